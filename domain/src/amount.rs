@@ -1,0 +1,24 @@
+//! Credits: whole numbers within what JSON carries exactly.
+
+use serde::{Deserialize, Serialize};
+
+/// The largest balance and the largest amount: 2^53 - 1, the last integer every JSON reader keeps.
+pub const MAX_CREDITS: i64 = (1 << 53) - 1;
+
+/// A positive number of credits, 1 to [`MAX_CREDITS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Amount(i64);
+
+impl Amount {
+    /// `None` for zero, negatives and what passes [`MAX_CREDITS`].
+    #[must_use]
+    pub const fn new(credits: i64) -> Option<Self> {
+        if credits >= 1 && credits <= MAX_CREDITS { Some(Self(credits)) } else { None }
+    }
+
+    /// In credits.
+    #[must_use]
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}

@@ -1,0 +1,195 @@
+//! What a wallet remembers for ever: numbered records, most of them ledger entries. A record is
+//! immutable; its number is dense within its wallet.
+
+use std::hash::Hasher;
+
+use serde::{Deserialize, Serialize};
+use siphasher::sip::SipHasher13;
+
+use crate::{
+    amount::Amount,
+    id::{HoldId, OrderId, ProductId, WalletKey},
+    text::{IdempotencyKey, Meta},
+    time::Timestamp,
+};
+
+/// Why a balance changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// A paid order.
+    Purchase,
+    /// A deduction or a settled hold.
+    Deduction,
+    /// A product's free grant.
+    FreeGrant,
+    /// A grant made with a secret key.
+    Manual,
+    /// Credits taken for a refund or dispute, or given back for a dispute won.
+    Refund,
+    /// What was left of a lot when it expired.
+    Expiry,
+}
+
+/// One change of one product's balance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Whose balance.
+    pub product: ProductId,
+    /// Credits added (positive) or removed (negative).
+    pub delta: i64,
+    /// The sum of this product's deltas up to and with this one: spendable and held credits.
+    pub balance_after: i64,
+    /// Why.
+    pub reason: Reason,
+    /// The order behind it.
+    pub order: Option<OrderId>,
+    /// The key that the caller gave.
+    pub key: Option<IdempotencyKey>,
+    /// The caller's own note, JSON text.
+    pub meta: Option<Meta>,
+    /// When the granted credits expire.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// How a hold stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HoldStatus {
+    /// Credits are set aside.
+    Open,
+    /// Some or all of them were deducted.
+    Settled,
+    /// All were given back by the caller.
+    Released,
+    /// All were given back by the clock.
+    Expired,
+}
+
+/// A hold's facts at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HoldFacts {
+    /// Which hold.
+    pub id: HoldId,
+    /// Whose credits.
+    pub product: ProductId,
+    /// Credits set aside when it was placed.
+    pub amount: Amount,
+    /// How it stands.
+    pub status: HoldStatus,
+    /// Credits deducted when it was settled, else 0.
+    pub settled: i64,
+    /// When an open hold gives its credits back by itself.
+    pub expires_at: Timestamp,
+}
+
+/// What a record says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fact {
+    /// A ledger entry.
+    Entry(Entry),
+    /// A hold was placed under this key. No ledger entry: the balance did not change.
+    HoldPlaced(HoldFacts, IdempotencyKey),
+    /// A hold was closed; settling more than nothing also wrote a ledger entry.
+    HoldClosed(HoldFacts, Option<Entry>),
+}
+
+/// One line of a wallet's history.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// 1 for a wallet's first record, then without gaps.
+    pub seq: u64,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    pub fact: Fact,
+}
+
+/// What a record can be found by. A key is scoped by wallet and operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lookup<'a> {
+    /// A grant's key.
+    Grant(&'a str),
+    /// A deduction's key.
+    Deduct(&'a str),
+    /// A hold's key.
+    Hold(&'a str),
+    /// The closing of a hold, by the hold's serial.
+    HoldClosed(u128),
+}
+
+impl Lookup<'_> {
+    /// A 64-bit hash, keyed by the wallet. It is written to disk: it must never change.
+    #[must_use]
+    pub fn hash(&self, wallet: &WalletKey) -> u64 {
+        let mut hasher = SipHasher13::new_with_key(&wallet.0);
+        match self {
+            Self::Grant(key) => write_text(&mut hasher, 1, key),
+            Self::Deduct(key) => write_text(&mut hasher, 2, key),
+            Self::Hold(key) => write_text(&mut hasher, 3, key),
+            Self::HoldClosed(serial) => {
+                hasher.write(&[4]);
+                hasher.write(&serial.to_be_bytes());
+            }
+        }
+        hasher.finish()
+    }
+}
+
+fn write_text(hasher: &mut SipHasher13, tag: u8, text: &str) {
+    hasher.write(&[tag]);
+    hasher.write(text.as_bytes());
+}
+
+impl Record {
+    /// The ledger entry in it, if it changed a balance.
+    #[must_use]
+    pub const fn entry(&self) -> Option<&Entry> {
+        match &self.fact {
+            Fact::Entry(entry) | Fact::HoldClosed(_, Some(entry)) => Some(entry),
+            Fact::HoldPlaced(..) | Fact::HoldClosed(_, None) => None,
+        }
+    }
+
+    /// What this record can be found by later; `None` for what the wallet wrote by itself.
+    #[must_use]
+    pub fn lookup(&self) -> Option<Lookup<'_>> {
+        match &self.fact {
+            Fact::Entry(entry) => {
+                let key = entry.key.as_ref()?.as_str();
+                match entry.reason {
+                    Reason::Manual => Some(Lookup::Grant(key)),
+                    Reason::Deduction => Some(Lookup::Deduct(key)),
+                    Reason::Purchase | Reason::FreeGrant | Reason::Refund | Reason::Expiry => None,
+                }
+            }
+            Fact::HoldPlaced(_, key) => Some(Lookup::Hold(key.as_str())),
+            Fact::HoldClosed(hold, _) => Some(Lookup::HoldClosed(hold.id.serial)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_on_disk_never_change() {
+        let wallet = WalletKey([7; 16]);
+        let hashes = [
+            Lookup::Grant("k").hash(&wallet),
+            Lookup::Deduct("k").hash(&wallet),
+            Lookup::Hold("k").hash(&wallet),
+            Lookup::HoldClosed(1).hash(&wallet),
+        ];
+        assert_eq!(hashes, HASHES);
+        assert_ne!(Lookup::Grant("k").hash(&WalletKey([8; 16])), hashes[0]);
+    }
+
+    const HASHES: [u64; 4] = [
+        13_166_221_790_992_535_160,
+        5_297_537_699_495_482_413,
+        9_355_182_800_606_203_476,
+        3_061_543_347_083_628_595,
+    ];
+}

@@ -1,0 +1,185 @@
+//! Identifiers: a prefix and 26 Crockford base32 characters of a UUID version 7, so that they sort
+//! by time and cannot be guessed. Randomness comes from outside; this module only names and parses.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// Crockford's alphabet in lower case; ids are compared exactly, never folded.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// Characters that carry 128 bits.
+const BODY_LEN: usize = 26;
+
+/// The text is not an identifier of the expected kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not an identifier of this kind")]
+pub struct ParseIdError;
+
+fn write_body(f: &mut fmt::Formatter<'_>, value: u128) -> fmt::Result {
+    let mut text = [0_u8; BODY_LEN];
+    let mut rest = value;
+    for slot in text.iter_mut().rev() {
+        // Five bits index a table of 32.
+        *slot = ALPHABET.get((rest & 31) as usize).copied().unwrap_or(b'0');
+        rest >>= 5;
+    }
+    f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+}
+
+fn parse_body(text: &str) -> Result<u128, ParseIdError> {
+    if text.len() != BODY_LEN {
+        return Err(ParseIdError);
+    }
+    let mut value: u128 = 0;
+    for (position, byte) in text.bytes().enumerate() {
+        let digit = ALPHABET.iter().position(|&c| c == byte).ok_or(ParseIdError)?;
+        // 26 characters hold 130 bits: the first may only be 0 to 7.
+        if position == 0 && digit > 7 {
+            return Err(ParseIdError);
+        }
+        value = (value << 5) | digit as u128;
+    }
+    Ok(value)
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub struct $name(pub u128);
+
+        impl $name {
+            /// What every identifier of this kind starts with.
+            pub const PREFIX: &'static str = $prefix;
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(Self::PREFIX)?;
+                write_body(f, self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseIdError;
+
+            fn from_str(text: &str) -> Result<Self, ParseIdError> {
+                parse_body(text.strip_prefix(Self::PREFIX).ok_or(ParseIdError)?).map(Self)
+            }
+        }
+    };
+}
+
+id!(/// A project: the tenant that an API key belongs to.
+    ProjectId, "proj_");
+id!(/// An API key's name, safe to show; not the key.
+    KeyId, "key_");
+id!(/// A product of the catalog.
+    ProductId, "prod_");
+id!(/// A price of a product.
+    PriceId, "price_");
+id!(/// A wallet, as shown to callers; storage addresses it by [`WalletKey`].
+    WalletId, "wal_");
+id!(/// An order: one checkout or one renewal.
+    OrderId, "ord_");
+id!(/// A ledger entry.
+    LedgerId, "led_");
+
+/// Where a wallet is stored: sixteen bytes, uniformly spread, derived from its first address.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct WalletKey(pub [u8; 16]);
+
+impl fmt::Debug for WalletKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "wallet:{:032x}", u128::from_be_bytes(self.0))
+    }
+}
+
+/// A keyed hash of a recovery code: how a code is found without being stored.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CodeHash(pub [u8; 16]);
+
+impl fmt::Debug for CodeHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CodeHash(..)")
+    }
+}
+
+/// A hold. It carries the wallet that it belongs to, so that no index from holds to wallets has to
+/// grow for ever; `serial` alone is unique and unguessable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct HoldId {
+    /// A UUID version 7.
+    pub serial: u128,
+    /// The wallet whose credits are held.
+    pub wallet: WalletKey,
+}
+
+impl HoldId {
+    /// What every hold's identifier starts with.
+    pub const PREFIX: &'static str = "hold_";
+}
+
+impl fmt::Display for HoldId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::PREFIX)?;
+        write_body(f, self.serial)?;
+        write_body(f, u128::from_be_bytes(self.wallet.0))
+    }
+}
+
+impl fmt::Debug for HoldId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for HoldId {
+    type Err = ParseIdError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIdError> {
+        let body = text.strip_prefix(Self::PREFIX).ok_or(ParseIdError)?;
+        let (serial, wallet) = body.split_at_checked(BODY_LEN).ok_or(ParseIdError)?;
+        Ok(Self {
+            serial: parse_body(serial)?,
+            wallet: WalletKey(parse_body(wallet)?.to_be_bytes()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_reads_back_as_written() {
+        for value in [0, 1, u128::MAX, 0x0190_1234_5678_7abc_8def_0123_4567_89ab] {
+            let id = ProductId(value);
+            assert_eq!(id.to_string().parse(), Ok(id));
+            let hold = HoldId { serial: value, wallet: WalletKey(value.to_le_bytes()) };
+            assert_eq!(hold.to_string().parse(), Ok(hold));
+        }
+    }
+
+    #[test]
+    fn ids_sort_by_time_as_text_too() {
+        assert!(ProductId(5 << 80).to_string() < ProductId(6 << 80).to_string());
+    }
+
+    #[test]
+    fn other_kinds_and_damaged_ids_are_refused() {
+        let id = ProductId(77).to_string();
+        assert!(id.parse::<PriceId>().is_err());
+        assert!(id[..id.len() - 1].parse::<ProductId>().is_err());
+        assert!(format!("{id}0").parse::<ProductId>().is_err());
+        assert!(id.to_uppercase().parse::<ProductId>().is_err());
+        assert!("prod_8zzzzzzzzzzzzzzzzzzzzzzzzz".parse::<ProductId>().is_err());
+        assert!("hold_é".parse::<HoldId>().is_err());
+    }
+}

@@ -1,0 +1,20 @@
+//! Scrip's rules, pure: what a wallet is, which commands it takes, what each one changes or why it
+//! is refused. Nothing here reads a clock, draws a random number or touches a disk; time,
+//! identifiers and what the history says are passed in.
+//!
+//! A command is decided by a plain function over a borrowed [`wallet::Wallet`]; the state changes
+//! only in [`wallet::Wallet::apply`], so that replaying the events gives the same wallet.
+
+pub mod amount;
+pub mod catalog;
+pub mod code;
+pub mod history;
+pub mod id;
+pub mod rejection;
+pub mod text;
+pub mod time;
+pub mod wallet;
+
+pub use amount::{Amount, MAX_CREDITS};
+pub use rejection::Rejection;
+pub use time::Timestamp;

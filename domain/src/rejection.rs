@@ -1,0 +1,40 @@
+//! Why a wallet refuses a command. Nothing is changed by a refused command.
+
+use crate::id::ProductId;
+
+/// A refusal, in the order in which they win when several apply: an unknown id, then a reused key,
+/// then another state that conflicts, then funds.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    /// No such wallet in this project.
+    #[error("No such wallet.")]
+    WalletNotFound,
+    /// No such hold in this project.
+    #[error("No such hold.")]
+    HoldNotFound,
+    /// No product was named and the project has not exactly one that holds credits. Decided after
+    /// the replay, so that adding a product breaks no retry.
+    #[error("Name the product: this project does not have exactly one that holds credits.")]
+    ProductRequired,
+    /// The key was used for the same operation with another product or amount.
+    #[error("This idempotency key was used before with another product or amount.")]
+    KeyReused,
+    /// The hold was closed before, with another outcome.
+    #[error("This hold is already closed with another outcome.")]
+    HoldClosed,
+    /// The balance would pass [`crate::MAX_CREDITS`].
+    #[error("The balance would pass 9007199254740991 credits.")]
+    BalanceLimit,
+    /// Not enough credits that can be spent now.
+    #[error("Not enough credits: {balance} available, {requested} requested.")]
+    Insufficient {
+        /// The product whose balance fell short.
+        product: ProductId,
+        /// Credits that can be spent now.
+        balance: i64,
+        /// Credits asked for.
+        requested: i64,
+        /// Credits missing.
+        shortfall: i64,
+    },
+}

@@ -1,0 +1,209 @@
+//! The only place that changes a wallet. It trusts the decision behind an event, but checks the
+//! arithmetic: an event that does not fit the state means that the books are damaged.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Account, Change, Created, Event, Hold, Wallet, account::FreeMark};
+use crate::{
+    history::{Entry, Fact, HoldFacts, HoldStatus, Reason, Record},
+    id::{HoldId, ProductId, WalletKey},
+    text::{IdempotencyKey, Meta},
+    time::Timestamp,
+};
+
+/// An event does not fit the state it is applied to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the books are damaged: {0}")]
+pub struct Corrupt(pub &'static str);
+
+impl Wallet {
+    /// Replays one logged event: the first one must create the wallet, no later one may.
+    pub fn replay(
+        state: Option<Self>,
+        key: WalletKey,
+        event: Event,
+    ) -> Result<(Self, Option<Record>), Corrupt> {
+        match (state, event) {
+            (None, Event { at, change: Change::Created(created) }) => {
+                Ok((Self::born(key, at, *created), None))
+            }
+            (Some(mut wallet), event) => {
+                let record = wallet.apply(event)?;
+                Ok((wallet, record))
+            }
+            (None, _) => Err(Corrupt("a wallet's first event does not create it")),
+        }
+    }
+
+    /// A wallet after its first event.
+    #[must_use]
+    pub fn born(key: WalletKey, at: Timestamp, created: Created) -> Self {
+        Self {
+            key,
+            id: created.id,
+            project: created.project,
+            owner: created.owner,
+            created_at: at,
+            touched_at: at,
+            version: 1,
+            records: 0,
+            accounts: Vec::new(),
+            holds: BTreeMap::new(),
+            features: BTreeSet::new(),
+            due_at: Timestamp::NEVER,
+        }
+    }
+
+    /// Applies one event; the history record that it leaves, if any.
+    pub fn apply(&mut self, event: Event) -> Result<Option<Record>, Corrupt> {
+        let Event { at, change } = event;
+        let fact = self.change(change)?;
+        self.touched_at = self.touched_at.max(at);
+        self.version = self.version.saturating_add(1);
+        if self.due_at <= self.touched_at {
+            self.refresh_due();
+        }
+        Ok(fact.map(|fact| {
+            self.records = self.records.saturating_add(1);
+            Record { seq: self.records, at, fact }
+        }))
+    }
+
+    fn change(&mut self, change: Change) -> Result<Option<Fact>, Corrupt> {
+        match change {
+            Change::Created(_) => Err(Corrupt("a wallet is created twice")),
+            Change::CodeRotated { hash, sealed } => {
+                self.owner = super::Owner::Code { hash, sealed };
+                Ok(None)
+            }
+            Change::FreeGranted { product, credits, period, start, end } => {
+                let account = self.account_mut(product);
+                account.free = Some(FreeMark { period, start, end });
+                let expires_at = (end != Timestamp::NEVER).then_some(end);
+                self.fill(product, credits.get(), Reason::FreeGrant, expires_at, None, None)
+            }
+            Change::Granted { product, amount, expires_at, key, meta } => {
+                self.fill(product, amount.get(), Reason::Manual, expires_at, Some(key), meta)
+            }
+            Change::LotExpired { product, lot, amount } => {
+                self.account_mut(product).take_from(lot, amount.get())?;
+                self.refresh_due();
+                Ok(Some(self.entry(product, -amount.get(), Reason::Expiry, None, None)))
+            }
+            Change::Deducted { product, amount, key, meta } => {
+                self.account_mut(product).burn(amount.get())?;
+                Ok(Some(self.entry(product, -amount.get(), Reason::Deduction, Some(key), meta)))
+            }
+            Change::HoldPlaced { hold, product, amount, expires_at, key, meta } => {
+                let pins = self.account_mut(product).pin(amount.get())?;
+                let held = Hold { product, amount, pins, expires_at, key: key.clone(), meta };
+                let facts = held.facts(hold);
+                if self.holds.insert(hold, held).is_some() {
+                    return Err(Corrupt("a hold is placed twice"));
+                }
+                self.due_at = self.due_at.min(expires_at);
+                Ok(Some(Fact::HoldPlaced(facts, key)))
+            }
+            Change::HoldExtended { hold, expires_at } => {
+                let open = self.holds.get_mut(&hold).ok_or(NOT_OPEN)?;
+                open.expires_at = expires_at;
+                self.refresh_due();
+                Ok(None)
+            }
+            Change::HoldSettled { hold, amount } => {
+                self.close(hold, HoldStatus::Settled, amount).map(Some)
+            }
+            Change::HoldReleased { hold } => self.close(hold, HoldStatus::Released, 0).map(Some),
+            Change::HoldExpired { hold } => self.close(hold, HoldStatus::Expired, 0).map(Some),
+            Change::FeatureGranted { feature } => {
+                self.features.insert(feature);
+                Ok(None)
+            }
+            Change::FeatureRevoked { feature } => {
+                self.features.remove(&feature);
+                Ok(None)
+            }
+        }
+    }
+
+    fn account_mut(&mut self, product: ProductId) -> &mut Account {
+        let place = self.accounts.iter().position(|account| account.product == product);
+        let place = place.unwrap_or_else(|| {
+            self.accounts.push(Account::new(product));
+            self.accounts.len().saturating_sub(1)
+        });
+        #[expect(clippy::indexing_slicing, reason = "found above, or the last one just pushed")]
+        &mut self.accounts[place]
+    }
+
+    fn fill(
+        &mut self,
+        product: ProductId,
+        credits: i64,
+        reason: Reason,
+        expires_at: Option<Timestamp>,
+        key: Option<IdempotencyKey>,
+        meta: Option<Meta>,
+    ) -> Result<Option<Fact>, Corrupt> {
+        let end = expires_at.unwrap_or(Timestamp::NEVER);
+        self.account_mut(product).add(reason, credits, end, None)?;
+        self.due_at = self.due_at.min(end);
+        let mut fact = self.entry(product, credits, reason, key, meta);
+        if let Fact::Entry(entry) = &mut fact {
+            entry.expires_at = expires_at;
+        }
+        Ok(Some(fact))
+    }
+
+    fn entry(
+        &self,
+        product: ProductId,
+        delta: i64,
+        reason: Reason,
+        key: Option<IdempotencyKey>,
+        meta: Option<Meta>,
+    ) -> Fact {
+        let balance_after = self.account(product).map_or(0, |account| account.balance);
+        Fact::Entry(Entry {
+            product,
+            delta,
+            balance_after,
+            reason,
+            order: None,
+            key,
+            meta,
+            expires_at: None,
+        })
+    }
+
+    fn close(&mut self, id: HoldId, status: HoldStatus, settled: i64) -> Result<Fact, Corrupt> {
+        let hold = self.holds.remove(&id).ok_or(NOT_OPEN)?;
+        let account = self.account_mut(hold.product);
+        let spent = account.unpin(&hold.pins, settled)?;
+        account.burn(settled.saturating_sub(spent))?;
+        self.refresh_due();
+        let facts = HoldFacts { status, settled, ..hold.facts(id) };
+        let entry = match settled {
+            0 => None,
+            _ => {
+                let reason = Reason::Deduction;
+                match self.entry(hold.product, -settled, reason, Some(hold.key), hold.meta) {
+                    Fact::Entry(entry) => Some(entry),
+                    Fact::HoldPlaced(..) | Fact::HoldClosed(..) => None,
+                }
+            }
+        };
+        Ok(Fact::HoldClosed(facts, entry))
+    }
+
+    /// Recomputed whenever an expiry may have moved later; moving earlier is a `min` in place. A
+    /// lot emptied by a deduction may leave `due_at` too early: once that instant has passed, the
+    /// next event mends it.
+    fn refresh_due(&mut self) {
+        let lots = self.accounts.iter().filter_map(Account::first_expiring).map(|(_, _, at)| at);
+        let holds = self.holds.values().map(|hold| hold.expires_at);
+        self.due_at = lots.chain(holds).min().unwrap_or(Timestamp::NEVER);
+    }
+}
+
+const NOT_OPEN: Corrupt = Corrupt("a hold that is not open changes");

@@ -1,0 +1,71 @@
+//! What time did to a wallet since it was last touched: holds and lots expire, free grants fall
+//! due. A sleeping wallet costs nothing; whoever touches it applies these events first.
+
+use super::{Change, Event, FreeGrantRule, Wallet, account::FreeMark};
+use crate::{
+    amount::Amount,
+    id::{HoldId, ProductId},
+    time::{Span, Timestamp},
+};
+
+enum Due {
+    Hold(HoldId),
+    Lot(ProductId, u64, i64),
+}
+
+impl Wallet {
+    /// The next event that the clock owes this wallet as of `now`, in the order in which they fell
+    /// due; `None` when it is up to date. Apply it and ask again.
+    #[must_use]
+    pub fn next_due(&self, rules: &[FreeGrantRule], now: Timestamp) -> Option<Event> {
+        if self.due_at <= now
+            && let Some(event) = self.next_expiry(now)
+        {
+            return Some(event);
+        }
+        let change = rules.iter().find_map(|rule| self.free_grant(rule, now))?;
+        Some(Event { at: self.date(now), change })
+    }
+
+    /// An event's instant: never before the event that precedes it, should a clock step back.
+    #[must_use]
+    pub fn date(&self, now: Timestamp) -> Timestamp {
+        now.max(self.touched_at)
+    }
+
+    fn next_expiry(&self, now: Timestamp) -> Option<Event> {
+        // Holds first within one instant: what they give back can then expire in the same entry.
+        let holds = self.holds.iter().map(|(id, hold)| (hold.expires_at, 0, Due::Hold(*id)));
+        let lots = self.accounts.iter().filter_map(|account| {
+            let (number, credits, at) = account.first_expiring()?;
+            Some((at, 1, Due::Lot(account.product, number, credits)))
+        });
+        let (at, _, due) = holds.chain(lots).min_by_key(|(at, rank, _)| (*at, *rank))?;
+        if at > now {
+            return None;
+        }
+        let change = match due {
+            Due::Hold(hold) => Change::HoldExpired { hold },
+            Due::Lot(product, lot, credits) => {
+                Change::LotExpired { product, lot, amount: Amount::new(credits)? }
+            }
+        };
+        Some(Event { at: self.date(at), change })
+    }
+
+    fn free_grant(&self, rule: &FreeGrantRule, now: Timestamp) -> Option<Change> {
+        let account = self.account(rule.product);
+        let mark = account.and_then(|account| account.free);
+        // The usual case, without a look at the calendar: this very period was granted.
+        if mark.is_some_and(|mark| mark.period == rule.period && now < mark.end) {
+            return None;
+        }
+        let Span { start, end } = rule.period.span(now)?;
+        if mark.is_some_and(|FreeMark { start: granted, .. }| granted >= start) {
+            return None;
+        }
+        let room = account.map_or(crate::MAX_CREDITS, super::Account::room);
+        let credits = Amount::new(rule.credits.get().min(room))?;
+        Some(Change::FreeGranted { product: rule.product, credits, period: rule.period, start, end })
+    }
+}

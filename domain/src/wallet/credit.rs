@@ -1,0 +1,46 @@
+//! Granting credits by hand.
+
+use super::{Account, Change, Decision, Wallet};
+use crate::{
+    MAX_CREDITS, Rejection,
+    amount::Amount,
+    history::Record,
+    id::ProductId,
+    text::{IdempotencyKey, Meta},
+    time::Timestamp,
+};
+
+/// A request to add credits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credit {
+    /// Whose credits.
+    pub product: ProductId,
+    /// How many.
+    pub amount: Amount,
+    /// When what is left of them expires.
+    pub expires_at: Option<Timestamp>,
+    /// Names the operation: it is applied once.
+    pub key: IdempotencyKey,
+    /// The caller's note.
+    pub meta: Option<Meta>,
+}
+
+impl Wallet {
+    /// Decides a grant on an up-to-date wallet. `prior` is the record of this key's former use for
+    /// a grant.
+    pub fn credit(
+        &self,
+        command: Credit,
+        prior: Option<&Record>,
+    ) -> Result<Decision<ProductId>, Rejection> {
+        let Credit { product, amount, expires_at, key, meta } = command;
+        if let Some(entry) = prior.and_then(Record::entry) {
+            let same = entry.product == product && entry.delta == amount.get();
+            return if same { Ok(Decision::Replay(product)) } else { Err(Rejection::KeyReused) };
+        }
+        if self.account(product).map_or(MAX_CREDITS, Account::room) < amount.get() {
+            return Err(Rejection::BalanceLimit);
+        }
+        Ok(Decision::Accept(Change::Granted { product, amount, expires_at, key, meta }))
+    }
+}

@@ -1,0 +1,26 @@
+//! Unlocking features by hand, and taking that back.
+
+use super::{Change, Wallet};
+use crate::text::Feature;
+
+/// What to do with a feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FeatureAction {
+    /// Unlock it.
+    #[default]
+    Grant,
+    /// Take a manual unlock back; what a subscription or purchase unlocks stays.
+    Revoke,
+}
+
+impl Wallet {
+    /// The change, or `None` when the wallet is already as asked.
+    #[must_use]
+    pub fn set_feature(&self, feature: Feature, action: FeatureAction) -> Option<Change> {
+        match (action, self.features.contains(&feature)) {
+            (FeatureAction::Grant, false) => Some(Change::FeatureGranted { feature }),
+            (FeatureAction::Revoke, true) => Some(Change::FeatureRevoked { feature }),
+            (FeatureAction::Grant, true) | (FeatureAction::Revoke, false) => None,
+        }
+    }
+}

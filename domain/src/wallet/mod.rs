@@ -1,0 +1,205 @@
+//! A wallet: balances per product in lots, holds, manual features. One file per verb decides; only
+//! `apply.rs` changes anything.
+
+mod apply;
+pub mod account;
+pub mod catch_up;
+pub mod credit;
+pub mod deduct;
+pub mod event;
+pub mod feature;
+pub mod hold;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+pub use account::{Account, Lot, NextExpiry};
+pub use apply::Corrupt;
+pub use event::{Change, Created, Event};
+
+use crate::{
+    amount::Amount,
+    history::{HoldFacts, HoldStatus},
+    id::{CodeHash, HoldId, ProductId, ProjectId, WalletId, WalletKey},
+    text::{ExternalUserId, Feature, IdempotencyKey, Meta},
+    time::Timestamp,
+};
+
+/// Who may address a wallet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Owner {
+    /// The caller's own user, with a secret key.
+    External(ExternalUserId),
+    /// Whoever knows the recovery code.
+    Code {
+        /// How the code is found.
+        hash: CodeHash,
+        /// The code, encrypted under the server key.
+        sealed: Box<[u8]>,
+    },
+}
+
+/// Credits set aside for work whose cost is not known yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// Whose credits.
+    pub product: ProductId,
+    /// Credits set aside.
+    pub amount: Amount,
+    /// From which lots, in burn order: lot number and credits.
+    pub pins: Vec<(u64, i64)>,
+    /// When it gives them back by itself.
+    pub expires_at: Timestamp,
+    /// The key that placed it.
+    pub key: IdempotencyKey,
+    /// The caller's note, for the ledger entry that settling writes.
+    pub meta: Option<Meta>,
+}
+
+/// The state of one wallet, exactly what its events add up to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wallet {
+    /// Where it is stored.
+    pub key: WalletKey,
+    /// What callers see.
+    pub id: WalletId,
+    /// Whose tenant it belongs to.
+    pub project: ProjectId,
+    /// Who may address it.
+    pub owner: Owner,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// The instant of its last event; no later event is dated before it.
+    pub touched_at: Timestamp,
+    /// Events applied so far.
+    pub version: u64,
+    /// History records written so far: the number of the last.
+    pub records: u64,
+    accounts: Vec<Account>,
+    holds: BTreeMap<HoldId, Hold>,
+    features: BTreeSet<Feature>,
+    /// The earliest instant at which a lot or a hold expires; until then, touching is free.
+    due_at: Timestamp,
+}
+
+/// A free grant that the wallet's project offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FreeGrantRule {
+    /// Whose credits.
+    pub product: ProductId,
+    /// How many a period.
+    pub credits: Amount,
+    /// How often.
+    pub period: crate::time::Period,
+}
+
+/// The product that a command names, or leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProductRef {
+    /// Named in the request and known to the project.
+    Named(ProductId),
+    /// Left out: the project's only credit product, if there is exactly one.
+    Only(Option<ProductId>),
+}
+
+impl ProductRef {
+    /// Whether a former use of the key with `product` is the same request.
+    #[must_use]
+    pub fn matches(self, product: ProductId) -> bool {
+        match self {
+            Self::Named(named) => named == product,
+            Self::Only(_) => true,
+        }
+    }
+
+    /// The product to act on.
+    pub const fn resolve(self) -> Result<ProductId, crate::Rejection> {
+        match self {
+            Self::Named(product) | Self::Only(Some(product)) => Ok(product),
+            Self::Only(None) => Err(crate::Rejection::ProductRequired),
+        }
+    }
+}
+
+/// What a command comes to when it is not refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision<R> {
+    /// Apply this change and answer from the state after it.
+    Accept(Change),
+    /// The same request was applied before; nothing changes. What it was about.
+    Replay(R),
+}
+
+impl Wallet {
+    /// Accounts that this wallet ever had credits in, in the order they were first filled.
+    #[must_use]
+    pub fn accounts(&self) -> &[Account] {
+        &self.accounts
+    }
+
+    /// The account of one product.
+    #[must_use]
+    pub fn account(&self, product: ProductId) -> Option<&Account> {
+        self.accounts.iter().find(|account| account.product == product)
+    }
+
+    /// Credits of a product that can be spent now.
+    #[must_use]
+    pub fn available(&self, product: ProductId) -> i64 {
+        self.account(product).map_or(0, Account::available)
+    }
+
+    /// Features granted by hand.
+    #[must_use]
+    pub const fn manual_features(&self) -> &BTreeSet<Feature> {
+        &self.features
+    }
+
+    /// All features that the wallet unlocks, sorted.
+    #[must_use]
+    pub fn features(&self) -> Vec<&str> {
+        self.features.iter().map(Feature::as_str).collect()
+    }
+
+    /// An open hold.
+    #[must_use]
+    pub fn hold(&self, id: &HoldId) -> Option<&Hold> {
+        self.holds.get(id)
+    }
+
+    /// All open holds.
+    #[must_use]
+    pub const fn holds(&self) -> &BTreeMap<HoldId, Hold> {
+        &self.holds
+    }
+
+    /// An open hold's facts.
+    #[must_use]
+    pub fn open_hold(&self, id: &HoldId) -> Option<HoldFacts> {
+        self.holds.get(id).map(|hold| hold.facts(*id))
+    }
+
+    /// The earliest instant at which something expires.
+    #[must_use]
+    pub const fn due_at(&self) -> Timestamp {
+        self.due_at
+    }
+}
+
+impl Hold {
+    /// What callers see of an open hold.
+    #[must_use]
+    pub const fn facts(&self, id: HoldId) -> HoldFacts {
+        HoldFacts {
+            id,
+            product: self.product,
+            amount: self.amount,
+            status: HoldStatus::Open,
+            settled: 0,
+            expires_at: self.expires_at,
+        }
+    }
+}

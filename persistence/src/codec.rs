@@ -1,0 +1,117 @@
+//! How things become bytes: bincode (serde form, variable-length integers) behind a format version.
+//! The only file that names bincode. Old formats stay readable for good; golden files prove it.
+
+use domain::{
+    catalog::Document,
+    id::WalletKey,
+    wallet::Event,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::contract::Error;
+
+/// The version of everything encoded here.
+pub const FORMAT: u8 = 1;
+
+const CONFIG: bincode::config::Configuration = bincode::config::standard();
+
+/// One event in the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Logged {
+    /// Something happened to a wallet.
+    Wallet {
+        /// Which.
+        key: WalletKey,
+        /// The wallet's version after it: 1 for the event that creates it.
+        version: u64,
+        /// What.
+        event: Event,
+    },
+    /// A catalog document was put.
+    Catalog(Document),
+}
+
+/// Events that survive together, encoded. At most [`Append::MAX_BYTES`].
+#[derive(Debug, Clone, Default)]
+pub struct Append {
+    bytes: Vec<u8>,
+    events: u32,
+}
+
+impl Append {
+    /// So that any append fits a frame, and a frame fits a sled value of 64 KiB.
+    pub const MAX_BYTES: usize = 48 * 1024;
+
+    /// An append of one event.
+    pub fn one(logged: &Logged) -> Result<Self, Error> {
+        let mut append = Self::default();
+        append.push(logged)?;
+        Ok(append)
+    }
+
+    /// Adds an event.
+    pub fn push(&mut self, logged: &Logged) -> Result<(), Error> {
+        bincode::serde::encode_into_std_write(logged, &mut self.bytes, CONFIG)
+            .map_err(|error| Error::Damaged(format!("an event does not encode: {error}")))?;
+        self.events = self.events.saturating_add(1);
+        if self.bytes.len() > Self::MAX_BYTES {
+            return Err(Error::Damaged("an append is larger than a frame".into()));
+        }
+        Ok(())
+    }
+
+    /// The encoded events, one after the other.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// How many events.
+    #[must_use]
+    pub const fn events(&self) -> u32 {
+        self.events
+    }
+}
+
+/// Reads `count` events back.
+pub fn decode_events(bytes: &[u8], count: u32) -> Result<Vec<Logged>, Error> {
+    let mut rest = bytes;
+    let mut events = Vec::with_capacity(count.min(65_536) as usize);
+    for _ in 0..count {
+        let (event, used) = bincode::serde::decode_from_slice(rest, CONFIG)
+            .map_err(|error| Error::Damaged(format!("an event does not decode: {error}")))?;
+        rest = rest.get(used..).unwrap_or_default();
+        events.push(event);
+    }
+    if rest.is_empty() {
+        Ok(events)
+    } else {
+        Err(Error::Damaged("bytes are left over after the last event".into()))
+    }
+}
+
+/// A stored value: the format version, then the value.
+pub fn encode_value<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
+    let mut bytes = vec![FORMAT];
+    bincode::serde::encode_into_std_write(value, &mut bytes, CONFIG)
+        .map_err(|error| Error::Damaged(format!("a value does not encode: {error}")))?;
+    Ok(bytes)
+}
+
+/// Reads a stored value back.
+pub fn decode_value<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    let (version, rest) =
+        bytes.split_first().ok_or_else(|| Error::Damaged("an empty value".into()))?;
+    if *version != FORMAT {
+        return Err(Error::Unusable(format!(
+            "a record has format {version}, this version of Scrip reads {FORMAT}: use a newer one"
+        )));
+    }
+    let (value, used) = bincode::serde::decode_from_slice(rest, CONFIG)
+        .map_err(|error| Error::Damaged(format!("a value does not decode: {error}")))?;
+    if used == rest.len() {
+        Ok(value)
+    } else {
+        Err(Error::Damaged("bytes are left over after a value".into()))
+    }
+}
