@@ -1,1 +1,23 @@
+//! Wallets at work: one actor per awake wallet over the journal, woken on demand and put to sleep
+//! when idle. The outside sees one cloneable [`Handle`], never a channel.
+//!
+//! Nobody is answered before what they are told is durable.
 
+pub mod answer;
+pub mod clock;
+mod completions;
+mod gate;
+mod handle;
+mod keyring;
+mod options;
+mod registry;
+mod supervisor;
+mod wallet;
+
+pub use answer::{
+    Applied, Balance, Error, HoldAnswer, LedgerLine, LedgerPage, LedgerQuery, WalletView,
+};
+pub use completions::{Sink, completions};
+pub use handle::{Address, Handle, HoldAccess, NewHold, Scope, Stats};
+pub use keyring::Keyring;
+pub use options::Options;

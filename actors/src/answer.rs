@@ -1,0 +1,111 @@
+//! What a wallet answers, in the domain's terms; statuses and codes are the HTTP layer's affair.
+
+use domain::{
+    Rejection, Timestamp,
+    history::{Entry, HoldFacts, Reason},
+    id::{LedgerId, ProductId, WalletId},
+    text::ExternalUserId,
+    wallet::NextExpiry,
+};
+
+/// Why there is no answer from the wallet.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The wallet refused; nothing changed.
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+    /// The hold belongs to an external wallet, which needs a secret key.
+    #[error("This hold belongs to an external wallet: use a secret key.")]
+    SecretKeyRequired,
+    /// Too much is in flight; nothing was done.
+    #[error("Too many requests are in flight. Nothing was done.")]
+    Overloaded,
+    /// The log cannot be written or the service is stopping: the operation may or may not have
+    /// been applied.
+    #[error("The outcome is unknown: try again with the same key.")]
+    Unavailable,
+    /// An event does not fit a frame. The edge's limits keep this from happening.
+    #[error("The request is too large to be logged.")]
+    TooLarge,
+}
+
+/// What came of a command with an idempotency key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Applied {
+    /// Credits that can be spent now.
+    pub balance: i64,
+    /// Whether this very call changed something; false for settling nothing.
+    pub applied: bool,
+    /// Whether an earlier call did the same: nothing changed now.
+    pub replayed: bool,
+}
+
+/// A product's balance in a wallet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Balance {
+    /// Whose credits.
+    pub product: ProductId,
+    /// Credits that can be spent now.
+    pub balance: i64,
+    /// Credits that open holds set aside.
+    pub held: i64,
+    /// What expires next.
+    pub next_expiry: Option<NextExpiry>,
+}
+
+/// A wallet as its owner sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WalletView {
+    /// Its identifier.
+    pub id: WalletId,
+    /// The caller's own user; `None` for a code wallet.
+    pub external_user: Option<ExternalUserId>,
+    /// Balances, in the order in which they were first filled.
+    pub balances: Vec<Balance>,
+    /// Unlocked features, sorted.
+    pub features: Vec<String>,
+}
+
+/// Which part of a ledger to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerQuery {
+    /// Only entries with numbers below this; `None`: from the newest.
+    pub before: Option<u64>,
+    /// How many entries, 1 to 100.
+    pub limit: usize,
+    /// Only this product's.
+    pub product: Option<ProductId>,
+    /// Only with this reason.
+    pub reason: Option<Reason>,
+}
+
+/// A line of a ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerLine {
+    /// Derived from wallet and number: the same on every reading.
+    pub id: LedgerId,
+    /// When it was written.
+    pub at: Timestamp,
+    /// What it says.
+    pub entry: Entry,
+}
+
+/// A page of a ledger, newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerPage {
+    /// The lines.
+    pub lines: Vec<LedgerLine>,
+    /// Pass as [`LedgerQuery::before`] for the next page; `None` on the last one.
+    pub next: Option<u64>,
+}
+
+/// A hold and the balance beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HoldAnswer {
+    /// The hold.
+    pub hold: HoldFacts,
+    /// Credits that can be spent now.
+    pub balance: i64,
+    /// Whether an earlier call did the same: nothing changed now.
+    pub replayed: bool,
+}

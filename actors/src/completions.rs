@@ -1,0 +1,27 @@
+//! Wakes the callers of a group commit. The journal's thread hands over all of them at once, and
+//! one task inside the runtime answers them: waking them one by one from outside cost a quarter of
+//! the throughput.
+
+use persistence::{Done, Outcome};
+use tokio::sync::mpsc;
+
+/// What the journal calls with everybody whom one group commit concerns.
+pub type Sink = std::sync::Arc<dyn Fn(Vec<(Done, Outcome)>) + Send + Sync>;
+
+/// Starts the task and returns what feeds it. It ends when the last sink is dropped. Must be called
+/// within a tokio runtime.
+#[must_use]
+pub fn completions() -> Sink {
+    let (sender, mut receiver) = mpsc::unbounded_channel::<Vec<(Done, Outcome)>>();
+    tokio::spawn(async move {
+        while let Some(group) = receiver.recv().await {
+            for (done, outcome) in group {
+                done(outcome);
+            }
+        }
+    });
+    std::sync::Arc::new(move |group| {
+        // The task only ends with the runtime; then nobody is left to be told anything.
+        drop(sender.send(group));
+    })
+}

@@ -1,0 +1,99 @@
+//! How much may be in flight. Mailboxes are unbounded, so whoever sends passes a gate first; when
+//! it is full, the caller is told at once and nothing was done.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tokio::sync::Notify;
+
+use crate::answer::Error;
+
+/// Counts commands between their arrival and their answer.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    in_flight: AtomicU64,
+    max: u64,
+    closed: AtomicBool,
+    emptied: Notify,
+}
+
+impl Gate {
+    pub(crate) fn new(max: u64) -> Self {
+        Self {
+            in_flight: AtomicU64::new(0),
+            max,
+            closed: AtomicBool::new(false),
+            emptied: Notify::new(),
+        }
+    }
+
+    /// Lets `weight` commands in, all or none. Every success is matched by one [`Gate::leave`].
+    pub(crate) fn enter(&self, weight: u64) -> Result<(), Error> {
+        // Counted first and looked at after, so that closing misses nobody.
+        let before = self.in_flight.fetch_add(weight, Ordering::SeqCst);
+        let refused = if self.closed.load(Ordering::SeqCst) {
+            Error::Unavailable
+        } else if before.saturating_add(weight) > self.max {
+            Error::Overloaded
+        } else {
+            return Ok(());
+        };
+        self.leave(weight);
+        Err(refused)
+    }
+
+    pub(crate) fn leave(&self, weight: u64) {
+        let before = self.in_flight.fetch_sub(weight, Ordering::SeqCst);
+        if before == weight && self.closed.load(Ordering::SeqCst) {
+            self.emptied.notify_waiters();
+        }
+    }
+
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Lets nobody in any more and waits for those inside.
+    pub(crate) async fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        loop {
+            let emptied = self.emptied.notified();
+            tokio::pin!(emptied);
+            // Registered before looking, so that the last one out is not missed.
+            emptied.as_mut().enable();
+            if self.in_flight.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+            emptied.await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_gate_refuses_and_recovers() {
+        let gate = Gate::new(3);
+        assert_eq!(gate.enter(2), Ok(()));
+        assert_eq!(gate.enter(2), Err(Error::Overloaded));
+        assert_eq!(gate.enter(1), Ok(()));
+        gate.leave(3);
+        assert_eq!(gate.in_flight(), 0);
+    }
+
+    #[tokio::test]
+    async fn closing_waits_for_the_last_one() {
+        let gate = std::sync::Arc::new(Gate::new(3));
+        gate.enter(1).unwrap();
+        let closing = tokio::spawn({
+            let gate = gate.clone();
+            async move { gate.close().await }
+        });
+        tokio::task::yield_now().await;
+        assert_eq!(gate.enter(1), Err(Error::Unavailable));
+        assert!(!closing.is_finished());
+        gate.leave(1);
+        closing.await.unwrap();
+    }
+}

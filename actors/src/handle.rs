@@ -1,0 +1,195 @@
+//! The one thing that the outside holds.
+
+mod admin;
+mod batch;
+mod holds;
+mod ledger;
+mod wallets;
+
+use std::sync::Arc;
+
+use domain::{
+    Amount,
+    code::Code,
+    id::{ProjectId, WalletId, WalletKey},
+    text::{ExternalUserId, IdempotencyKey, Meta},
+    wallet::{Created, FreeGrantRule, Owner, ProductRef},
+};
+use persistence::Journal;
+use ractor::{Actor, ActorRef};
+use uuid::Uuid;
+
+use crate::{
+    answer::Error,
+    clock::Clock,
+    keyring::{Keyring, external_key},
+    options::Options,
+    registry::{Absent, Registry},
+    supervisor::{Never, Supervisor},
+    wallet::{Caller, Command, Message, Reply, Rules},
+};
+
+/// Whose wallets, and what the catalog says of them at the moment of the request.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    /// The authenticated project.
+    pub project: ProjectId,
+    /// Free grants of its active products.
+    pub free_grants: Arc<[FreeGrantRule]>,
+    /// Whether code wallets get them.
+    pub free_grants_for_code_wallets: bool,
+}
+
+/// How a wallet is named in a request.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Address {
+    /// By the caller's own user id.
+    External(ExternalUserId),
+    /// By its recovery code.
+    Code(Code),
+}
+
+/// Which holds a caller may act on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HoldAccess {
+    /// A publishable key: those of code wallets.
+    CodeWallets,
+    /// A secret key: all.
+    All,
+}
+
+/// A hold to place.
+#[derive(Debug, Clone)]
+pub struct NewHold {
+    /// Whose credits.
+    pub product: ProductRef,
+    /// How many.
+    pub amount: Amount,
+    /// For how long.
+    pub expires_in_seconds: u32,
+    /// Names the operation.
+    pub key: IdempotencyKey,
+    /// The caller's note.
+    pub meta: Option<Meta>,
+}
+
+/// Cheap to clone; talks to the wallets.
+#[derive(Clone)]
+pub struct Handle {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    registry: Arc<Registry>,
+    keyring: Arc<Keyring>,
+    supervisor: ActorRef<Never>,
+    sweeper: tokio::task::AbortHandle,
+}
+
+impl Handle {
+    /// Starts the supervisor and the sweeper. Must be called within a tokio runtime; fails only if
+    /// the runtime is stopping.
+    pub async fn start(
+        journal: Arc<dyn Journal>,
+        clock: Arc<dyn Clock>,
+        keyring: Keyring,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let registry = Registry::new(journal, clock, options);
+        let started = Actor::spawn(None, Supervisor, Arc::clone(&registry)).await;
+        let (supervisor, _) = started.map_err(|_| Error::Unavailable)?;
+        registry.supervised_by(supervisor.get_cell());
+        let sweeper = tokio::spawn(Arc::clone(&registry).keep_room()).abort_handle();
+        let keyring = Arc::new(keyring);
+        Ok(Self {
+            inner: Arc::new(Inner {
+                registry,
+                keyring,
+                supervisor,
+                sweeper,
+            }),
+        })
+    }
+
+    fn rules(scope: &Scope) -> Rules {
+        Rules {
+            free_grants: Arc::clone(&scope.free_grants),
+            for_code_wallets: scope.free_grants_for_code_wallets,
+        }
+    }
+
+    /// Where a wallet is, and what it must check.
+    fn locate(&self, scope: &Scope, address: &Address) -> Result<(WalletKey, Caller), Error> {
+        match address {
+            Address::External(user) => Ok((external_key(scope.project, user), Caller::External)),
+            Address::Code(code) => {
+                let hash = self.inner.keyring.code_hash(scope.project, code);
+                Ok((self.inner.registry.resolve(hash)?, Caller::Code(hash)))
+            }
+        }
+    }
+
+    /// Asks one wallet; a wallet that does not exist stays so unless `absent` says otherwise.
+    async fn ask<T>(
+        &self,
+        key: WalletKey,
+        absent: Absent,
+        scope: &Scope,
+        caller: Caller,
+        command: impl FnOnce(Reply<T>) -> Command,
+    ) -> Result<Option<T>, Error> {
+        let registry = &self.inner.registry;
+        let pass = registry.pass(1)?;
+        let Some(permit) = registry.reach(key, absent, pass).await? else {
+            return Ok(None);
+        };
+        let rules = Self::rules(scope);
+        let message = |reply| Message {
+            caller,
+            rules,
+            command: command(reply),
+        };
+        registry.ask(permit, message).await.map(Some)
+    }
+
+    async fn ask_existing<T>(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        command: impl FnOnce(Reply<T>) -> Command,
+    ) -> Result<T, Error> {
+        let (key, caller) = self.locate(scope, address)?;
+        let answer = self.ask(key, Absent::Leave, scope, caller, command).await?;
+        answer.ok_or_else(|| domain::Rejection::WalletNotFound.into())
+    }
+}
+
+/// What creates a user's wallet should it not exist; nothing for a code.
+fn created(scope: &Scope, address: &Address) -> (Absent, Option<Created>) {
+    match address {
+        Address::Code(_) => (Absent::Leave, None),
+        Address::External(user) => {
+            let owner = Owner::External(user.clone());
+            let id = WalletId(Uuid::now_v7().as_u128());
+            (
+                Absent::Wake,
+                Some(Created {
+                    id,
+                    project: scope.project,
+                    owner,
+                }),
+            )
+        }
+    }
+}
+
+/// Gauges of the wallets and the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stats {
+    /// Wallets in memory.
+    pub awake: u64,
+    /// Commands being worked on.
+    pub in_flight: u64,
+    /// Events logged and not folded yet.
+    pub backlog: u64,
+}

@@ -1,0 +1,81 @@
+//! The catalog's documents, and the service's own state.
+
+use std::sync::Arc;
+
+use domain::{Timestamp, catalog::Document};
+use persistence::{Append, Logged, Outcome, Refused};
+use tokio::sync::oneshot;
+
+use super::{Handle, Stats};
+use crate::answer::Error;
+
+impl Handle {
+    /// Logs catalog documents, all or none; returns once they are durable.
+    pub async fn put_documents(&self, documents: Vec<Document>) -> Result<(), Error> {
+        let registry = &self.inner.registry;
+        let mut append = Append::default();
+        for document in documents {
+            append
+                .push(&Logged::Catalog(document))
+                .map_err(|_| Error::TooLarge)?;
+        }
+        registry.gate.enter(1)?;
+        let (done, outcome) = oneshot::channel();
+        let done = Box::new(move |outcome| {
+            // The caller may have gone; the documents stand all the same.
+            let _ = done.send(outcome);
+        });
+        let answer = match registry.journal.append(append, Some(done)) {
+            Err(Refused::Backlog) => Err(Error::Overloaded),
+            Err(_) => Err(Error::Unavailable),
+            Ok(_) => match outcome.await {
+                Ok(Outcome::Durable) => Ok(()),
+                Ok(Outcome::Unknown) | Err(_) => Err(Error::Unavailable),
+            },
+        };
+        registry.gate.leave(1);
+        answer
+    }
+
+    /// The catalog as it was recovered at start.
+    pub fn documents(&self) -> Result<Vec<Document>, persistence::Error> {
+        self.inner.registry.journal.documents()
+    }
+
+    /// The present instant.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.inner.registry.clock.now()
+    }
+
+    /// Whether writes would be taken now; what `/readyz` answers.
+    #[must_use]
+    pub fn ready(&self) -> bool {
+        self.inner.registry.journal.refusing().is_none()
+    }
+
+    /// Figures for `/metrics`.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let registry = &self.inner.registry;
+        Stats {
+            awake: registry.awake() as u64,
+            in_flight: registry.gate.in_flight(),
+            backlog: registry.journal.backlog(),
+        }
+    }
+
+    /// Takes nothing new, waits for what is in flight, closes the log. Called once.
+    pub async fn shut_down(&self) -> Result<(), persistence::Error> {
+        let registry = &self.inner.registry;
+        registry.gate.close().await;
+        self.inner.sweeper.abort();
+        // Stops every wallet with it; nobody is in flight, so nothing is lost.
+        self.inner.supervisor.stop(None);
+        let journal = Arc::clone(&registry.journal);
+        match tokio::task::spawn_blocking(move || journal.close()).await {
+            Ok(closed) => closed,
+            Err(error) => Err(persistence::Error::Io(error.to_string())),
+        }
+    }
+}

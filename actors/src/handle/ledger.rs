@@ -1,0 +1,89 @@
+//! Reading a ledger: the wallet tells what is not folded yet, the rest is read here, off the
+//! runtime's own threads and without holding up the wallet.
+
+use domain::history::Record;
+
+use super::{Address, Handle, Scope};
+use crate::{
+    answer::{Error, LedgerLine, LedgerPage, LedgerQuery},
+    keyring::ledger_id,
+    wallet::{Command, LedgerParts},
+};
+
+/// Records looked at for one page at most. A rare reason in a long history comes in short pages
+/// rather than in one that takes seconds.
+const MAX_SCAN: usize = 50_000;
+
+impl Handle {
+    /// Reads a page of a wallet's ledger.
+    pub async fn ledger(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        query: LedgerQuery,
+    ) -> Result<LedgerPage, Error> {
+        let asked = query.clone();
+        let parts = self
+            .ask_existing(scope, address, |reply| Command::Ledger(asked, reply))
+            .await?;
+        if parts.recent.len() > query.limit || parts.below <= 1 {
+            let wallet = parts.wallet;
+            return Ok(page(wallet, parts.recent, query.limit, None));
+        }
+        let read = tokio::task::spawn_blocking(move || read_on(parts, &query)).await;
+        read.map_err(|_| Error::Unavailable)?
+    }
+}
+
+fn read_on(parts: LedgerParts, query: &LedgerQuery) -> Result<LedgerPage, Error> {
+    let LedgerParts {
+        wallet,
+        recent: mut records,
+        history,
+        mut below,
+    } = parts;
+    let mut looked_at = 0_usize;
+    while records.len() <= query.limit && below > 1 {
+        if looked_at >= MAX_SCAN {
+            return Ok(page(wallet, records, query.limit, Some(below)));
+        }
+        let older = history
+            .before(below, query.limit.saturating_add(1))
+            .map_err(|error| {
+                tracing::error!(%error, "A wallet's history cannot be read");
+                Error::Unavailable
+            })?;
+        let Some(last) = older.last() else { break };
+        below = last.seq;
+        looked_at = looked_at.saturating_add(older.len());
+        records.extend(older.into_iter().filter(|record| query.wants(record)));
+    }
+    Ok(page(wallet, records, query.limit, None))
+}
+
+/// `more` is where to read on when the scan was cut short.
+fn page(
+    wallet: domain::id::WalletId,
+    mut records: Vec<Record>,
+    limit: usize,
+    more: Option<u64>,
+) -> LedgerPage {
+    let full = records.len() > limit;
+    records.truncate(limit);
+    let next = if full {
+        records.last().map(|record| record.seq)
+    } else {
+        more
+    };
+    let line = |record: Record| {
+        let id = ledger_id(wallet, record.seq, record.at);
+        let at = record.at;
+        record
+            .into_entry()
+            .map(|entry| LedgerLine { id, at, entry })
+    };
+    LedgerPage {
+        lines: records.into_iter().filter_map(line).collect(),
+        next,
+    }
+}

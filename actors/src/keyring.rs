@@ -1,0 +1,189 @@
+//! What only the server knows: how recovery codes are drawn, found and kept. A code is found by a
+//! keyed hash and kept encrypted; neither it nor the key is ever logged.
+
+use std::fmt;
+
+use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce, aead::Aead};
+use domain::{
+    code::{CODE_ALPHABET, Code},
+    id::{CodeHash, LedgerId, ProjectId, WalletId, WalletKey},
+    text::ExternalUserId,
+    time::Timestamp,
+};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use rand::seq::IndexedRandom as _;
+use sha2::{Digest as _, Sha256};
+
+/// One word a line, upper case, 4 to 6 letters.
+static WORDS: &str = include_str!("words.txt");
+
+const NONCE_BYTES: usize = 24;
+
+/// The server's secrets and the addresses made with them.
+#[derive(Clone)]
+pub struct Keyring {
+    code_mac: Hmac<Sha256>,
+    seal: XChaCha20Poly1305,
+    words: std::sync::Arc<[&'static str]>,
+}
+
+impl fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Keyring(..)")
+    }
+}
+
+impl Keyring {
+    /// Derives what is needed from the server key.
+    #[must_use]
+    pub fn new(server_key: &[u8; 32]) -> Self {
+        let code_key = derive(server_key, b"scrip/code-hash/1");
+        let seal_key = derive(server_key, b"scrip/code-seal/1");
+        Self {
+            code_mac: mac(&code_key),
+            seal: XChaCha20Poly1305::new(&Key::from(seal_key)),
+            words: WORDS.lines().collect(),
+        }
+    }
+
+    /// Draws a code: a word and 60 random bits.
+    #[must_use]
+    pub fn draw_code(&self) -> Code {
+        loop {
+            let Some(word) = self.words.choose(&mut rand::rng()) else {
+                continue;
+            };
+            let mut text = String::from(*word);
+            let bits: u64 = rand::random();
+            for position in 0..12_u32 {
+                if position.is_multiple_of(4) {
+                    text.push('-');
+                }
+                let digit = (bits >> position.saturating_mul(5)) & 31;
+                text.push(char::from(
+                    *CODE_ALPHABET.get(digit as usize).unwrap_or(&b'0'),
+                ));
+            }
+            // Always well-formed; the loop is there so that nothing has to be assumed.
+            if let Some(code) = Code::parse(&text) {
+                return code;
+            }
+        }
+    }
+
+    /// How a code is found within a project.
+    #[must_use]
+    pub fn code_hash(&self, project: ProjectId, code: &Code) -> CodeHash {
+        let mut mac = self.code_mac.clone();
+        mac.update(&project.0.to_be_bytes());
+        mac.update(code.reveal().as_bytes());
+        CodeHash(first_half(&mac.finalize().into_bytes().into()))
+    }
+
+    /// Encrypts a code for storage.
+    #[must_use]
+    pub fn seal(&self, code: &Code) -> Box<[u8]> {
+        let nonce: [u8; NONCE_BYTES] = rand::random();
+        let sealed = self
+            .seal
+            .encrypt(&XNonce::from(nonce), code.reveal().as_bytes());
+        // Encrypting twenty bytes in memory has no way to fail; an empty seal opens to nothing.
+        let mut bytes = nonce.to_vec();
+        bytes.extend(sealed.unwrap_or_default());
+        bytes.into()
+    }
+
+    /// Decrypts a stored code; `None` under another server key.
+    #[must_use]
+    pub fn unseal(&self, sealed: &[u8]) -> Option<Code> {
+        let (nonce, body) = sealed.split_at_checked(NONCE_BYTES)?;
+        let nonce: [u8; NONCE_BYTES] = nonce.try_into().ok()?;
+        let plain = self.seal.decrypt(&XNonce::from(nonce), body).ok()?;
+        Code::parse(std::str::from_utf8(&plain).ok()?)
+    }
+}
+
+/// Where a user's wallet is stored. Not keyed: it must be found again without the server key, and
+/// 128 bits of SHA-256 leave nothing to collide by chance.
+#[must_use]
+pub(crate) fn external_key(project: ProjectId, user: &ExternalUserId) -> WalletKey {
+    let mut hash = Sha256::new();
+    hash.update(b"ext/1");
+    hash.update(project.0.to_be_bytes());
+    hash.update(user.as_str().as_bytes());
+    WalletKey(first_half(&hash.finalize().into()))
+}
+
+/// A ledger entry's identifier, derived so that it need not be stored: sortable by time, and not
+/// to be guessed without the wallet's own unguessable identifier.
+#[must_use]
+pub(crate) fn ledger_id(wallet: WalletId, seq: u64, at: Timestamp) -> LedgerId {
+    let mut hash = Sha256::new();
+    hash.update(b"led/1");
+    hash.update(wallet.0.to_be_bytes());
+    hash.update(seq.to_be_bytes());
+    let random = u128::from_be_bytes(first_half(&hash.finalize().into()));
+    let millis = u128::try_from(at.0.max(0)).unwrap_or(0) & 0xffff_ffff_ffff;
+    let version_and_variant = (7 << 76) | (0b10 << 62);
+    let free = random & 0x0fff_3fff_ffff_ffff_ffff;
+    LedgerId((millis << 80) | version_and_variant | free)
+}
+
+fn derive(server_key: &[u8; 32], label: &[u8]) -> [u8; 32] {
+    let mut mac = mac(server_key);
+    mac.update(label);
+    mac.finalize().into_bytes().into()
+}
+
+fn mac(key: &[u8; 32]) -> Hmac<Sha256> {
+    let mut block = [0_u8; 64];
+    // HMAC pads a short key with zeroes to the hash's block: the same as passing it as it is.
+    block.split_at_mut(32).0.copy_from_slice(key);
+    Hmac::new(&block.into())
+}
+
+fn first_half(hash: &[u8; 32]) -> [u8; 16] {
+    let mut half = [0; 16];
+    half.copy_from_slice(hash.split_at(16).0);
+    half
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_drawn_found_and_kept() {
+        let keyring = Keyring::new(&[7; 32]);
+        let code = keyring.draw_code();
+        assert_ne!(code, keyring.draw_code());
+        let sealed = keyring.seal(&code);
+        assert_eq!(keyring.unseal(&sealed), Some(code.clone()));
+        assert_eq!(Keyring::new(&[8; 32]).unseal(&sealed), None);
+        let (one, two) = (ProjectId(1), ProjectId(2));
+        assert_eq!(keyring.code_hash(one, &code), keyring.code_hash(one, &code));
+        assert_ne!(keyring.code_hash(one, &code), keyring.code_hash(two, &code));
+    }
+
+    #[test]
+    fn the_word_list_is_as_promised() {
+        let words: Vec<_> = WORDS.lines().collect();
+        assert!(words.len() >= 1024);
+        assert!(
+            words.windows(2).all(|pair| pair[0] < pair[1]),
+            "sorted, no word twice"
+        );
+        for word in words {
+            assert!((4..=6).contains(&word.len()), "{word}");
+            assert!(word.bytes().all(|byte| byte.is_ascii_uppercase()), "{word}");
+        }
+    }
+
+    #[test]
+    fn ledger_ids_are_stable_and_sort_by_time() {
+        let id = ledger_id(WalletId(9), 3, Timestamp(1000));
+        assert_eq!(id, ledger_id(WalletId(9), 3, Timestamp(1000)));
+        assert_ne!(id, ledger_id(WalletId(9), 4, Timestamp(1000)));
+        assert!(id < ledger_id(WalletId(1), 1, Timestamp(1001)));
+    }
+}

@@ -1,0 +1,255 @@
+//! Which wallets are awake. Waking, retiring and reloading all pass through one slot per wallet, so
+//! two actors for one wallet cannot be; no map guard is held across an await.
+
+mod retire;
+mod wake;
+
+use std::{
+    collections::hash_map::RandomState,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
+};
+
+use dashmap::DashMap;
+use domain::id::{CodeHash, WalletKey};
+use persistence::{Journal, Ticket};
+use ractor::{ActorCell, ActorRef};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+
+use crate::{
+    Options,
+    answer::Error,
+    clock::Clock,
+    gate::Gate,
+    wallet::{Message, Reply},
+};
+
+/// What a wallet's actor and its slot both look at.
+#[derive(Debug, Default)]
+pub(crate) struct Vitals {
+    /// Commands between their arrival and their answer.
+    in_flight: AtomicU32,
+    /// The wallet's last append.
+    last: AtomicU64,
+    /// The sweep during which it was last asked for.
+    used: AtomicU32,
+}
+
+impl Vitals {
+    pub(crate) fn logged(&self, ticket: Ticket) {
+        self.last.fetch_max(ticket.0, Ordering::Release);
+    }
+}
+
+/// An awake wallet.
+pub(crate) struct Awake {
+    pub(crate) actor: ActorRef<Message>,
+    vitals: Arc<Vitals>,
+    gate: Arc<Gate>,
+    /// Its place among the wallets that may be awake.
+    _room: OwnedSemaphorePermit,
+}
+
+/// A caller's place in flight, at the wallet and over all. While it is held, the wallet stays awake.
+pub(crate) struct Permit {
+    pub(crate) awake: Arc<Awake>,
+    weight: u64,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.awake.vitals.in_flight.fetch_sub(1, Ordering::Release);
+        self.awake.gate.leave(self.weight);
+    }
+}
+
+enum Slot {
+    Awake(Arc<Awake>),
+    /// Waking or being reloaded; the sender is dropped when that is over.
+    Busy(watch::Receiver<()>),
+}
+
+/// The awake wallets.
+pub(crate) struct Registry {
+    slots: DashMap<WalletKey, Slot, RandomState>,
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) gate: Arc<Gate>,
+    options: Options,
+    /// Room for awake wallets.
+    room: Arc<Semaphore>,
+    /// Somebody waits for room.
+    crowded: Notify,
+    sweep: AtomicU32,
+    /// Codes that replaced others, until the books know them.
+    rotated: DashMap<CodeHash, (WalletKey, Ticket)>,
+    supervisor: std::sync::OnceLock<ActorCell>,
+}
+
+/// Whether a wallet that does not exist is woken all the same, to be created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Absent {
+    /// The command creates it.
+    Wake,
+    /// There is nothing to do.
+    Leave,
+}
+
+impl Registry {
+    pub(crate) fn new(
+        journal: Arc<dyn Journal>,
+        clock: Arc<dyn Clock>,
+        options: Options,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            slots: DashMap::default(),
+            journal,
+            clock,
+            gate: Arc::new(Gate::new(options.max_in_flight)),
+            room: Arc::new(Semaphore::new(options.max_awake)),
+            options,
+            crowded: Notify::new(),
+            sweep: AtomicU32::new(0),
+            rotated: DashMap::default(),
+            supervisor: std::sync::OnceLock::new(),
+        })
+    }
+
+    /// Who hears of a wallet actor's end. Set once, before the first wallet wakes.
+    pub(crate) fn supervised_by(&self, supervisor: ActorCell) {
+        drop(self.supervisor.set(supervisor));
+    }
+
+    /// The wallet that a code opens, if any does. Whether the code is still in force is the wallet's
+    /// own to check.
+    pub(crate) fn resolve(&self, code: CodeHash) -> Result<WalletKey, Error> {
+        let first = WalletKey(code.0);
+        if self.slots.contains_key(&first) {
+            return Ok(first);
+        }
+        if let Some(rotated) = self.rotated.get(&code) {
+            return Ok(rotated.0);
+        }
+        let alias = self.journal.alias(&code).map_err(|error| {
+            tracing::error!(%error, "The index of codes cannot be read");
+            Error::Unavailable
+        })?;
+        Ok(alias.unwrap_or(first))
+    }
+
+    /// Remembers a new code until the books have it. Call it once the rotation is durable.
+    pub(crate) fn rotated(&self, code: CodeHash, wallet: WalletKey) {
+        self.rotated.insert(code, (wallet, self.journal.durable()));
+    }
+
+    pub(crate) fn awake(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Lets `weight` commands in, all or none.
+    pub(crate) fn pass(&self, weight: u64) -> Result<Pass<'_>, Error> {
+        self.gate.enter(weight)?;
+        Ok(Pass {
+            gate: &self.gate,
+            weight,
+        })
+    }
+
+    /// A place in flight at a wallet, waking it first if need be; `None` when there is no such
+    /// wallet and it is to be left so.
+    pub(crate) async fn reach(
+        self: &Arc<Self>,
+        key: WalletKey,
+        absent: Absent,
+        mut pass: Pass<'_>,
+    ) -> Result<Option<Permit>, Error> {
+        loop {
+            let busy = match self.slots.get(&key).as_deref() {
+                Some(Slot::Awake(awake)) => return self.enter(awake, &mut pass).map(Some),
+                Some(Slot::Busy(busy)) => Some(busy.clone()),
+                None => None,
+            };
+            match busy {
+                // The sender goes when waking is over, for better or worse: look again.
+                Some(mut busy) => drop(busy.changed().await),
+                None => {
+                    if !self.wake(key, absent).await? {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The slot's guard is held while this counts the caller in: a sweep that finds nobody in
+    /// flight under the same guard may retire the wallet.
+    fn enter(&self, awake: &Arc<Awake>, pass: &mut Pass<'_>) -> Result<Permit, Error> {
+        let vitals = &awake.vitals;
+        if vitals.in_flight.fetch_add(1, Ordering::AcqRel) >= self.options.max_in_flight_per_wallet
+        {
+            vitals.in_flight.fetch_sub(1, Ordering::Release);
+            return Err(Error::Overloaded);
+        }
+        let sweep = self.sweep.load(Ordering::Relaxed);
+        if vitals.used.load(Ordering::Relaxed) != sweep {
+            vitals.used.store(sweep, Ordering::Relaxed);
+        }
+        Ok(Permit {
+            awake: Arc::clone(awake),
+            weight: pass.hand_over(),
+        })
+    }
+
+    /// Sends a command to the wallet that `permit` keeps awake and waits for its answer.
+    pub(crate) async fn ask<T>(
+        self: &Arc<Self>,
+        permit: Permit,
+        message: impl FnOnce(Reply<T>) -> Message,
+    ) -> Result<T, Error> {
+        let awake = Arc::clone(&permit.awake);
+        let (reply, answer) = Reply::new(permit);
+        self.send(&awake, message(reply));
+        drop(awake);
+        // An actor that died dropped the reply: nobody knows what became of the command.
+        answer.await.unwrap_or(Err(Error::Unavailable))
+    }
+
+    /// A message to a dead actor is dropped, and its replies tell their callers so.
+    pub(crate) fn send(self: &Arc<Self>, awake: &Arc<Awake>, message: Message) {
+        if awake.actor.cast(message).is_err() {
+            self.reload(awake.actor.get_id());
+        }
+    }
+}
+
+/// A pass through the gate that is given back unless permits take it over.
+pub(crate) struct Pass<'a> {
+    gate: &'a Gate,
+    weight: u64,
+}
+
+impl Pass<'_> {
+    /// Takes a part of it.
+    pub(crate) fn split(&mut self, weight: u64) -> Self {
+        let part = weight.min(self.weight);
+        self.weight = self.weight.saturating_sub(part);
+        Self {
+            gate: self.gate,
+            weight: part,
+        }
+    }
+
+    fn hand_over(&mut self) -> u64 {
+        std::mem::take(&mut self.weight)
+    }
+}
+
+impl Drop for Pass<'_> {
+    fn drop(&mut self) {
+        if self.weight > 0 {
+            self.gate.leave(self.weight);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Putting wallets to sleep, and reloading one whose actor died. A wallet sleeps only when nobody
+//! is in flight at it and its last event is folded: then the books have everything.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use domain::id::WalletKey;
+use ractor::ActorId;
+use tokio::sync::watch;
+
+use super::{Awake, Registry, Slot};
+
+/// While somebody waits for room, how often folding is looked at.
+const CROWDED_POLL: Duration = Duration::from_millis(5);
+
+/// Which wallets a sweep may put to sleep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sweep {
+    /// Those not asked for since some sweeps ago.
+    Idle,
+    /// All that nobody is in flight at: room is needed.
+    All,
+}
+
+impl Registry {
+    /// Sweeps at every interval, and as often as it takes while somebody waits for room. Ends with
+    /// the runtime or when its task is aborted.
+    pub(crate) async fn keep_room(self: Arc<Self>) {
+        let mut interval = tokio::time::interval(self.options.sweep_interval);
+        interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = interval.tick() => {
+                    self.sweep(Sweep::Idle);
+                }
+                () = self.crowded.notified() => self.make_room().await,
+            }
+        }
+    }
+
+    async fn make_room(&self) {
+        while self.room.available_permits() == 0 {
+            self.journal.fold_soon();
+            if self.sweep(Sweep::All) == 0 {
+                tokio::time::sleep(CROWDED_POLL).await;
+            }
+        }
+    }
+
+    /// Puts wallets to sleep; how many.
+    pub(crate) fn sweep(&self, which: Sweep) -> usize {
+        let sweep = match which {
+            Sweep::Idle => self.sweep.fetch_add(1, Ordering::Relaxed).wrapping_add(1),
+            Sweep::All => self.sweep.load(Ordering::Relaxed),
+        };
+        let folded = self.journal.folded().0;
+        self.rotated.retain(|_, (_, ticket)| ticket.0 > folded);
+        let may_sleep = |awake: &Awake| {
+            let idle = sweep.wrapping_sub(awake.vitals.used.load(Ordering::Relaxed));
+            (which == Sweep::All || idle > self.options.idle_sweeps)
+                && awake.vitals.in_flight.load(Ordering::Acquire) == 0
+                && awake.vitals.last.load(Ordering::Acquire) <= folded
+        };
+        let candidates: Vec<WalletKey> = self
+            .slots
+            .iter()
+            .filter(|slot| matches!(slot.value(), Slot::Awake(awake) if may_sleep(awake)))
+            .map(|slot| *slot.key())
+            .collect();
+        // Looked at again under the slot's own guard, where nobody can come in between.
+        let retired = candidates.into_iter().filter_map(|key| {
+            let removed = self.slots.remove_if(
+                &key,
+                |_, slot| matches!(slot, Slot::Awake(awake) if may_sleep(awake)),
+            )?;
+            match removed.1 {
+                Slot::Awake(awake) => Some(awake.actor.stop(None)),
+                Slot::Busy(_) => None,
+            }
+        });
+        retired.count()
+    }
+
+    /// Reloads the wallet whose actor ended without being asked to. Everything that it had enqueued
+    /// is settled first, so that the books have it; callers wait at the slot meanwhile.
+    pub(crate) fn reload(self: &Arc<Self>, actor: ActorId) {
+        let found = self.slots.iter().find_map(|slot| match slot.value() {
+            Slot::Awake(awake) if awake.actor.get_id() == actor => Some(*slot.key()),
+            Slot::Awake(_) | Slot::Busy(_) => None,
+        });
+        let Some(key) = found else { return };
+        let Some(mut slot) = self.slots.get_mut(&key) else {
+            return;
+        };
+        // Somebody else may have been faster.
+        if !matches!(slot.value(), Slot::Awake(awake) if awake.actor.get_id() == actor) {
+            return;
+        }
+        let (sender, busy) = watch::channel(());
+        *slot = Slot::Busy(busy);
+        drop(slot);
+        tracing::error!(wallet = ?key, "A wallet's actor failed; it is reloaded from the books");
+        let registry = Arc::clone(self);
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = registry.journal.settle() {
+                // The log failed for good: nothing can be reloaded, and the process is stopping.
+                tracing::error!(%error, wallet = ?key, "A wallet cannot be reloaded");
+            }
+            registry.slots.remove(&key);
+            drop(sender);
+        });
+    }
+}

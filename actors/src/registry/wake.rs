@@ -1,0 +1,114 @@
+//! Waking a wallet: one task reads it from the books and starts its actor, everybody else waits for
+//! its slot.
+
+use std::{sync::Arc, time::Duration};
+
+use dashmap::Entry;
+use domain::id::WalletKey;
+use ractor::Actor;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+
+use super::{Absent, Awake, Registry, Slot, Vitals};
+use crate::{
+    answer::Error,
+    wallet::{Arguments, WalletActor},
+};
+
+/// How long a caller waits for room among the awake wallets before being told to come again.
+const ROOM_WAIT: Duration = Duration::from_secs(5);
+
+/// Frees a slot that was claimed but not filled, whatever happens to the one who claimed it.
+struct Claim {
+    registry: Arc<Registry>,
+    key: WalletKey,
+    /// Dropped last: whoever waits then finds the slot as this claim left it.
+    _busy: watch::Sender<()>,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.registry
+            .slots
+            .remove_if(&self.key, |_, slot| matches!(slot, Slot::Busy(_)));
+    }
+}
+
+impl Registry {
+    /// Wakes a wallet unless somebody else is at it. `false`: there is no such wallet.
+    pub(super) async fn wake(
+        self: &Arc<Self>,
+        key: WalletKey,
+        absent: Absent,
+    ) -> Result<bool, Error> {
+        let Some(claim) = self.claim(key) else {
+            return Ok(true);
+        };
+        // In a task of its own: a caller who goes away in the middle leaves nothing half awake.
+        let registry = Arc::clone(self);
+        let woken = tokio::spawn(async move { registry.wake_claimed(claim, absent).await });
+        woken.await.unwrap_or(Err(Error::Unavailable))
+    }
+
+    fn claim(self: &Arc<Self>, key: WalletKey) -> Option<Claim> {
+        match self.slots.entry(key) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(vacant) => {
+                let (sender, busy) = watch::channel(());
+                vacant.insert(Slot::Busy(busy));
+                Some(Claim {
+                    registry: Arc::clone(self),
+                    key,
+                    _busy: sender,
+                })
+            }
+        }
+    }
+
+    async fn wake_claimed(self: Arc<Self>, claim: Claim, absent: Absent) -> Result<bool, Error> {
+        let key = claim.key;
+        let stored = self.journal.load(&key).map_err(|error| {
+            tracing::error!(%error, wallet = ?key, "A wallet cannot be read");
+            Error::Unavailable
+        })?;
+        if stored.is_none() && absent == Absent::Leave {
+            return Ok(false);
+        }
+        let room = self.find_room().await?;
+        let vitals = Arc::new(Vitals::default());
+        let arguments = Arguments {
+            key,
+            stored,
+            journal: Arc::clone(&self.journal),
+            clock: Arc::clone(&self.clock),
+            vitals: Arc::clone(&vitals),
+        };
+        let supervisor = self.supervisor.get().cloned().ok_or(Error::Unavailable)?;
+        let (actor, _) = Actor::spawn_linked(None, WalletActor, arguments, supervisor)
+            .await
+            .map_err(|error| {
+                tracing::error!(%error, wallet = ?key, "A wallet's actor cannot be started");
+                Error::Unavailable
+            })?;
+        let gate = Arc::clone(&self.gate);
+        let awake = Arc::new(Awake {
+            actor,
+            vitals,
+            gate,
+            _room: room,
+        });
+        self.slots.insert(key, Slot::Awake(awake));
+        drop(claim);
+        Ok(true)
+    }
+
+    async fn find_room(&self) -> Result<OwnedSemaphorePermit, Error> {
+        if let Ok(room) = Arc::clone(&self.room).try_acquire_owned() {
+            return Ok(room);
+        }
+        self.crowded.notify_one();
+        match tokio::time::timeout(ROOM_WAIT, Arc::clone(&self.room).acquire_owned()).await {
+            Ok(Ok(room)) => Ok(room),
+            Ok(Err(_)) | Err(_) => Err(Error::Overloaded),
+        }
+    }
+}

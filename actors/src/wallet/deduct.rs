@@ -1,0 +1,132 @@
+//! Using credits up, singly and in batches.
+
+use std::sync::Arc;
+
+use domain::{
+    history::Lookup,
+    wallet::{Decision, deduct::Deduct},
+};
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+
+use super::{Caller, Rules, state::WalletState};
+use crate::{
+    answer::{Applied, Error},
+    registry::Permit,
+};
+
+impl WalletState {
+    pub(super) fn deduct(
+        &mut self,
+        caller: Caller,
+        rules: &Rules,
+        command: Deduct,
+    ) -> Result<Applied, Error> {
+        let now = self.up_to_date(caller, rules)?;
+        let prior = self.prior(Lookup::Deduct(command.key.as_str()))?;
+        let Some(wallet) = &self.wallet else {
+            return Err(domain::Rejection::WalletNotFound.into());
+        };
+        let (product, applied) = match wallet.deduct(command, prior.as_ref())? {
+            Decision::Replay(product) => (product, false),
+            Decision::Accept(change) => {
+                let product = changed_product(&change);
+                self.change(now, change)?;
+                (product, true)
+            }
+        };
+        Ok(Applied {
+            balance: self.available(product),
+            applied,
+            replayed: !applied,
+        })
+    }
+
+    /// The items of one wallet in list order, each on its own, answered together.
+    pub(super) fn deduct_many(
+        &mut self,
+        caller: Caller,
+        rules: &Rules,
+        items: Vec<(u32, Deduct)>,
+        share: BatchShare,
+    ) {
+        let mut results = Vec::with_capacity(items.len());
+        for (place, command) in items {
+            results.push((place, self.deduct(caller, rules, command)));
+        }
+        self.finish(move |durable| match durable {
+            Ok(()) => share.batch.fill(results),
+            // Letting go of the share unanswered leaves these items' outcome unknown.
+            Err(_) => drop(share),
+        });
+    }
+
+    pub(super) fn available(&self, product: domain::id::ProductId) -> i64 {
+        self.wallet
+            .as_ref()
+            .map_or(0, |wallet| wallet.available(product))
+    }
+}
+
+fn changed_product(change: &domain::wallet::Change) -> domain::id::ProductId {
+    use domain::wallet::Change as C;
+    match change {
+        C::Deducted { product, .. } | C::Granted { product, .. } => *product,
+        // A decision about credits accepts one of these two.
+        _ => domain::id::ProductId(0),
+    }
+}
+
+/// The results of a batch by place in the list; a place left empty has an unknown outcome.
+pub(crate) type BatchResults = Vec<Option<Result<Applied, Error>>>;
+
+/// Collects what the wallets of a batch answer. The caller is woken once, when every share is gone.
+pub(crate) struct Batch {
+    results: Mutex<BatchResults>,
+    done: Option<oneshot::Sender<BatchResults>>,
+}
+
+/// One wallet's part in a [`Batch`].
+pub(crate) struct BatchShare {
+    batch: Arc<Batch>,
+    _permit: Permit,
+}
+
+impl Batch {
+    pub(crate) fn new(items: usize) -> (Arc<Self>, oneshot::Receiver<BatchResults>) {
+        let (done, wait) = oneshot::channel();
+        let results = Mutex::new(std::iter::repeat_with(|| None).take(items).collect());
+        (
+            Arc::new(Self {
+                results,
+                done: Some(done),
+            }),
+            wait,
+        )
+    }
+
+    pub(crate) fn share(self: &Arc<Self>, permit: Permit) -> BatchShare {
+        BatchShare {
+            batch: Arc::clone(self),
+            _permit: permit,
+        }
+    }
+
+    /// Answers some items.
+    pub(crate) fn fill(&self, results: impl IntoIterator<Item = (u32, Result<Applied, Error>)>) {
+        let mut slots = self.results.lock();
+        for (place, result) in results {
+            if let Some(slot) = slots.get_mut(place as usize) {
+                *slot = Some(result);
+            }
+        }
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        if let Some(done) = self.done.take() {
+            drop(done.send(std::mem::take(self.results.get_mut())));
+        }
+    }
+}

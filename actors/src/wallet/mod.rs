@@ -1,0 +1,86 @@
+//! One awake wallet. It decides with the pure rules, changes its memory at once, queues what
+//! happened in the journal with the caller's reply attached, and takes the next message: it never
+//! waits for the disk. One file per verb.
+
+mod actor;
+mod create;
+mod credit;
+mod deduct;
+mod feature;
+mod hold;
+mod ledger;
+mod recent;
+mod reply;
+mod state;
+#[cfg(test)]
+pub(crate) mod tests;
+mod view;
+
+use std::sync::Arc;
+
+use domain::{
+    Timestamp,
+    id::{CodeHash, HoldId, ProjectId},
+    text::Feature,
+    wallet::{
+        Created, FreeGrantRule, credit::Credit, deduct::Deduct, feature::FeatureAction,
+        hold::PlaceHold,
+    },
+};
+
+pub(crate) use actor::{Arguments, WalletActor};
+pub(crate) use create::NewCode;
+pub(crate) use deduct::{Batch, BatchShare};
+pub(crate) use ledger::LedgerParts;
+pub(crate) use reply::Reply;
+
+use crate::answer::{Applied, HoldAnswer, LedgerQuery, WalletView};
+
+/// What a caller must match to be let at a wallet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// Addressed by user id: the address is derived from project and user, nothing more to check.
+    External,
+    /// Addressed by code: it must be the one in force, not one that was rotated away.
+    Code(CodeHash),
+    /// Addressed by a hold's identifier, which anybody can make up.
+    Hold {
+        project: ProjectId,
+        code_wallets_only: bool,
+    },
+}
+
+/// The catalog's word at the moment of the request.
+#[derive(Debug, Clone)]
+pub(crate) struct Rules {
+    pub(crate) free_grants: Arc<[FreeGrantRule]>,
+    pub(crate) for_code_wallets: bool,
+}
+
+/// What a wallet can be asked.
+pub(crate) enum Command {
+    CreateCode(Created, Reply<WalletView>),
+    OpenExternal(Created, Reply<WalletView>),
+    Read(Reply<WalletView>),
+    Ledger(LedgerQuery, Reply<LedgerParts>),
+    Deduct(Deduct, Reply<Applied>),
+    DeductMany(Vec<(u32, Deduct)>, BatchShare),
+    Credit(Credit, Option<Created>, Reply<Applied>),
+    SetFeature(Feature, FeatureAction, Option<Created>, Reply<Vec<String>>),
+    Rotate(NewCode, Reply<()>),
+    PlaceHold(PlaceHold, Reply<HoldAnswer>),
+    Hold(HoldId, Reply<HoldAnswer>),
+    Settle(HoldId, i64, Reply<Applied>),
+    Release(HoldId, Reply<Applied>),
+    Extend(HoldId, Timestamp, Reply<HoldAnswer>),
+    /// Panics in mid-command, after its first event was applied to memory.
+    #[cfg(test)]
+    Panic(Deduct, Reply<Applied>),
+}
+
+/// A command and the conditions under which it was sent.
+pub(crate) struct Message {
+    pub(crate) caller: Caller,
+    pub(crate) rules: Rules,
+    pub(crate) command: Command,
+}

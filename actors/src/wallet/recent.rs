@@ -1,0 +1,172 @@
+//! Records that the folded history does not have yet, and their keys. They leave memory as the
+//! folding catches up.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    hash::{BuildHasherDefault, Hasher},
+};
+
+use domain::{history::Record, id::WalletKey};
+
+/// Look-up hashes are uniform already: hashing them again would only cost.
+#[derive(Default)]
+struct Uniform(u64);
+
+impl Hasher for Uniform {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        // Only `u64` keys are used; this keeps the trait's promise for any other.
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+/// The unfolded end of a wallet's history.
+#[derive(Default)]
+pub(crate) struct Recent {
+    /// Without gaps, oldest first.
+    records: VecDeque<Record>,
+    by_hash: HashMap<u64, u64, BuildHasherDefault<Uniform>>,
+    /// Hashes that two unfolded records share; as good as always empty.
+    shared: Vec<(u64, u64)>,
+}
+
+impl Recent {
+    pub(crate) fn push(&mut self, wallet: &WalletKey, record: Record) {
+        if let Some(hash) = record.lookup().map(|lookup| lookup.hash(wallet))
+            && let Some(other) = self.by_hash.insert(hash, record.seq)
+        {
+            self.shared.push((hash, other));
+        }
+        self.records.push_back(record);
+    }
+
+    /// Forgets records up to and with `folded`: the history has them now.
+    pub(crate) fn forget(&mut self, wallet: &WalletKey, folded: u64) {
+        while let Some(record) = self.records.front()
+            && record.seq <= folded
+        {
+            if let Some(hash) = record.lookup().map(|lookup| lookup.hash(wallet)) {
+                if self.by_hash.get(&hash) == Some(&record.seq) {
+                    self.by_hash.remove(&hash);
+                }
+                self.shared.retain(|(_, seq)| *seq != record.seq);
+            }
+            self.records.pop_front();
+        }
+        if self.records.is_empty() && self.records.capacity() > 64 {
+            *self = Self::default();
+        }
+    }
+
+    pub(crate) fn find(&self, hash: u64, matches: impl Fn(&Record) -> bool) -> Option<&Record> {
+        let first = self.by_hash.get(&hash).copied();
+        let others = self
+            .shared
+            .iter()
+            .filter(|(other, _)| *other == hash)
+            .map(|(_, seq)| *seq);
+        first
+            .into_iter()
+            .chain(others)
+            .filter_map(|seq| self.get(seq))
+            .find(|r| matches(r))
+    }
+
+    fn get(&self, seq: u64) -> Option<&Record> {
+        let first = self.records.front()?.seq;
+        self.records
+            .get(usize::try_from(seq.checked_sub(first)?).ok()?)
+    }
+
+    /// Newest first, with numbers below `before`.
+    pub(crate) fn newest_first(&self, before: u64) -> impl Iterator<Item = &Record> {
+        self.records
+            .iter()
+            .rev()
+            .skip_while(move |record| record.seq >= before)
+    }
+
+    /// The number of the oldest record here.
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.records.front().map(|record| record.seq)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{
+        Timestamp,
+        history::{Entry, Fact, Lookup, Reason},
+        id::ProductId,
+        text::IdempotencyKey,
+    };
+
+    use super::*;
+
+    const WALLET: WalletKey = WalletKey([1; 16]);
+
+    fn record(seq: u64) -> Record {
+        let entry = Entry {
+            product: ProductId(1),
+            delta: -1,
+            balance_after: 0,
+            reason: Reason::Deduction,
+            order: None,
+            key: Some(IdempotencyKey::new(format!("k{seq}")).unwrap()),
+            meta: None,
+            expires_at: None,
+        };
+        Record {
+            seq,
+            at: Timestamp(0),
+            fact: Fact::Entry(entry),
+        }
+    }
+
+    fn seq_of(recent: &Recent, key: &str) -> Option<u64> {
+        let lookup = Lookup::Deduct(key);
+        recent
+            .find(lookup.hash(&WALLET), |r| r.lookup() == Some(lookup))
+            .map(|r| r.seq)
+    }
+
+    #[test]
+    fn a_key_is_found_until_it_is_folded() {
+        let mut recent = Recent::default();
+        for seq in 5..=9 {
+            recent.push(&WALLET, record(seq));
+        }
+        assert_eq!(seq_of(&recent, "k7"), Some(7));
+        recent.forget(&WALLET, 7);
+        assert_eq!(seq_of(&recent, "k7"), None);
+        assert_eq!(seq_of(&recent, "k8"), Some(8));
+        assert_eq!(recent.first(), Some(8));
+        assert_eq!(
+            recent.newest_first(9).map(|r| r.seq).collect::<Vec<_>>(),
+            [8]
+        );
+        recent.forget(&WALLET, 9);
+        assert_eq!(recent.first(), None);
+    }
+
+    #[test]
+    fn two_keys_may_share_a_hash() {
+        let mut recent = Recent::default();
+        recent.by_hash.insert(Lookup::Deduct("k1").hash(&WALLET), 0);
+        recent.push(&WALLET, record(1));
+        let hash = Lookup::Deduct("k1").hash(&WALLET);
+        assert_eq!(recent.shared, [(hash, 0)]);
+        assert_eq!(seq_of(&recent, "k1"), Some(1));
+        recent.forget(&WALLET, 1);
+        assert_eq!(seq_of(&recent, "k1"), None);
+    }
+}
