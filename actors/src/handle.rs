@@ -76,11 +76,11 @@ pub struct NewHold {
 /// Cheap to clone; talks to the wallets.
 #[derive(Clone)]
 pub struct Handle {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
-struct Inner {
-    registry: Arc<Registry>,
+pub(crate) struct Inner {
+    pub(crate) registry: Arc<Registry>,
     keyring: Arc<Keyring>,
     supervisor: ActorRef<Never>,
     sweeper: tokio::task::AbortHandle,
@@ -119,7 +119,11 @@ impl Handle {
     }
 
     /// Where a wallet is, and what it must check.
-    fn locate(&self, scope: &Scope, address: &Address) -> Result<(WalletKey, Caller), Error> {
+    pub(crate) fn locate(
+        &self,
+        scope: &Scope,
+        address: &Address,
+    ) -> Result<(WalletKey, Caller), Error> {
         match address {
             Address::External(user) => Ok((external_key(scope.project, user), Caller::External)),
             Address::Code(code) => {

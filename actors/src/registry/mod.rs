@@ -16,6 +16,8 @@ use dashmap::DashMap;
 use domain::id::{CodeHash, WalletKey};
 use persistence::{Journal, Ticket};
 use ractor::{ActorCell, ActorRef};
+#[cfg(test)]
+pub(crate) use retire::Sweep;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::{

@@ -75,10 +75,10 @@ impl Registry {
                 &key,
                 |_, slot| matches!(slot, Slot::Awake(awake) if may_sleep(awake)),
             )?;
-            match removed.1 {
-                Slot::Awake(awake) => Some(awake.actor.stop(None)),
-                Slot::Busy(_) => None,
+            if let Slot::Awake(awake) = removed.1 {
+                awake.actor.stop(None);
             }
+            Some(())
         });
         retired.count()
     }

@@ -13,7 +13,7 @@ mod recent;
 mod reply;
 mod state;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 mod view;
 
 use std::sync::Arc;

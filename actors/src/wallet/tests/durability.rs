@@ -1,0 +1,209 @@
+//! Nobody is answered before what they are told is durable, and nothing told is lost.
+
+use domain::Rejection;
+use futures_util::FutureExt as _;
+use persistence::Refused;
+
+use super::{House, applied, deduct, external, replayed};
+use crate::{
+    Error, Options,
+    registry::Absent,
+    wallet::{Caller, Command, Message, Reply, Rules},
+};
+
+#[tokio::test]
+async fn an_answer_waits_for_the_disk() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    house.journal.hold();
+    let mut deducted = Box::pin(house.deduct("ann", 3, "a"));
+    let mut read = Box::pin(house.balance("ann"));
+    let mut again = Box::pin(house.deduct("ann", 3, "a"));
+    let mut refused = Box::pin(house.deduct("ann", 8, "b"));
+    for _ in 0..100 {
+        assert!(deducted.as_mut().now_or_never().is_none());
+        assert!(
+            again.as_mut().now_or_never().is_none(),
+            "a replay reveals the first call"
+        );
+        assert!(
+            refused.as_mut().now_or_never().is_none(),
+            "so does a refusal"
+        );
+        assert!(read.as_mut().now_or_never().is_none(), "and a read");
+        tokio::task::yield_now().await;
+    }
+    house.journal.release();
+    assert_eq!(deducted.await, Ok(applied(7)));
+    assert_eq!(again.await, Ok(replayed(7)));
+    assert!(matches!(
+        refused.await,
+        Err(Error::Rejected(Rejection::Insufficient { .. }))
+    ));
+    assert_eq!(read.await, Ok(7));
+}
+
+#[tokio::test]
+async fn a_caller_who_goes_away_does_not_undo_the_write() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    house.journal.hold();
+    let mut gone = Box::pin(house.deduct("ann", 3, "a"));
+    assert!(gone.as_mut().now_or_never().is_none());
+    // The command is in the wallet's mailbox now; its caller is not.
+    tokio::task::yield_now().await;
+    drop(gone);
+    house.journal.release();
+    assert_eq!(house.deduct("ann", 3, "a").await, Ok(replayed(7)));
+}
+
+#[tokio::test]
+async fn a_failed_log_leaves_the_outcome_unknown() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    house.journal.hold();
+    let mut deducted = Box::pin(house.deduct("ann", 3, "a"));
+    assert!(deducted.as_mut().now_or_never().is_none());
+    tokio::task::yield_now().await;
+    house.journal.fail("the disk is on fire");
+    assert_eq!(deducted.await, Err(Error::Unavailable));
+    assert_eq!(house.deduct("ann", 3, "b").await, Err(Error::Unavailable));
+    assert!(!house.handle.ready());
+}
+
+#[tokio::test]
+async fn a_full_disk_refuses_writes_and_still_reads() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    house.journal.refuse(Some(Refused::DiskFull));
+    assert_eq!(house.deduct("ann", 3, "a").await, Err(Error::Unavailable));
+    assert_eq!(
+        house.balance("ann").await,
+        Ok(10),
+        "a refused write left memory as it was"
+    );
+    house.journal.refuse(Some(Refused::Backlog));
+    assert_eq!(house.deduct("ann", 3, "a").await, Err(Error::Overloaded));
+    house.journal.refuse(None);
+    assert_eq!(house.deduct("ann", 3, "a").await, Ok(applied(7)));
+}
+
+#[tokio::test]
+async fn a_panic_under_load_loses_nothing() {
+    let house = House::new().await;
+    house.credit("ann", 100_000).await.unwrap();
+    let mut acknowledged = Vec::new();
+    let mut unknown = Vec::new();
+    for round in 0..20 {
+        let calls: Vec<_> = (0..50)
+            .map(|n| {
+                let (handle, scope) = (house.handle.clone(), house.scope.clone());
+                let k = format!("{round}-{n}");
+                tokio::spawn(async move {
+                    let answer = handle.deduct(&scope, &external("ann"), deduct(1, &k)).await;
+                    (k, answer)
+                })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        panic_in(&house, &format!("panic-{round}")).await;
+        for call in calls {
+            match call.await.unwrap() {
+                (k, Ok(_)) => acknowledged.push(k),
+                (k, Err(Error::Unavailable)) => unknown.push(k),
+                (k, Err(other)) => panic!("{k}: {other}"),
+            }
+        }
+    }
+    assert!(!acknowledged.is_empty());
+    for k in &acknowledged {
+        let again = house.deduct("ann", 1, k).await.unwrap();
+        assert!(again.replayed, "{k} was acknowledged and lost");
+    }
+    for k in &unknown {
+        house.deduct("ann", 1, k).await.unwrap();
+    }
+    // Every call once, and none of the commands that panicked.
+    assert_eq!(house.balance("ann").await, Ok(100_000 - 1000));
+    let house = house.restarted().await;
+    assert_eq!(house.balance("ann").await, Ok(100_000 - 1000));
+}
+
+async fn panic_in(house: &House, k: &str) {
+    let (handle, command) = (&house.handle, deduct(7, k));
+    let (key, caller) = handle.locate(&house.scope, &external("ann")).unwrap();
+    let registry = &handle.inner.registry;
+    let pass = registry.pass(1).unwrap();
+    let permit = registry
+        .reach(key, Absent::Leave, pass)
+        .await
+        .unwrap()
+        .unwrap();
+    let rules = Rules {
+        free_grants: [].into(),
+        for_code_wallets: true,
+    };
+    let message = |reply: Reply<_>| Message {
+        caller,
+        rules,
+        command: Command::Panic(command, reply),
+    };
+    assert_eq!(registry.ask(permit, message).await, Err(Error::Unavailable));
+    assert_eq!(caller, Caller::External);
+}
+
+#[tokio::test]
+async fn load_beyond_the_bounds_is_shed_before_anything_is_done() {
+    let options = Options {
+        max_in_flight_per_wallet: 2,
+        max_in_flight: 3,
+        ..Options::default()
+    };
+    let house = House::with(options).await;
+    house.credit("ann", 10).await.unwrap();
+    house.credit("bob", 10).await.unwrap();
+    house.journal.hold();
+    let mut calls = Vec::new();
+    for k in ["a", "b"] {
+        let mut call = Box::pin(house.deduct("ann", 1, k));
+        assert!(call.as_mut().now_or_never().is_none());
+        calls.push(call);
+    }
+    assert_eq!(
+        house.deduct("ann", 1, "c").await,
+        Err(Error::Overloaded),
+        "per wallet"
+    );
+    let mut call = Box::pin(house.deduct("bob", 1, "a"));
+    assert!(call.as_mut().now_or_never().is_none());
+    calls.push(call);
+    assert_eq!(
+        house.deduct("bob", 1, "b").await,
+        Err(Error::Overloaded),
+        "over all"
+    );
+    house.journal.release();
+    for call in calls {
+        assert!(call.await.unwrap().applied);
+    }
+    assert_eq!(house.balance("ann").await, Ok(8));
+    assert_eq!(house.handle.stats().in_flight, 0);
+}
+
+#[tokio::test]
+async fn shutting_down_finishes_what_is_in_flight() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    house.journal.hold();
+    let mut call = Box::pin(house.deduct("ann", 1, "a"));
+    assert!(call.as_mut().now_or_never().is_none());
+    let handle = house.handle.clone();
+    let down = tokio::spawn(async move { handle.shut_down().await });
+    tokio::task::yield_now().await;
+    assert_eq!(house.deduct("ann", 1, "b").await, Err(Error::Unavailable));
+    assert!(!down.is_finished());
+    house.journal.release();
+    assert_eq!(call.await, Ok(applied(9)));
+    down.await.unwrap().unwrap();
+    assert_eq!(house.restarted().await.balance("ann").await, Ok(9));
+}

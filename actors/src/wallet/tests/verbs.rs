@@ -1,0 +1,248 @@
+//! What callers see of each verb when nothing goes wrong.
+
+use domain::{
+    Amount, Rejection,
+    history::HoldStatus,
+    text::Feature,
+    wallet::{ProductRef, feature::FeatureAction},
+};
+
+use super::{House, PRODUCT, applied, deduct, external, key, replayed};
+use crate::{Address, Error, HoldAccess, NewHold};
+
+#[tokio::test]
+async fn credits_are_used_once_per_key() {
+    let house = House::new().await;
+    assert_eq!(
+        house.deduct("ann", 1, "a").await,
+        Err(Rejection::WalletNotFound.into())
+    );
+    assert_eq!(house.credit("ann", 10).await, Ok(applied(10)));
+    assert_eq!(house.credit("ann", 10).await, Ok(replayed(10)));
+    assert_eq!(house.deduct("ann", 3, "a").await, Ok(applied(7)));
+    assert_eq!(house.deduct("ann", 3, "a").await, Ok(replayed(7)));
+    assert_eq!(
+        house.deduct("ann", 4, "a").await,
+        Err(Rejection::KeyReused.into())
+    );
+    let short = Rejection::Insufficient {
+        product: PRODUCT,
+        balance: 7,
+        requested: 8,
+        shortfall: 1,
+    };
+    assert_eq!(house.deduct("ann", 8, "b").await, Err(short.into()));
+    assert_eq!(
+        house.deduct("ann", 7, "b").await,
+        Ok(applied(0)),
+        "a refusal uses up no key"
+    );
+    assert_eq!(house.deltas("ann", 2).await, [-7, -3, 10]);
+}
+
+#[tokio::test]
+async fn one_hot_wallet_never_goes_below_zero() {
+    let house = House::new().await;
+    house.credit("hot", 500).await.unwrap();
+    let tasks: Vec<_> = (0..1000)
+        .map(|n| {
+            let (handle, scope) = (house.handle.clone(), house.scope.clone());
+            let command = deduct(1, &format!("k{n}"));
+            tokio::spawn(async move { handle.deduct(&scope, &external("hot"), command).await })
+        })
+        .collect();
+    let mut taken = 0;
+    for task in tasks {
+        match task.await.unwrap() {
+            Ok(_) => taken += 1,
+            Err(Error::Rejected(Rejection::Insufficient { .. })) => {}
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert_eq!(taken, 500);
+    assert_eq!(house.balance("hot").await, Ok(0));
+}
+
+#[tokio::test]
+async fn a_batch_answers_each_item_in_order() {
+    let house = House::new().await;
+    house.credit("ann", 5).await.unwrap();
+    house.credit("bob", 1).await.unwrap();
+    let items = vec![
+        (external("ann"), deduct(2, "1")),
+        (external("bob"), deduct(1, "1")),
+        (external("ann"), deduct(2, "2")),
+        (external("nobody"), deduct(1, "1")),
+        (external("ann"), deduct(2, "3")),
+        (external("ann"), deduct(2, "1")),
+    ];
+    let results = house
+        .handle
+        .deduct_batch(&house.scope, items)
+        .await
+        .unwrap();
+    let short = Rejection::Insufficient {
+        product: PRODUCT,
+        balance: 1,
+        requested: 2,
+        shortfall: 1,
+    };
+    assert_eq!(
+        results,
+        [
+            Ok(applied(3)),
+            Ok(applied(0)),
+            Ok(applied(1)),
+            Err(Rejection::WalletNotFound.into()),
+            Err(short.into()),
+            Ok(replayed(1)),
+        ]
+    );
+    assert_eq!(house.handle.stats().in_flight, 0);
+}
+
+#[tokio::test]
+async fn a_large_batch_on_one_wallet_is_applied_whole() {
+    let house = House::new().await;
+    house.credit("ann", 10_000).await.unwrap();
+    let meta = domain::text::Meta::new(format!("{{\"note\":\"{}\"}}", "x".repeat(500))).unwrap();
+    let items = (0..1000).map(|n| {
+        let mut command = deduct(1, &format!("k{n}"));
+        command.meta = Some(meta.clone());
+        (external("ann"), command)
+    });
+    let results = house
+        .handle
+        .deduct_batch(&house.scope, items.collect())
+        .await
+        .unwrap();
+    assert!(
+        results
+            .iter()
+            .all(|result| result.as_ref().is_ok_and(|it| it.applied))
+    );
+    let house = house.restarted().await;
+    assert_eq!(house.balance("ann").await, Ok(9000));
+    assert_eq!(house.deltas("ann", 100).await.len(), 1001);
+}
+
+#[tokio::test]
+async fn a_code_opens_its_wallet_until_it_is_rotated() {
+    let house = House::new().await;
+    let (code, view) = house.handle.create_code(&house.scope).await.unwrap();
+    assert!(view.balances.is_empty() && view.external_user.is_none());
+    let address = Address::Code(code.clone());
+    assert_eq!(
+        house.handle.read(&house.scope, &address).await.unwrap().id,
+        view.id
+    );
+
+    house.journal.hold_folds();
+    let new = house.handle.rotate(&house.scope, &code).await.unwrap();
+    let not_found = Err(Error::Rejected(Rejection::WalletNotFound));
+    assert_eq!(house.handle.read(&house.scope, &address).await, not_found);
+    let rotated = Address::Code(new.clone());
+    assert_eq!(
+        house.handle.read(&house.scope, &rotated).await.unwrap().id,
+        view.id
+    );
+
+    house.journal.release_folds();
+    let newer = house.handle.rotate(&house.scope, &new).await.unwrap();
+    let house = house.restarted().await;
+    assert_eq!(house.handle.read(&house.scope, &rotated).await, not_found);
+    let newest = Address::Code(newer);
+    assert_eq!(
+        house.handle.read(&house.scope, &newest).await.unwrap().id,
+        view.id
+    );
+}
+
+#[tokio::test]
+async fn a_hold_is_settled_once_and_belongs_to_its_project() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    let hold = NewHold {
+        product: ProductRef::Only(Some(PRODUCT)),
+        amount: Amount::new(6).unwrap(),
+        expires_in_seconds: 900,
+        key: key("h"),
+        meta: None,
+    };
+    let (handle, scope) = (&house.handle, &house.scope);
+    let placed = handle
+        .place_hold(scope, &external("ann"), hold.clone())
+        .await
+        .unwrap();
+    assert_eq!((placed.balance, placed.replayed), (4, false));
+    let again = handle
+        .place_hold(scope, &external("ann"), hold)
+        .await
+        .unwrap();
+    assert_eq!((again.hold.id, again.replayed), (placed.hold.id, true));
+
+    let id = placed.hold.id;
+    let pk = handle.settle(scope, HoldAccess::CodeWallets, id, 1).await;
+    assert_eq!(pk, Err(Error::SecretKeyRequired));
+    let mut foreign = scope.clone();
+    foreign.project = domain::id::ProjectId(2);
+    let other = handle.settle(&foreign, HoldAccess::All, id, 1).await;
+    assert_eq!(other, Err(Rejection::HoldNotFound.into()));
+
+    assert_eq!(
+        handle.settle(scope, HoldAccess::All, id, 5).await,
+        Ok(applied(5))
+    );
+    assert_eq!(
+        handle.settle(scope, HoldAccess::All, id, 5).await,
+        Ok(replayed(5))
+    );
+    let closed = handle.release(scope, HoldAccess::All, id).await;
+    assert_eq!(closed, Err(Rejection::HoldClosed.into()));
+    let facts = handle.hold(scope, HoldAccess::All, id).await.unwrap().hold;
+    assert_eq!((facts.status, facts.settled), (HoldStatus::Settled, 5));
+}
+
+#[tokio::test]
+async fn an_expired_hold_gives_its_credits_back_by_itself() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    let hold = NewHold {
+        product: ProductRef::Named(PRODUCT),
+        amount: Amount::new(6).unwrap(),
+        expires_in_seconds: 900,
+        key: key("h"),
+        meta: None,
+    };
+    let (handle, scope) = (&house.handle, &house.scope);
+    let id = handle
+        .place_hold(scope, &external("ann"), hold)
+        .await
+        .unwrap()
+        .hold
+        .id;
+    house.clock.advance_millis(900_000);
+    assert_eq!(house.balance("ann").await, Ok(10));
+    let late = handle.settle(scope, HoldAccess::All, id, 1).await;
+    assert_eq!(late, Err(Rejection::HoldClosed.into()));
+}
+
+#[tokio::test]
+async fn features_are_granted_and_taken_back() {
+    let house = House::new().await;
+    let (handle, scope) = (&house.handle, &house.scope);
+    let pro = Feature::new("pro").unwrap();
+    let ann = external("ann");
+    let revoked = handle
+        .set_feature(scope, &ann, pro.clone(), FeatureAction::Revoke)
+        .await;
+    assert_eq!(revoked, Err(Rejection::WalletNotFound.into()));
+    let granted = handle
+        .set_feature(scope, &ann, pro.clone(), FeatureAction::Grant)
+        .await;
+    assert_eq!(granted, Ok(vec!["pro".to_owned()]));
+    let revoked = handle
+        .set_feature(scope, &ann, pro, FeatureAction::Revoke)
+        .await;
+    assert_eq!(revoked, Ok(vec![]));
+}
