@@ -13,7 +13,11 @@ impl Amount {
     /// `None` for zero, negatives and what passes [`MAX_CREDITS`].
     #[must_use]
     pub const fn new(credits: i64) -> Option<Self> {
-        if credits >= 1 && credits <= MAX_CREDITS { Some(Self(credits)) } else { None }
+        if credits >= 1 && credits <= MAX_CREDITS {
+            Some(Self(credits))
+        } else {
+            None
+        }
     }
 
     /// In credits.

@@ -64,8 +64,14 @@ impl Project {
             name,
             mode,
             allowed_origins: Vec::new(),
-            wallet_creation_limit: Some(CreationLimit { max: 1000, window_seconds: 3600 }),
-            wallet_creation_limit_per_ip: Some(CreationLimit { max: 100, window_seconds: 3600 }),
+            wallet_creation_limit: Some(CreationLimit {
+                max: 1000,
+                window_seconds: 3600,
+            }),
+            wallet_creation_limit_per_ip: Some(CreationLimit {
+                max: 100,
+                window_seconds: 3600,
+            }),
             free_grants_for_code_wallets: true,
             subscription_grace_days: 7,
             created_at,

@@ -37,7 +37,11 @@ impl Code {
                 normal.push(char::from(symbol(byte)?));
             }
         }
-        if groups.next().is_some() { None } else { Some(Self(normal.into())) }
+        if groups.next().is_some() {
+            None
+        } else {
+            Some(Self(normal.into()))
+        }
     }
 
     /// The code itself. For the answer to its owner and for hashing; for nothing else.
@@ -70,15 +74,27 @@ mod tests {
     fn what_people_type_is_read_as_meant() {
         let code = Code::parse("olive-1io0-abcd-wxyz").unwrap();
         assert_eq!(code.reveal(), "OLIVE-1100-ABCD-WXYZ");
-        assert_eq!(Code::parse("OLIVE-LIOo-aBcD-WXYZ"), Code::parse("olive-1100-abcd-wxyz"));
+        assert_eq!(
+            Code::parse("OLIVE-LIOo-aBcD-WXYZ"),
+            Code::parse("olive-1100-abcd-wxyz")
+        );
     }
 
     #[test]
     fn anything_else_is_not_a_code() {
         for typed in [
-            "", "-", "OLIVE", "OLIVE-1234-5678", "OLIVE-1234-5678-9ABC-DEFG", "OLI-1234-5678-9ABC",
-            "OLIVES1-1234-5678-9ABC", "OLIVE-123U-5678-9ABC", "OLIVE-12345-678-9ABC",
-            "ÖLIVE-1234-5678-9ABC", "OLIVE_1234_5678_9ABC", "external",
+            "",
+            "-",
+            "OLIVE",
+            "OLIVE-1234-5678",
+            "OLIVE-1234-5678-9ABC-DEFG",
+            "OLI-1234-5678-9ABC",
+            "OLIVES1-1234-5678-9ABC",
+            "OLIVE-123U-5678-9ABC",
+            "OLIVE-12345-678-9ABC",
+            "ÖLIVE-1234-5678-9ABC",
+            "OLIVE_1234_5678_9ABC",
+            "external",
         ] {
             assert_eq!(Code::parse(typed), None, "{typed}");
         }

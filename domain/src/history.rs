@@ -151,6 +151,15 @@ impl Record {
         }
     }
 
+    /// The ledger entry itself.
+    #[must_use]
+    pub fn into_entry(self) -> Option<Entry> {
+        match self.fact {
+            Fact::Entry(entry) | Fact::HoldClosed(_, Some(entry)) => Some(entry),
+            Fact::HoldPlaced(..) | Fact::HoldClosed(_, None) => None,
+        }
+    }
+
     /// What this record can be found by later; `None` for what the wallet wrote by itself.
     #[must_use]
     pub fn lookup(&self) -> Option<Lookup<'_>> {

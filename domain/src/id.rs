@@ -32,7 +32,10 @@ fn parse_body(text: &str) -> Result<u128, ParseIdError> {
     }
     let mut value: u128 = 0;
     for (position, byte) in text.bytes().enumerate() {
-        let digit = ALPHABET.iter().position(|&c| c == byte).ok_or(ParseIdError)?;
+        let digit = ALPHABET
+            .iter()
+            .position(|&c| c == byte)
+            .ok_or(ParseIdError)?;
         // 26 characters hold 130 bits: the first may only be 0 to 7.
         if position == 0 && digit > 7 {
             return Err(ParseIdError);
@@ -162,7 +165,10 @@ mod tests {
         for value in [0, 1, u128::MAX, 0x0190_1234_5678_7abc_8def_0123_4567_89ab] {
             let id = ProductId(value);
             assert_eq!(id.to_string().parse(), Ok(id));
-            let hold = HoldId { serial: value, wallet: WalletKey(value.to_le_bytes()) };
+            let hold = HoldId {
+                serial: value,
+                wallet: WalletKey(value.to_le_bytes()),
+            };
             assert_eq!(hold.to_string().parse(), Ok(hold));
         }
     }
@@ -179,7 +185,11 @@ mod tests {
         assert!(id[..id.len() - 1].parse::<ProductId>().is_err());
         assert!(format!("{id}0").parse::<ProductId>().is_err());
         assert!(id.to_uppercase().parse::<ProductId>().is_err());
-        assert!("prod_8zzzzzzzzzzzzzzzzzzzzzzzzz".parse::<ProductId>().is_err());
+        assert!(
+            "prod_8zzzzzzzzzzzzzzzzzzzzzzzzz"
+                .parse::<ProductId>()
+                .is_err()
+        );
         assert!("hold_é".parse::<HoldId>().is_err());
     }
 }

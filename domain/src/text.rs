@@ -53,7 +53,11 @@ pub const MAX_META_BYTES: usize = 4096;
 fn check_length(text: &str, max: usize, message: &'static str) -> Result<(), TextError> {
     // Bytes bound characters from above: only long texts need counting.
     let fits = !text.is_empty() && (text.len() <= max || text.chars().count() <= max);
-    if fits { Ok(()) } else { Err(TextError(message)) }
+    if fits {
+        Ok(())
+    } else {
+        Err(TextError(message))
+    }
 }
 
 fn check_key(text: &str) -> Result<(), TextError> {
@@ -70,10 +74,15 @@ fn check_user(text: &str) -> Result<(), TextError> {
 
 fn check_feature(text: &str) -> Result<(), TextError> {
     check_length(text, 100, "A feature slug has 1 to 100 characters.")?;
-    if text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._:-".contains(&b)) {
+    if text
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b"._:-".contains(&b))
+    {
         Ok(())
     } else {
-        Err(TextError("A feature slug has only letters, digits and . _ : -"))
+        Err(TextError(
+            "A feature slug has only letters, digits and . _ : -",
+        ))
     }
 }
 

@@ -50,10 +50,15 @@ impl Period {
     #[must_use]
     pub fn span(self, now: Timestamp) -> Option<Span> {
         if self == Self::Once {
-            return Some(Span { start: Timestamp(i64::MIN), end: Timestamp::NEVER });
+            return Some(Span {
+                start: Timestamp(i64::MIN),
+                end: Timestamp::NEVER,
+            });
         }
-        let today =
-            jiff::Timestamp::from_millisecond(now.0).ok()?.to_zoned(jiff::tz::TimeZone::UTC).date();
+        let today = jiff::Timestamp::from_millisecond(now.0)
+            .ok()?
+            .to_zoned(jiff::tz::TimeZone::UTC)
+            .date();
         let (start, end) = match self {
             Self::Once | Self::Daily => (today, today.tomorrow().ok()?),
             Self::Weekly => {
@@ -70,7 +75,10 @@ impl Period {
                 (first, first.checked_add(jiff::Span::new().years(1)).ok()?)
             }
         };
-        Some(Span { start: midnight(start)?, end: midnight(end)? })
+        Some(Span {
+            start: midnight(start)?,
+            end: midnight(end)?,
+        })
     }
 }
 
@@ -90,21 +98,53 @@ mod tests {
     #[test]
     fn periods_follow_the_utc_calendar() {
         let cases = [
-            (Period::Daily, "2024-02-29T23:59:59.999Z", "2024-02-29T00:00Z", "2024-03-01T00:00Z"),
-            (Period::Weekly, "2026-11-22T12:00:00Z", "2026-11-16T00:00Z", "2026-11-23T00:00Z"),
-            (Period::Weekly, "2026-11-23T00:00:00Z", "2026-11-23T00:00Z", "2026-11-30T00:00Z"),
-            (Period::Monthly, "2026-12-31T23:00:00Z", "2026-12-01T00:00Z", "2027-01-01T00:00Z"),
-            (Period::Yearly, "2026-01-01T00:00:00Z", "2026-01-01T00:00Z", "2027-01-01T00:00Z"),
+            (
+                Period::Daily,
+                "2024-02-29T23:59:59.999Z",
+                "2024-02-29T00:00Z",
+                "2024-03-01T00:00Z",
+            ),
+            (
+                Period::Weekly,
+                "2026-11-22T12:00:00Z",
+                "2026-11-16T00:00Z",
+                "2026-11-23T00:00Z",
+            ),
+            (
+                Period::Weekly,
+                "2026-11-23T00:00:00Z",
+                "2026-11-23T00:00Z",
+                "2026-11-30T00:00Z",
+            ),
+            (
+                Period::Monthly,
+                "2026-12-31T23:00:00Z",
+                "2026-12-01T00:00Z",
+                "2027-01-01T00:00Z",
+            ),
+            (
+                Period::Yearly,
+                "2026-01-01T00:00:00Z",
+                "2026-01-01T00:00Z",
+                "2027-01-01T00:00Z",
+            ),
         ];
         for (period, now, start, end) in cases {
             let start = at(&start.replace('Z', ":00Z"));
             let end = at(&end.replace('Z', ":00Z"));
-            assert_eq!(period.span(at(now)), Some(Span { start, end }), "{period:?} at {now}");
+            assert_eq!(
+                period.span(at(now)),
+                Some(Span { start, end }),
+                "{period:?} at {now}"
+            );
         }
     }
 
     #[test]
     fn once_never_ends() {
-        assert_eq!(Period::Once.span(Timestamp(0)).unwrap().end, Timestamp::NEVER);
+        assert_eq!(
+            Period::Once.span(Timestamp(0)).unwrap().end,
+            Timestamp::NEVER
+        );
     }
 }

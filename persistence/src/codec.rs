@@ -1,11 +1,7 @@
 //! How things become bytes: bincode (serde form, variable-length integers) behind a format version.
 //! The only file that names bincode. Old formats stay readable for good; golden files prove it.
 
-use domain::{
-    catalog::Document,
-    id::WalletKey,
-    wallet::Event,
-};
+use domain::{catalog::Document, id::WalletKey, wallet::Event};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::contract::Error;
@@ -86,7 +82,9 @@ pub fn decode_events(bytes: &[u8], count: u32) -> Result<Vec<Logged>, Error> {
     if rest.is_empty() {
         Ok(events)
     } else {
-        Err(Error::Damaged("bytes are left over after the last event".into()))
+        Err(Error::Damaged(
+            "bytes are left over after the last event".into(),
+        ))
     }
 }
 
@@ -100,8 +98,9 @@ pub fn encode_value<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
 
 /// Reads a stored value back.
 pub fn decode_value<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
-    let (version, rest) =
-        bytes.split_first().ok_or_else(|| Error::Damaged("an empty value".into()))?;
+    let (version, rest) = bytes
+        .split_first()
+        .ok_or_else(|| Error::Damaged("an empty value".into()))?;
     if *version != FORMAT {
         return Err(Error::Unusable(format!(
             "a record has format {version}, this version of Scrip reads {FORMAT}: use a newer one"

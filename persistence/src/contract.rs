@@ -83,11 +83,7 @@ pub trait History: Send + Sync {
 
     /// The record with this look-up hash for which `matches` holds. Two look-ups may share a hash:
     /// `matches` compares the key itself.
-    fn find(
-        &self,
-        hash: u64,
-        matches: &dyn Fn(&Record) -> bool,
-    ) -> Result<Option<Record>, Error>;
+    fn find(&self, hash: u64, matches: &dyn Fn(&Record) -> bool) -> Result<Option<Record>, Error>;
 
     /// At most `limit` records with numbers below `seq`, the newest first. Fewer than `limit` (and
     /// at least one, if there is any) may be returned before the first record is reached.
@@ -98,7 +94,8 @@ pub trait History: Send + Sync {
 ///
 /// Contract, checked by one conformance suite against every implementation:
 ///
-/// 1. [`Journal::append`] never waits for a disk. Tickets rise in the order of the calls.
+/// 1. [`Journal::append`] never waits for a disk. Tickets rise in the order of the calls; only an
+///    append of no events shares the ticket before it.
 /// 2. All events of one append survive together or not at all, and never without every append with
 ///    a smaller ticket.
 /// 3. `done` hears [`Outcome::Durable`] only after the append survives a power cut. Then
@@ -110,7 +107,8 @@ pub trait History: Send + Sync {
 ///    and after opening also all that was recovered. Whoever loads a wallet must know that all its
 ///    appends are folded (or were recovered): see [`Journal::settle`].
 pub trait Journal: Send + Sync + 'static {
-    /// Takes an append in. `done` may be `None` for events that nobody waits for.
+    /// Takes an append in. `done` may be `None` for events that nobody waits for. An append of no
+    /// events writes nothing: it waits for all before it, and has the last one's ticket.
     fn append(&self, append: Append, done: Option<Done>) -> Result<Ticket, Refused>;
 
     /// Every append up to this ticket is durable.

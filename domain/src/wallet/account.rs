@@ -73,7 +73,14 @@ pub struct Account {
 
 impl Account {
     pub(super) const fn new(product: ProductId) -> Self {
-        Self { product, balance: 0, held: 0, free: None, lots: Vec::new(), next_lot: 0 }
+        Self {
+            product,
+            balance: 0,
+            held: 0,
+            free: None,
+            lots: Vec::new(),
+            next_lot: 0,
+        }
     }
 
     /// Credits that can be spent now.
@@ -98,10 +105,15 @@ impl Account {
     #[must_use]
     pub fn next_expiry(&self) -> Option<NextExpiry> {
         let mut free = self.lots.iter().filter(|lot| lot.free() > 0);
-        let first = free.next().filter(|lot| lot.expires_at != Timestamp::NEVER)?;
+        let first = free
+            .next()
+            .filter(|lot| lot.expires_at != Timestamp::NEVER)?;
         let same = free.take_while(|lot| lot.expires_at == first.expires_at);
         let amount = same.fold(first.free(), |sum, lot| sum.saturating_add(lot.free()));
-        Some(NextExpiry { amount, at: first.expires_at })
+        Some(NextExpiry {
+            amount,
+            at: first.expires_at,
+        })
     }
 
     /// The first lot to lose free credits to the clock: its number, how many, when.
@@ -119,10 +131,17 @@ impl Account {
         expires_at: Timestamp,
         order: Option<OrderId>,
     ) -> Result<(), Corrupt> {
-        let balance = self.balance.checked_add(credits).filter(|&sum| sum <= MAX_CREDITS);
+        let balance = self
+            .balance
+            .checked_add(credits)
+            .filter(|&sum| sum <= MAX_CREDITS);
         self.balance = balance.ok_or(Corrupt("a grant passes the largest balance"))?;
-        let place = self.lots.partition_point(|lot| lot.expires_at <= expires_at);
-        let before = place.checked_sub(1).and_then(|index| self.lots.get_mut(index));
+        let place = self
+            .lots
+            .partition_point(|lot| lot.expires_at <= expires_at);
+        let before = place
+            .checked_sub(1)
+            .and_then(|index| self.lots.get_mut(index));
         match before {
             Some(lot)
                 if lot.expires_at == expires_at
@@ -136,7 +155,14 @@ impl Account {
             _ => {
                 let number = self.next_lot;
                 self.next_lot = self.next_lot.saturating_add(1);
-                let lot = Lot { number, source, left: credits, held: 0, expires_at, order };
+                let lot = Lot {
+                    number,
+                    source,
+                    left: credits,
+                    held: 0,
+                    expires_at,
+                    order,
+                };
                 self.lots.insert(place, lot);
             }
         }
@@ -159,7 +185,11 @@ impl Account {
         }
         self.balance = self.balance.saturating_sub(credits);
         self.drop_empty();
-        if rest == 0 { Ok(()) } else { Err(Corrupt("lots do not add up to the balance")) }
+        if rest == 0 {
+            Ok(())
+        } else {
+            Err(Corrupt("lots do not add up to the balance"))
+        }
     }
 
     /// Pins free credits in burn order; the lots and how much of each.
@@ -178,7 +208,11 @@ impl Account {
             }
         }
         self.held = self.held.saturating_add(credits);
-        if rest == 0 { Ok(pins) } else { Err(Corrupt("lots do not add up to the balance")) }
+        if rest == 0 {
+            Ok(pins)
+        } else {
+            Err(Corrupt("lots do not add up to the balance"))
+        }
     }
 
     /// Gives pinned credits back, after spending up to `spend` of them in burn order. Returns how

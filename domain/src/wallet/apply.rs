@@ -24,9 +24,13 @@ impl Wallet {
         event: Event,
     ) -> Result<(Self, Option<Record>), Corrupt> {
         match (state, event) {
-            (None, Event { at, change: Change::Created(created) }) => {
-                Ok((Self::born(key, at, *created), None))
-            }
+            (
+                None,
+                Event {
+                    at,
+                    change: Change::Created(created),
+                },
+            ) => Ok((Self::born(key, at, *created), None)),
             (Some(mut wallet), event) => {
                 let record = wallet.apply(event)?;
                 Ok((wallet, record))
@@ -65,7 +69,11 @@ impl Wallet {
         }
         Ok(fact.map(|fact| {
             self.records = self.records.saturating_add(1);
-            Record { seq: self.records, at, fact }
+            Record {
+                seq: self.records,
+                at,
+                fact,
+            }
         }))
     }
 
@@ -76,27 +84,86 @@ impl Wallet {
                 self.owner = super::Owner::Code { hash, sealed };
                 Ok(None)
             }
-            Change::FreeGranted { product, credits, period, start, end } => {
+            Change::FreeGranted {
+                product,
+                credits,
+                period,
+                start,
+                end,
+            } => {
                 let account = self.account_mut(product);
                 account.free = Some(FreeMark { period, start, end });
                 let expires_at = (end != Timestamp::NEVER).then_some(end);
-                self.fill(product, credits.get(), Reason::FreeGrant, expires_at, None, None)
+                self.fill(
+                    product,
+                    credits.get(),
+                    Reason::FreeGrant,
+                    expires_at,
+                    None,
+                    None,
+                )
             }
-            Change::Granted { product, amount, expires_at, key, meta } => {
-                self.fill(product, amount.get(), Reason::Manual, expires_at, Some(key), meta)
-            }
-            Change::LotExpired { product, lot, amount } => {
+            Change::Granted {
+                product,
+                amount,
+                expires_at,
+                key,
+                meta,
+            } => self.fill(
+                product,
+                amount.get(),
+                Reason::Manual,
+                expires_at,
+                Some(key),
+                meta,
+            ),
+            Change::LotExpired {
+                product,
+                lot,
+                amount,
+            } => {
                 self.account_mut(product).take_from(lot, amount.get())?;
                 self.refresh_due();
-                Ok(Some(self.entry(product, -amount.get(), Reason::Expiry, None, None)))
+                Ok(Some(self.entry(
+                    product,
+                    amount.get().saturating_neg(),
+                    Reason::Expiry,
+                    None,
+                    None,
+                )))
             }
-            Change::Deducted { product, amount, key, meta } => {
+            Change::Deducted {
+                product,
+                amount,
+                key,
+                meta,
+            } => {
                 self.account_mut(product).burn(amount.get())?;
-                Ok(Some(self.entry(product, -amount.get(), Reason::Deduction, Some(key), meta)))
+                Ok(Some(self.entry(
+                    product,
+                    amount.get().saturating_neg(),
+                    Reason::Deduction,
+                    Some(key),
+                    meta,
+                )))
             }
-            Change::HoldPlaced { hold, product, amount, expires_at, key, meta } => {
+            Change::HoldPlaced {
+                hold,
+                product,
+                amount,
+                expires_at,
+                key,
+                meta,
+            } => {
                 let pins = self.account_mut(product).pin(amount.get())?;
-                let held = Hold { product, amount, pins, expires_at, key: key.clone(), meta };
+                let held = Hold {
+                    product,
+                    amount,
+                    pins,
+                    expires_at,
+                    key: key.clone(),
+                    meta,
+                };
                 let facts = held.facts(hold);
                 if self.holds.insert(hold, held).is_some() {
                     return Err(Corrupt("a hold is placed twice"));
@@ -127,12 +194,18 @@ impl Wallet {
     }
 
     fn account_mut(&mut self, product: ProductId) -> &mut Account {
-        let place = self.accounts.iter().position(|account| account.product == product);
+        let place = self
+            .accounts
+            .iter()
+            .position(|account| account.product == product);
         let place = place.unwrap_or_else(|| {
             self.accounts.push(Account::new(product));
             self.accounts.len().saturating_sub(1)
         });
-        #[expect(clippy::indexing_slicing, reason = "found above, or the last one just pushed")]
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "found above, or the last one just pushed"
+        )]
         &mut self.accounts[place]
     }
 
@@ -177,17 +250,30 @@ impl Wallet {
     }
 
     fn close(&mut self, id: HoldId, status: HoldStatus, settled: i64) -> Result<Fact, Corrupt> {
+        if settled < 0 {
+            return Err(Corrupt("a settlement adds credits"));
+        }
         let hold = self.holds.remove(&id).ok_or(NOT_OPEN)?;
         let account = self.account_mut(hold.product);
         let spent = account.unpin(&hold.pins, settled)?;
         account.burn(settled.saturating_sub(spent))?;
         self.refresh_due();
-        let facts = HoldFacts { status, settled, ..hold.facts(id) };
+        let facts = HoldFacts {
+            status,
+            settled,
+            ..hold.facts(id)
+        };
         let entry = match settled {
             0 => None,
             _ => {
                 let reason = Reason::Deduction;
-                match self.entry(hold.product, -settled, reason, Some(hold.key), hold.meta) {
+                match self.entry(
+                    hold.product,
+                    settled.saturating_neg(),
+                    reason,
+                    Some(hold.key),
+                    hold.meta,
+                ) {
                     Fact::Entry(entry) => Some(entry),
                     Fact::HoldPlaced(..) | Fact::HoldClosed(..) => None,
                 }
@@ -200,7 +286,11 @@ impl Wallet {
     /// lot emptied by a deduction may leave `due_at` too early: once that instant has passed, the
     /// next event mends it.
     fn refresh_due(&mut self) {
-        let lots = self.accounts.iter().filter_map(Account::first_expiring).map(|(_, _, at)| at);
+        let lots = self
+            .accounts
+            .iter()
+            .filter_map(Account::first_expiring)
+            .map(|(_, _, at)| at);
         let holds = self.holds.values().map(|hold| hold.expires_at);
         self.due_at = lots.chain(holds).min().unwrap_or(Timestamp::NEVER);
     }

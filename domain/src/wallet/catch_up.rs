@@ -24,7 +24,10 @@ impl Wallet {
             return Some(event);
         }
         let change = rules.iter().find_map(|rule| self.free_grant(rule, now))?;
-        Some(Event { at: self.date(now), change })
+        Some(Event {
+            at: self.date(now),
+            change,
+        })
     }
 
     /// An event's instant: never before the event that precedes it, should a clock step back.
@@ -35,7 +38,10 @@ impl Wallet {
 
     fn next_expiry(&self, now: Timestamp) -> Option<Event> {
         // Holds first within one instant: what they give back can then expire in the same entry.
-        let holds = self.holds.iter().map(|(id, hold)| (hold.expires_at, 0, Due::Hold(*id)));
+        let holds = self
+            .holds
+            .iter()
+            .map(|(id, hold)| (hold.expires_at, 0, Due::Hold(*id)));
         let lots = self.accounts.iter().filter_map(|account| {
             let (number, credits, at) = account.first_expiring()?;
             Some((at, 1, Due::Lot(account.product, number, credits)))
@@ -46,11 +52,16 @@ impl Wallet {
         }
         let change = match due {
             Due::Hold(hold) => Change::HoldExpired { hold },
-            Due::Lot(product, lot, credits) => {
-                Change::LotExpired { product, lot, amount: Amount::new(credits)? }
-            }
+            Due::Lot(product, lot, credits) => Change::LotExpired {
+                product,
+                lot,
+                amount: Amount::new(credits)?,
+            },
         };
-        Some(Event { at: self.date(at), change })
+        Some(Event {
+            at: self.date(at),
+            change,
+        })
     }
 
     fn free_grant(&self, rule: &FreeGrantRule, now: Timestamp) -> Option<Change> {
@@ -66,6 +77,12 @@ impl Wallet {
         }
         let room = account.map_or(crate::MAX_CREDITS, super::Account::room);
         let credits = Amount::new(rule.credits.get().min(room))?;
-        Some(Change::FreeGranted { product: rule.product, credits, period: rule.period, start, end })
+        Some(Change::FreeGranted {
+            product: rule.product,
+            credits,
+            period: rule.period,
+            start,
+            end,
+        })
     }
 }

@@ -33,14 +33,30 @@ impl Wallet {
         command: Credit,
         prior: Option<&Record>,
     ) -> Result<Decision<ProductId>, Rejection> {
-        let Credit { product, amount, expires_at, key, meta } = command;
+        let Credit {
+            product,
+            amount,
+            expires_at,
+            key,
+            meta,
+        } = command;
         if let Some(entry) = prior.and_then(Record::entry) {
             let same = entry.product == product && entry.delta == amount.get();
-            return if same { Ok(Decision::Replay(product)) } else { Err(Rejection::KeyReused) };
+            return if same {
+                Ok(Decision::Replay(product))
+            } else {
+                Err(Rejection::KeyReused)
+            };
         }
         if self.account(product).map_or(MAX_CREDITS, Account::room) < amount.get() {
             return Err(Rejection::BalanceLimit);
         }
-        Ok(Decision::Accept(Change::Granted { product, amount, expires_at, key, meta }))
+        Ok(Decision::Accept(Change::Granted {
+            product,
+            amount,
+            expires_at,
+            key,
+            meta,
+        }))
     }
 }

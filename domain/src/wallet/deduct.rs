@@ -33,12 +33,23 @@ impl Wallet {
         if let Some(entry) = prior.and_then(Record::entry) {
             let same = command.product.matches(entry.product)
                 && entry.delta.checked_neg() == Some(command.amount.get());
-            return if same { Ok(Decision::Replay(entry.product)) } else { Err(Rejection::KeyReused) };
+            return if same {
+                Ok(Decision::Replay(entry.product))
+            } else {
+                Err(Rejection::KeyReused)
+            };
         }
         let product = command.product.resolve()?;
         self.afford(product, command.amount.get(), command.amount.get())?;
-        let Deduct { amount, key, meta, .. } = command;
-        Ok(Decision::Accept(Change::Deducted { product, amount, key, meta }))
+        let Deduct {
+            amount, key, meta, ..
+        } = command;
+        Ok(Decision::Accept(Change::Deducted {
+            product,
+            amount,
+            key,
+            meta,
+        }))
     }
 
     /// Refuses when `needed` credits are not spendable; `requested` is what the caller named.
@@ -53,6 +64,11 @@ impl Wallet {
             return Ok(());
         }
         let shortfall = needed.saturating_sub(balance);
-        Err(Rejection::Insufficient { product, balance, requested, shortfall })
+        Err(Rejection::Insufficient {
+            product,
+            balance,
+            requested,
+            shortfall,
+        })
     }
 }

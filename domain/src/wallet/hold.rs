@@ -36,20 +36,40 @@ impl Wallet {
         prior: Option<&Record>,
     ) -> Result<Decision<HoldFacts>, Rejection> {
         if let Some(Fact::HoldPlaced(original, _)) = prior.map(|record| &record.fact) {
-            let same = command.product.matches(original.product)
-                && original.amount == command.amount;
+            let same =
+                command.product.matches(original.product) && original.amount == command.amount;
             let now = self.open_hold(&original.id).unwrap_or(*original);
-            return if same { Ok(Decision::Replay(now)) } else { Err(Rejection::KeyReused) };
+            return if same {
+                Ok(Decision::Replay(now))
+            } else {
+                Err(Rejection::KeyReused)
+            };
         }
         let product = command.product.resolve()?;
         self.afford(product, command.amount.get(), command.amount.get())?;
-        let PlaceHold { id: hold, amount, expires_at, key, meta, .. } = command;
-        Ok(Decision::Accept(Change::HoldPlaced { hold, product, amount, expires_at, key, meta }))
+        let PlaceHold {
+            id: hold,
+            amount,
+            expires_at,
+            key,
+            meta,
+            ..
+        } = command;
+        Ok(Decision::Accept(Change::HoldPlaced {
+            hold,
+            product,
+            amount,
+            expires_at,
+            key,
+            meta,
+        }))
     }
 
     /// How a hold stands. `closed` is the record of its closing.
     pub fn find_hold(&self, id: &HoldId, closed: Option<&Record>) -> Result<HoldFacts, Rejection> {
-        self.open_hold(id).or_else(|| closed_facts(closed)).ok_or(Rejection::HoldNotFound)
+        self.open_hold(id)
+            .or_else(|| closed_facts(closed))
+            .ok_or(Rejection::HoldNotFound)
     }
 
     /// Decides to close a hold by its cost: 0 up to what is held, or more if the balance has it.
@@ -97,7 +117,10 @@ impl Wallet {
         let hold = self.find_hold(id, closed)?;
         match hold.status {
             HoldStatus::Open if expires_at > hold.expires_at => {
-                Ok(Decision::Accept(Change::HoldExtended { hold: *id, expires_at }))
+                Ok(Decision::Accept(Change::HoldExtended {
+                    hold: *id,
+                    expires_at,
+                }))
             }
             HoldStatus::Open => Ok(Decision::Replay(hold)),
             HoldStatus::Settled | HoldStatus::Released | HoldStatus::Expired => {

@@ -1,8 +1,8 @@
 //! A wallet: balances per product in lots, holds, manual features. One file per verb decides; only
 //! `apply.rs` changes anything.
 
-mod apply;
 pub mod account;
+mod apply;
 pub mod catch_up;
 pub mod credit;
 pub mod deduct;
@@ -143,7 +143,9 @@ impl Wallet {
     /// The account of one product.
     #[must_use]
     pub fn account(&self, product: ProductId) -> Option<&Account> {
-        self.accounts.iter().find(|account| account.product == product)
+        self.accounts
+            .iter()
+            .find(|account| account.product == product)
     }
 
     /// Credits of a product that can be spent now.

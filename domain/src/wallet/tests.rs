@@ -1,1 +1,82 @@
-//! What each verb does, and which refusal wins.
+//! What each verb does, and which refusal wins. Verbs are driven through [`teller::Teller`], which
+//! stands where the wallet's actor stands.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "small numbers made up by tests; an overflow panics, which fails the test"
+)]
+
+mod burn;
+mod credit;
+mod deduct;
+mod expiry;
+mod feature;
+mod free_grant;
+mod hold;
+mod limit;
+mod property;
+mod refusal;
+mod replay;
+mod teller;
+
+use super::{ProductRef, credit::Credit, deduct::Deduct, hold::PlaceHold};
+use crate::{
+    Amount, Timestamp,
+    id::{HoldId, ProductId, WalletKey},
+    text::IdempotencyKey,
+};
+
+const KEY: WalletKey = WalletKey([9; 16]);
+const GOLD: ProductId = ProductId(1);
+const TIN: ProductId = ProductId(2);
+
+fn credits(amount: i64) -> Amount {
+    Amount::new(amount).unwrap()
+}
+
+fn key(text: &str) -> IdempotencyKey {
+    IdempotencyKey::new(text).unwrap()
+}
+
+fn at(text: &str) -> Timestamp {
+    Timestamp(text.parse::<jiff::Timestamp>().unwrap().as_millisecond())
+}
+
+fn hold_id(serial: u128) -> HoldId {
+    HoldId {
+        serial,
+        wallet: KEY,
+    }
+}
+
+fn deduct(name: &str, amount: i64) -> Deduct {
+    Deduct {
+        product: ProductRef::Named(GOLD),
+        amount: credits(amount),
+        key: key(name),
+        meta: None,
+    }
+}
+
+fn credit(name: &str, amount: i64, expires_at: Option<Timestamp>) -> Credit {
+    Credit {
+        product: GOLD,
+        amount: credits(amount),
+        expires_at,
+        key: key(name),
+        meta: None,
+    }
+}
+
+/// A hold whose key is its serial number.
+fn hold(serial: u128, amount: i64, expires_at: Timestamp) -> PlaceHold {
+    PlaceHold {
+        id: hold_id(serial),
+        product: ProductRef::Named(GOLD),
+        amount: credits(amount),
+        expires_at,
+        key: key(&serial.to_string()),
+        meta: None,
+    }
+}

@@ -1,0 +1,189 @@
+//! Using credits up, once per key.
+
+use super::{GOLD, TIN, credit, credits, deduct, key, teller::Done, teller::Teller};
+use crate::{
+    Rejection,
+    history::{Fact, Reason},
+    text::Meta,
+    wallet::{ProductRef, deduct::Deduct},
+};
+
+fn rich() -> Teller {
+    let mut teller = Teller::new();
+    teller.credit(credit("start", 100, None)).unwrap();
+    teller
+}
+
+#[test]
+fn a_deduction_lowers_the_balance_and_is_told_in_the_ledger() {
+    let mut teller = rich();
+    let meta = Meta::new(r#"{"job":7}"#).unwrap();
+    let command = Deduct {
+        meta: Some(meta.clone()),
+        ..deduct("d", 30)
+    };
+    assert_eq!(teller.deduct(command), Ok(Done::Applied));
+    assert_eq!(teller.wallet.available(GOLD), 70);
+    let record = teller.records.last().unwrap();
+    let entry = record.entry().unwrap();
+    assert_eq!((record.seq, record.at), (2, teller.now));
+    assert_eq!(
+        (entry.delta, entry.balance_after, entry.reason),
+        (-30, 70, Reason::Deduction)
+    );
+    assert_eq!(
+        (entry.key.as_ref(), entry.meta.as_ref()),
+        (Some(&key("d")), Some(&meta))
+    );
+    assert_eq!((entry.order, entry.expires_at), (None, None));
+}
+
+#[test]
+fn a_retry_takes_nothing_and_names_what_it_was_about() {
+    let mut teller = rich();
+    teller.deduct(deduct("d", 30)).unwrap();
+    assert_eq!(teller.deduct(deduct("d", 30)), Ok(Done::Replayed(GOLD)));
+    assert_eq!(teller.wallet.available(GOLD), 70);
+    assert_eq!(teller.ledger(GOLD).len(), 2);
+}
+
+#[test]
+fn a_retry_is_honoured_years_later_and_with_nothing_left() {
+    let mut teller = rich();
+    teller.deduct(deduct("d", 100)).unwrap();
+    teller.pass_seconds(10 * 366 * 86_400);
+    assert_eq!(teller.deduct(deduct("d", 100)), Ok(Done::Replayed(GOLD)));
+}
+
+#[test]
+fn the_last_credit_can_be_spent_and_not_one_more() {
+    let mut teller = rich();
+    assert_eq!(teller.deduct(deduct("all", 100)), Ok(Done::Applied));
+    let refusal = Rejection::Insufficient {
+        product: GOLD,
+        balance: 0,
+        requested: 1,
+        shortfall: 1,
+    };
+    assert_eq!(teller.deduct(deduct("more", 1)), Err(refusal));
+    assert_eq!(teller.wallet.available(GOLD), 0);
+}
+
+#[test]
+fn a_refused_deduction_uses_up_no_key_and_leaves_no_trace() {
+    let mut teller = rich();
+    let before = teller.wallet.clone();
+    let refusal = Rejection::Insufficient {
+        product: GOLD,
+        balance: 100,
+        requested: 150,
+        shortfall: 50,
+    };
+    assert_eq!(teller.deduct(deduct("d", 150)), Err(refusal));
+    assert_eq!(teller.wallet, before);
+    teller.credit(credit("topped up", 50, None)).unwrap();
+    assert_eq!(teller.deduct(deduct("d", 150)), Ok(Done::Applied));
+}
+
+#[test]
+fn products_have_separate_balances() {
+    let mut teller = rich();
+    let tin = Deduct {
+        product: ProductRef::Named(TIN),
+        ..deduct("d", 1)
+    };
+    let refusal = Rejection::Insufficient {
+        product: TIN,
+        balance: 0,
+        requested: 1,
+        shortfall: 1,
+    };
+    assert_eq!(teller.deduct(tin), Err(refusal));
+    assert_eq!(teller.wallet.available(GOLD), 100);
+    assert_eq!(
+        teller.wallet.accounts().len(),
+        1,
+        "a refusal shows no empty balance"
+    );
+}
+
+#[test]
+fn an_omitted_product_is_the_only_one() {
+    let mut teller = rich();
+    let command = Deduct {
+        product: ProductRef::Only(Some(GOLD)),
+        ..deduct("d", 5)
+    };
+    assert_eq!(teller.deduct(command), Ok(Done::Applied));
+    assert_eq!(teller.wallet.available(GOLD), 95);
+}
+
+#[test]
+fn adding_a_product_breaks_no_retry() {
+    let mut teller = rich();
+    let omitted = |only| Deduct {
+        product: ProductRef::Only(only),
+        ..deduct("d", 5)
+    };
+    teller.deduct(omitted(Some(GOLD))).unwrap();
+    assert_eq!(teller.deduct(omitted(None)), Ok(Done::Replayed(GOLD)));
+    assert_eq!(teller.deduct(omitted(Some(TIN))), Ok(Done::Replayed(GOLD)));
+    assert_eq!(
+        teller.deduct(deduct("d", 5)),
+        Ok(Done::Replayed(GOLD)),
+        "named now, omitted then"
+    );
+}
+
+#[test]
+fn one_key_serves_a_grant_a_deduction_and_a_hold_apart() {
+    let mut teller = Teller::new();
+    assert_eq!(teller.credit(credit("1", 10, None)), Ok(Done::Applied));
+    assert_eq!(teller.deduct(deduct("1", 4)), Ok(Done::Applied));
+    let hold = super::hold(1, 3, teller.after_seconds(60));
+    assert_eq!(hold.key, key("1"));
+    assert_eq!(teller.place(hold), Ok(Done::Applied));
+    assert_eq!(teller.wallet.available(GOLD), 3);
+}
+
+#[test]
+fn a_settled_hold_does_not_use_up_its_key_for_deductions() {
+    let mut teller = rich();
+    teller
+        .place(super::hold(1, 10, teller.after_seconds(60)))
+        .unwrap();
+    teller.settle(super::hold_id(1), 10).unwrap();
+    assert!(matches!(
+        teller.records.last().unwrap().fact,
+        Fact::HoldClosed(_, Some(_))
+    ));
+    assert_eq!(teller.deduct(deduct("1", 10)), Ok(Done::Applied));
+    assert_eq!(teller.wallet.available(GOLD), 80);
+}
+
+#[test]
+fn held_credits_cannot_be_deducted() {
+    let mut teller = rich();
+    teller
+        .place(super::hold(1, 60, teller.after_seconds(60)))
+        .unwrap();
+    let refusal = Rejection::Insufficient {
+        product: GOLD,
+        balance: 40,
+        requested: 41,
+        shortfall: 1,
+    };
+    assert_eq!(teller.deduct(deduct("d", 41)), Err(refusal));
+    assert_eq!(teller.deduct(deduct("d", 40)), Ok(Done::Applied));
+}
+
+#[test]
+fn the_balance_of_a_product_no_longer_offered_stays_spendable() {
+    let mut teller = Teller::new();
+    teller.rules = vec![super::free_grant::daily(10)];
+    teller.touch();
+    teller.rules.clear();
+    teller.touch();
+    assert_eq!(teller.deduct(deduct("d", 10)), Ok(Done::Applied));
+    assert_eq!(credits(10).get(), -teller.ledger(GOLD).last().unwrap().1);
+}

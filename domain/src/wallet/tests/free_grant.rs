@@ -1,0 +1,300 @@
+//! Free credits: once in each period in which the wallet is touched, gone at the period's end.
+
+use super::{GOLD, TIN, at, credits, deduct, hold, hold_id, teller::Teller};
+use crate::{
+    history::Reason,
+    time::Period,
+    wallet::{FreeGrantRule, NextExpiry},
+};
+
+pub(super) fn daily(amount: i64) -> FreeGrantRule {
+    rule(amount, Period::Daily)
+}
+
+fn rule(amount: i64, period: Period) -> FreeGrantRule {
+    FreeGrantRule {
+        product: GOLD,
+        credits: credits(amount),
+        period,
+    }
+}
+
+fn offering(amount: i64, period: Period) -> Teller {
+    let mut teller = Teller::new();
+    teller.rules = vec![rule(amount, period)];
+    teller
+}
+
+fn grants(teller: &Teller) -> usize {
+    teller
+        .ledger(GOLD)
+        .iter()
+        .filter(|(reason, _)| *reason == Reason::FreeGrant)
+        .count()
+}
+
+#[test]
+fn each_period_grants_once_and_takes_back_what_is_left_at_its_end() {
+    // Period, first touch, its last instant, the first of the next period. 2 March is a Monday.
+    let cases = [
+        (
+            Period::Daily,
+            "2026-03-02T09:00:00Z",
+            "2026-03-02T23:59:59.999Z",
+            "2026-03-03T00:00:00Z",
+        ),
+        (
+            Period::Weekly,
+            "2026-03-05T09:00:00Z",
+            "2026-03-08T23:59:59.999Z",
+            "2026-03-09T00:00:00Z",
+        ),
+        (
+            Period::Monthly,
+            "2026-03-31T09:00:00Z",
+            "2026-03-31T23:59:59.999Z",
+            "2026-04-01T00:00:00Z",
+        ),
+        (
+            Period::Yearly,
+            "2026-12-30T09:00:00Z",
+            "2026-12-31T23:59:59.999Z",
+            "2027-01-01T00:00:00Z",
+        ),
+    ];
+    for (period, first, last, next) in cases {
+        let mut teller = offering(10, period);
+        teller.go_to(first);
+        let account = teller.wallet.account(GOLD).unwrap();
+        assert_eq!(
+            account.next_expiry(),
+            Some(NextExpiry {
+                amount: 10,
+                at: at(next)
+            })
+        );
+        assert_eq!(
+            teller.records[0].at,
+            at(first),
+            "{period:?}: at the first touch"
+        );
+        teller.deduct(deduct("d", 4)).unwrap();
+        teller.go_to(last);
+        assert_eq!(teller.wallet.available(GOLD), 6, "{period:?}: not twice");
+        teller.go_to(next);
+        assert_eq!(teller.expiries(), [(at(next), -6)], "{period:?}");
+        assert_eq!(
+            teller.wallet.available(GOLD),
+            10,
+            "{period:?}: the next one's"
+        );
+    }
+}
+
+#[test]
+fn a_leap_day_is_a_day_of_its_month_and_year() {
+    let mut teller = offering(10, Period::Monthly);
+    teller.go_to("2028-02-29T23:59:59Z");
+    assert_eq!(teller.wallet.available(GOLD), 10);
+    teller.go_to("2028-03-01T00:00:00Z");
+    assert_eq!(teller.expiries(), [(at("2028-03-01T00:00:00Z"), -10)]);
+}
+
+#[test]
+fn a_grant_made_once_stays_and_never_comes_again() {
+    let mut teller = offering(10, Period::Once);
+    teller.touch();
+    let entry = teller.records[0].entry().unwrap();
+    assert_eq!((entry.reason, entry.expires_at), (Reason::FreeGrant, None));
+    teller.go_to("2066-03-02T00:00:00Z");
+    assert_eq!((grants(&teller), teller.wallet.available(GOLD)), (1, 10));
+    teller.deduct(deduct("d", 10)).unwrap();
+    teller.go_to("2067-03-02T00:00:00Z");
+    assert_eq!((grants(&teller), teller.wallet.available(GOLD)), (1, 0));
+}
+
+#[test]
+fn missed_periods_are_not_accumulated() {
+    let mut teller = offering(10, Period::Daily);
+    teller.touch();
+    teller.go_to("2026-03-20T12:00:00Z");
+    assert_eq!(teller.wallet.available(GOLD), 10);
+    let told = [
+        (Reason::FreeGrant, 10),
+        (Reason::Expiry, -10),
+        (Reason::FreeGrant, 10),
+    ];
+    assert_eq!(teller.ledger(GOLD), told);
+    assert_eq!(teller.expiries(), [(at("2026-03-03T00:00:00Z"), -10)]);
+    assert_eq!(
+        teller.records.last().unwrap().at,
+        at("2026-03-20T12:00:00Z")
+    );
+}
+
+#[test]
+fn a_new_wallet_has_nothing_until_it_is_touched() {
+    let teller = offering(10, Period::Daily);
+    assert_eq!(teller.wallet.accounts(), []);
+}
+
+#[test]
+fn every_product_grants_its_own() {
+    let mut teller = offering(10, Period::Daily);
+    let tin = FreeGrantRule {
+        product: TIN,
+        credits: credits(3),
+        period: Period::Monthly,
+    };
+    teller.rules.push(tin);
+    teller.touch();
+    assert_eq!(
+        (teller.wallet.available(GOLD), teller.wallet.available(TIN)),
+        (10, 3)
+    );
+    teller.go_to("2026-03-03T00:00:00Z");
+    assert_eq!(teller.ledger(TIN), [(Reason::FreeGrant, 3)]);
+    assert_eq!(grants(&teller), 2);
+}
+
+#[test]
+fn a_clock_that_steps_back_into_an_earlier_period_grants_nothing() {
+    for period in [
+        Period::Daily,
+        Period::Weekly,
+        Period::Monthly,
+        Period::Yearly,
+    ] {
+        let mut teller = offering(10, period);
+        teller.go_to("2027-01-04T00:00:00Z");
+        teller.go_to("2026-12-20T00:00:00Z");
+        teller.go_to("2027-01-04T00:00:01Z");
+        assert_eq!(grants(&teller), 1, "{period:?}");
+    }
+}
+
+#[test]
+fn a_raised_amount_counts_from_the_next_period() {
+    let mut teller = offering(10, Period::Daily);
+    teller.touch();
+    teller.rules = vec![daily(50)];
+    teller.touch();
+    assert_eq!(teller.wallet.available(GOLD), 10);
+    teller.go_to("2026-03-03T00:00:00Z");
+    assert_eq!(teller.wallet.available(GOLD), 50);
+}
+
+#[test]
+fn another_kind_of_period_grants_when_one_of_its_own_begins() {
+    // From, to, the instant of the change, granted at once, the instant up to which nothing more.
+    let cases = [
+        (
+            Period::Daily,
+            Period::Weekly,
+            "2026-03-04T09:00:00Z",
+            false,
+            "2026-03-09T00:00:00Z",
+        ),
+        (
+            Period::Daily,
+            Period::Monthly,
+            "2026-03-04T09:00:00Z",
+            false,
+            "2026-04-01T00:00:00Z",
+        ),
+        (
+            Period::Monthly,
+            Period::Yearly,
+            "2026-03-04T09:00:00Z",
+            false,
+            "2027-01-01T00:00:00Z",
+        ),
+        (
+            Period::Weekly,
+            Period::Daily,
+            "2026-03-04T09:00:00Z",
+            true,
+            "2026-03-05T00:00:00Z",
+        ),
+        (
+            Period::Weekly,
+            Period::Daily,
+            "2026-03-02T10:00:00Z",
+            false,
+            "2026-03-03T00:00:00Z",
+        ),
+        (
+            Period::Monthly,
+            Period::Daily,
+            "2026-03-04T09:00:00Z",
+            true,
+            "2026-03-05T00:00:00Z",
+        ),
+        (
+            Period::Yearly,
+            Period::Monthly,
+            "2026-03-04T09:00:00Z",
+            true,
+            "2026-04-01T00:00:00Z",
+        ),
+        (
+            Period::Once,
+            Period::Daily,
+            "2026-03-04T09:00:00Z",
+            true,
+            "2026-03-05T00:00:00Z",
+        ),
+    ];
+    for (from, to, change, at_once, next) in cases {
+        let name = format!("{from:?} to {to:?}");
+        let mut teller = offering(10, from);
+        teller.go_to(change);
+        assert_eq!(grants(&teller), 1, "{name}");
+        teller.rules = vec![rule(20, to)];
+        teller.touch();
+        let after_change = 1 + usize::from(at_once);
+        assert_eq!(grants(&teller), after_change, "{name}");
+        teller.now = crate::Timestamp(at(next).0 - 1);
+        teller.touch();
+        assert_eq!(grants(&teller), after_change, "{name}: not twice");
+        teller.go_to(next);
+        assert_eq!(
+            grants(&teller),
+            after_change + 1,
+            "{name}: the next period's"
+        );
+    }
+}
+
+#[test]
+fn a_recurring_grant_turned_into_a_single_one_gives_nothing_to_who_had_it() {
+    let mut teller = offering(10, Period::Daily);
+    teller.touch();
+    teller.rules = vec![rule(20, Period::Once)];
+    teller.go_to("2027-03-04T09:00:00Z");
+    assert_eq!(grants(&teller), 1);
+}
+
+#[test]
+fn held_free_credits_outlive_their_period_beside_the_next_grant() {
+    let mut teller = offering(10, Period::Daily);
+    teller.touch();
+    let noon = at("2026-03-03T12:00:00Z");
+    teller.place(hold(1, 8, noon)).unwrap();
+    teller.go_to("2026-03-03T00:00:00Z");
+    assert_eq!(teller.expiries(), [(at("2026-03-03T00:00:00Z"), -2)]);
+    assert_eq!(teller.wallet.available(GOLD), 10);
+    teller.settle(hold_id(1), 8).unwrap();
+    assert_eq!(teller.wallet.available(GOLD), 10, "paid with yesterday's");
+}
+
+#[test]
+fn an_offer_withdrawn_and_made_again_within_a_period_grants_once() {
+    let mut teller = offering(10, Period::Weekly);
+    teller.touch();
+    let offer = std::mem::take(&mut teller.rules);
+    teller.pass_seconds(3600);
+    teller.rules = offer;
+    teller.pass_seconds(3600);
+    assert_eq!(grants(&teller), 1);
+}

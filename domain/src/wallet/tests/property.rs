@@ -1,0 +1,265 @@
+//! Random commands and time steps against a naive model. After each step the wallet must be what
+//! the model says, and whatever prefix of its events is replayed must give what it was then.
+
+mod calendar;
+mod check;
+mod command;
+mod model;
+mod purse;
+
+use proptest::prelude::*;
+
+use self::{
+    command::{Command, QUARTER, command},
+    model::{Model, Outcome},
+};
+use super::{
+    hold_id, key,
+    teller::{Done, Teller},
+};
+use crate::{
+    Amount, MAX_CREDITS, Rejection, Timestamp,
+    history::HoldFacts,
+    id::ProductId,
+    time::Period,
+    wallet::{
+        FreeGrantRule, ProductRef, credit::Credit, deduct::Deduct, feature::FeatureAction,
+        hold::PlaceHold,
+    },
+};
+
+/// One wallet and its model, given the same commands.
+struct Run {
+    teller: Teller,
+    model: Model,
+    tried_holds: u128,
+    commands: Vec<Command>,
+}
+
+impl Run {
+    fn new(worth: i64, products: u128) -> Self {
+        let teller = Teller::born_at(super::at("2026-03-02T00:00:00Z"));
+        let mut model = Model::new(teller.now.0, worth);
+        model.products = (1..=products).map(ProductId).collect();
+        Self {
+            teller,
+            model,
+            tried_holds: 0,
+            commands: Vec::new(),
+        }
+    }
+
+    fn step(&mut self, command: &Command) {
+        let command = match command {
+            Command::Again { back } => self.commands.iter().rev().nth(*back - 1).cloned(),
+            other => Some(other.clone()),
+        };
+        let Some(command) = command else { return };
+        let (real, model) = self.both(&command);
+        self.teller.touch();
+        self.model.touch();
+        assert_eq!(real, model, "the answer to {command:?}");
+        check::same(&self.teller, &self.model);
+        check::sound(&self.teller);
+        self.commands.push(command);
+    }
+
+    /// The wallet's answer and the model's.
+    fn both(&mut self, command: &Command) -> (Outcome, Outcome) {
+        let nothing = (Outcome::Applied, Outcome::Applied);
+        match *command {
+            Command::Credit {
+                product,
+                coins,
+                lifetime,
+                key: name,
+            } => {
+                let (product, name) = (self.product(product), format!("k{name}"));
+                let end = lifetime.map_or(Timestamp::NEVER, |quarters| self.after(quarters));
+                let real = self.teller.credit(Credit {
+                    product,
+                    amount: self.amount(coins),
+                    expires_at: lifetime.map(|_| end),
+                    key: key(&name),
+                    meta: None,
+                });
+                (
+                    about_product(real),
+                    self.model.credit(product, coins, end.0, &name),
+                )
+            }
+            Command::Deduct {
+                product,
+                coins,
+                key: name,
+            } => {
+                let (product, name) = (product.map(|p| self.product(p)), format!("k{name}"));
+                let real = self.teller.deduct(Deduct {
+                    product: self.refer(product),
+                    amount: self.amount(coins),
+                    key: key(&name),
+                    meta: None,
+                });
+                (
+                    about_product(real),
+                    self.model.deduct(product, coins, &name),
+                )
+            }
+            Command::Place {
+                product,
+                coins,
+                lifetime,
+                key: name,
+            } => {
+                let (product, name) = (product.map(|p| self.product(p)), format!("k{name}"));
+                let (serial, expires_at) = (self.tried_holds, self.after(lifetime));
+                self.tried_holds += 1;
+                let real = self.teller.place(PlaceHold {
+                    id: hold_id(serial),
+                    product: self.refer(product),
+                    amount: self.amount(coins),
+                    expires_at,
+                    key: key(&name),
+                    meta: None,
+                });
+                (
+                    about_hold(real),
+                    self.model
+                        .place(serial, product, coins, expires_at.0, &name),
+                )
+            }
+            Command::Settle { hold, coins } => {
+                let cost = coins * self.model.worth;
+                let real = self.teller.settle(hold_id(hold), cost);
+                (about_hold(real), self.model.settle(hold, coins))
+            }
+            Command::Release { hold } => (
+                about_hold(self.teller.release(hold_id(hold))),
+                self.model.release(hold),
+            ),
+            Command::Extend { hold, lifetime } => {
+                let end = self.after(lifetime);
+                let real = self.teller.extend(hold_id(hold), end);
+                (about_hold(real), self.model.extend(hold, end.0))
+            }
+            Command::Feature { slug, grant } => {
+                let slug = format!("feature.{slug}");
+                let action = if grant {
+                    FeatureAction::Grant
+                } else {
+                    FeatureAction::Revoke
+                };
+                let real = self.teller.set_feature(&slug, action);
+                assert_eq!(real, self.model.set_feature(&slug, grant), "{command:?}");
+                nothing
+            }
+            Command::Wait { quarters } => {
+                self.teller.now = self.after(quarters);
+                self.model.now = self.teller.now.0;
+                nothing
+            }
+            Command::Offer { product, free } => {
+                self.offer(product, free);
+                nothing
+            }
+            Command::AddProduct => {
+                let next = self.model.products.len() as u128 + 1;
+                if next <= 3 {
+                    self.model.products.push(ProductId(next));
+                }
+                nothing
+            }
+            Command::Again { .. } => nothing,
+        }
+    }
+
+    fn offer(&mut self, product: usize, free: Option<(i64, Period)>) {
+        let product = self.product(product);
+        match free {
+            Some(grant) => self.model.free_grants.insert(product, grant),
+            None => self.model.free_grants.remove(&product),
+        };
+        let rules = self
+            .model
+            .free_grants
+            .iter()
+            .map(|(&product, &(coins, period))| FreeGrantRule {
+                product,
+                credits: self.amount(coins),
+                period,
+            });
+        self.teller.rules = rules.collect();
+    }
+
+    fn product(&self, index: usize) -> ProductId {
+        self.model.products[index % self.model.products.len()]
+    }
+
+    fn refer(&self, product: Option<ProductId>) -> ProductRef {
+        let only = match self.model.products.as_slice() {
+            &[only] => Some(only),
+            _ => None,
+        };
+        product.map_or(ProductRef::Only(only), ProductRef::Named)
+    }
+
+    fn amount(&self, coins: i64) -> Amount {
+        Amount::new(coins * self.model.worth).unwrap()
+    }
+
+    fn after(&self, quarters: i64) -> Timestamp {
+        Timestamp(self.teller.now.0 + quarters * QUARTER)
+    }
+}
+
+fn about_product(answer: Result<Done<ProductId>, Rejection>) -> Outcome {
+    outcome(answer, |product| product.0)
+}
+
+fn about_hold(answer: Result<Done<HoldFacts>, Rejection>) -> Outcome {
+    outcome(answer, |hold| hold.id.serial)
+}
+
+fn outcome<R>(answer: Result<Done<R>, Rejection>, about: impl Fn(R) -> u128) -> Outcome {
+    match answer {
+        Ok(Done::Applied) => Outcome::Applied,
+        Ok(Done::Replayed(former)) => Outcome::Replayed(about(former)),
+        Err(refusal) => Outcome::Refused(refusal),
+    }
+}
+
+fn play(worth: i64, products: u128, commands: &[Command]) {
+    let mut run = Run::new(worth, products);
+    for command in commands {
+        run.step(command);
+    }
+    check::replays(&run.teller);
+}
+
+/// A whole number of these makes the largest balance.
+const COINS_IN_MAX: i64 = 6361;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn a_wallet_is_what_the_naive_model_says(
+        products in 1..=3_u128,
+        commands in prop::collection::vec(command(12), 1..120),
+    ) {
+        play(1, products, &commands);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn near_the_largest_balance_it_is_so_too(
+        products in 1..=2_u128,
+        commands in prop::collection::vec(command(COINS_IN_MAX / 2), 1..24),
+    ) {
+        assert_eq!(MAX_CREDITS % COINS_IN_MAX, 0);
+        play(MAX_CREDITS / COINS_IN_MAX, products, &commands);
+    }
+}

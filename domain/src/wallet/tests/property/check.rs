@@ -1,0 +1,186 @@
+//! What must hold after every step.
+
+use std::collections::HashMap;
+
+use super::{
+    super::{KEY, hold_id, teller::Teller},
+    model::{Line, Model, push_line},
+    purse::Group,
+};
+use crate::{
+    MAX_CREDITS, Timestamp,
+    history::{HoldStatus, Reason, Record},
+    id::ProductId,
+    text::IdempotencyKey,
+    wallet::{Event, Wallet},
+};
+
+/// Balances, the origin of every credit, holds, features and ledgers are the model's.
+pub(super) fn same(teller: &Teller, model: &Model) {
+    assert_eq!(
+        groups(&teller.wallet, model.worth),
+        model.purse.groups(),
+        "whose credits, until when, held by whom"
+    );
+    assert_eq!(teller.wallet.touched_at.0, model.touched);
+    for &product in &model.products {
+        let balance = model.purse.count(product, None) * model.worth;
+        assert_eq!(teller.wallet.available(product), balance);
+        let expected = model.ledgers.get(&product).cloned().unwrap_or_default();
+        assert_eq!(ledger(teller, product), expected, "the ledger of {product}");
+    }
+    for (&serial, expected) in &model.holds {
+        let facts = teller.find_hold(hold_id(serial)).unwrap();
+        assert_eq!(facts.status, expected.status, "hold {serial}");
+        assert_eq!(facts.product, expected.product);
+        assert_eq!(facts.amount.get(), expected.amount * model.worth);
+        assert_eq!(facts.settled, expected.settled * model.worth);
+        assert_eq!(facts.expires_at.0, expected.end);
+        let open = teller.wallet.hold(&hold_id(serial));
+        assert_eq!(open.is_some(), expected.status == HoldStatus::Open);
+    }
+    let features: Vec<&str> = model.features.iter().map(String::as_str).collect();
+    assert_eq!(teller.wallet.features(), features);
+}
+
+/// The books balance, nothing is below zero, nothing that should have happened has not.
+pub(super) fn sound(teller: &Teller) {
+    let Teller {
+        wallet,
+        records,
+        now,
+        ..
+    } = teller;
+    assert_eq!(wallet.next_due(&teller.rules, *now), None, "caught up");
+    assert_eq!(wallet.version, teller.events.len() as u64);
+    assert_eq!(wallet.records, records.len() as u64);
+    let mut sums: HashMap<ProductId, i64> = HashMap::new();
+    let mut last_at = Timestamp(i64::MIN);
+    for (record, seq) in records.iter().zip(1..) {
+        assert_eq!(record.seq, seq, "records are numbered without gaps");
+        assert!(record.at >= last_at, "the ledger never steps back in time");
+        last_at = record.at;
+        if let Some(entry) = record.entry() {
+            let sum = sums.entry(entry.product).or_insert(0);
+            *sum += entry.delta;
+            assert_eq!(entry.balance_after, *sum);
+            assert!((0..=MAX_CREDITS).contains(sum));
+        }
+    }
+    let mut earliest = Timestamp::NEVER;
+    for account in wallet.accounts() {
+        assert_eq!(
+            account.balance,
+            sums.get(&account.product).copied().unwrap_or(0)
+        );
+        assert!(account.available() >= 0 && account.held >= 0);
+        let lots = account.lots();
+        assert_eq!(
+            lots.iter().map(|lot| lot.left).sum::<i64>(),
+            account.balance
+        );
+        assert_eq!(lots.iter().map(|lot| lot.held).sum::<i64>(), account.held);
+        assert!(lots.is_sorted_by_key(|lot| lot.expires_at));
+        assert!(
+            lots.iter()
+                .all(|lot| lot.left > 0 && (0..=lot.left).contains(&lot.held))
+        );
+        let free = lots.iter().filter(|lot| lot.free() > 0);
+        earliest = free
+            .map(|lot| lot.expires_at)
+            .min()
+            .into_iter()
+            .fold(earliest, Timestamp::min);
+        let holds = wallet
+            .holds()
+            .values()
+            .filter(|hold| hold.product == account.product);
+        assert_eq!(
+            holds.map(|hold| hold.amount.get()).sum::<i64>(),
+            account.held
+        );
+    }
+    assert!(earliest > *now, "no expired credit is visible");
+    earliest = wallet
+        .holds()
+        .values()
+        .map(|hold| hold.expires_at)
+        .fold(earliest, Timestamp::min);
+    assert!(wallet.due_at() <= earliest, "nothing falls due unnoticed");
+}
+
+/// Any prefix of the events gives the wallet that was there then, also when both the events and a
+/// snapshot were written down and read back; the history comes out the same.
+pub(super) fn replays(teller: &Teller) {
+    let mut state: Option<Wallet> = None;
+    let mut records: Vec<Record> = Vec::new();
+    for (event, expected) in teller.events.iter().zip(&teller.states) {
+        let event: Event = through_bytes(event);
+        let (wallet, record) = Wallet::replay(state, KEY, event).unwrap();
+        records.extend(record.as_ref().map(through_bytes));
+        assert_eq!(&wallet, expected);
+        state = Some(through_bytes(&wallet));
+    }
+    assert_eq!(records, teller.records);
+}
+
+fn through_bytes<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
+    postcard::from_bytes(&postcard::to_stdvec(value).unwrap()).unwrap()
+}
+
+fn ledger(teller: &Teller, product: ProductId) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for record in &teller.records {
+        let Some(entry) = record.entry().filter(|entry| entry.product == product) else {
+            continue;
+        };
+        let key = entry
+            .key
+            .as_ref()
+            .map(IdempotencyKey::as_str)
+            .map(str::to_owned);
+        let Record {
+            at: Timestamp(at), ..
+        } = *record;
+        push_line(
+            &mut lines,
+            Line {
+                at,
+                reason: entry.reason,
+                delta: entry.delta,
+                key,
+            },
+        );
+    }
+    lines
+}
+
+/// Counted in coins of so many credits.
+fn groups(wallet: &Wallet, worth: i64) -> HashMap<Group, i64> {
+    let mut groups = HashMap::new();
+    let mut count = |group: (ProductId, Reason, i64, Option<u128>), credits: i64| {
+        if credits > 0 {
+            assert_eq!(credits % worth, 0);
+            *groups.entry(group).or_insert(0) += credits / worth;
+        }
+    };
+    for account in wallet.accounts() {
+        for lot in account.lots() {
+            let product = account.product;
+            count((product, lot.source, lot.expires_at.0, None), lot.free());
+            for (id, hold) in wallet
+                .holds()
+                .iter()
+                .filter(|(_, hold)| hold.product == product)
+            {
+                let pins = hold.pins.iter().filter(|(number, _)| *number == lot.number);
+                let pinned = pins.map(|(_, credits)| credits).sum();
+                count(
+                    (product, lot.source, lot.expires_at.0, Some(id.serial)),
+                    pinned,
+                );
+            }
+        }
+    }
+    groups
+}

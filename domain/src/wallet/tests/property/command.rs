@@ -1,0 +1,102 @@
+//! What the outside may do to a wallet, drawn at random. Instants lie on a coarse grid, so that
+//! they often coincide with each other and with midnight.
+
+use proptest::prelude::*;
+
+use crate::time::Period;
+
+/// Milliseconds between two instants of the grid: a quarter of a day.
+pub(super) const QUARTER: i64 = 6 * 3_600_000;
+
+/// Products by index, holds by the order in which they were tried, times in quarters of a day.
+#[derive(Debug, Clone)]
+pub(super) enum Command {
+    Credit {
+        product: usize,
+        coins: i64,
+        lifetime: Option<i64>,
+        key: u8,
+    },
+    Deduct {
+        product: Option<usize>,
+        coins: i64,
+        key: u8,
+    },
+    Place {
+        product: Option<usize>,
+        coins: i64,
+        lifetime: i64,
+        key: u8,
+    },
+    Settle {
+        hold: u128,
+        coins: i64,
+    },
+    Release {
+        hold: u128,
+    },
+    Extend {
+        hold: u128,
+        lifetime: i64,
+    },
+    Feature {
+        slug: u8,
+        grant: bool,
+    },
+    Wait {
+        quarters: i64,
+    },
+    Offer {
+        product: usize,
+        free: Option<(i64, Period)>,
+    },
+    AddProduct,
+    /// A retry: what was asked so many commands ago is asked again.
+    Again {
+        back: usize,
+    },
+}
+
+pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
+    let product = 0..3_usize;
+    let named = prop_oneof![3 => (0..3_usize).prop_map(Some), 2 => Just(None)];
+    let coins = 1..=most;
+    // Few keys, so that they are used again; a few amounts, so that it is often the same.
+    let key = 0..8_u8;
+    let hold = 0..12_u128;
+    let period = prop::sample::select(vec![
+        Period::Once,
+        Period::Daily,
+        Period::Weekly,
+        Period::Monthly,
+        Period::Yearly,
+    ]);
+    let free = proptest::option::weighted(0.8, (1..=most, period));
+    let quarters = prop_oneof![
+        6 => 0..6_i64,
+        3 => 6..40_i64,
+        1 => 40..1600_i64,
+        2 => -8..0_i64,
+    ];
+    let credit_key = 0..30_u8;
+    // A grant may already be past its end when it is made.
+    let lifetime = proptest::option::weighted(0.7, -1..16_i64);
+    prop_oneof![
+        5 => (product.clone(), coins.clone(), lifetime, credit_key).prop_map(
+            |(product, coins, lifetime, key)| Command::Credit { product, coins, lifetime, key }
+        ),
+        4 => (named.clone(), coins.clone(), key.clone())
+            .prop_map(|(product, coins, key)| Command::Deduct { product, coins, key }),
+        5 => (named, coins, 0..12_i64, key).prop_map(
+            |(product, coins, lifetime, key)| Command::Place { product, coins, lifetime, key }
+        ),
+        4 => (hold.clone(), 0..=most).prop_map(|(hold, coins)| Command::Settle { hold, coins }),
+        2 => hold.clone().prop_map(|hold| Command::Release { hold }),
+        1 => (hold, 0..16_i64).prop_map(|(hold, lifetime)| Command::Extend { hold, lifetime }),
+        1 => (0..3_u8, any::<bool>()).prop_map(|(slug, grant)| Command::Feature { slug, grant }),
+        6 => quarters.prop_map(|quarters| Command::Wait { quarters }),
+        1 => (product, free).prop_map(|(product, free)| Command::Offer { product, free }),
+        1 => Just(Command::AddProduct),
+        3 => (1..8_usize).prop_map(|back| Command::Again { back }),
+    ]
+}

@@ -1,0 +1,352 @@
+//! The naive model: what the rules should come to, played with single coins. It shares nothing with
+//! the rules but their vocabulary.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::{calendar, purse::Purse};
+use crate::{
+    MAX_CREDITS, Rejection,
+    history::{HoldStatus, Reason},
+    id::ProductId,
+    time::Period,
+};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ModelHold {
+    pub(super) key: String,
+    pub(super) product: ProductId,
+    pub(super) amount: i64,
+    pub(super) end: i64,
+    pub(super) status: HoldStatus,
+    pub(super) settled: i64,
+}
+
+/// A ledger line; neighbouring expiries of one instant count as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) at: i64,
+    pub(super) reason: Reason,
+    pub(super) delta: i64,
+    pub(super) key: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Applied,
+    /// What the former use was about: a product or a hold.
+    Replayed(u128),
+    Refused(Rejection),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Operation {
+    Grant,
+    Deduct,
+    Hold,
+}
+
+pub(super) struct Model {
+    pub(super) now: i64,
+    pub(super) touched: i64,
+    /// What one coin stands for.
+    pub(super) worth: i64,
+    pub(super) products: Vec<ProductId>,
+    pub(super) free_grants: BTreeMap<ProductId, (i64, Period)>,
+    pub(super) holds: BTreeMap<u128, ModelHold>,
+    pub(super) features: BTreeSet<String>,
+    pub(super) ledgers: HashMap<ProductId, Vec<Line>>,
+    pub(super) purse: Purse,
+    last_free: HashMap<ProductId, i64>,
+    used_keys: HashMap<(Operation, String), (ProductId, i64, u128)>,
+}
+
+impl Model {
+    pub(super) fn new(now: i64, worth: i64) -> Self {
+        Self {
+            now,
+            touched: now,
+            worth,
+            products: vec![],
+            free_grants: BTreeMap::new(),
+            holds: BTreeMap::new(),
+            features: BTreeSet::new(),
+            ledgers: HashMap::new(),
+            purse: Purse::default(),
+            last_free: HashMap::new(),
+            used_keys: HashMap::new(),
+        }
+    }
+
+    /// Walks through every instant up to now at which something ends, then grants what is due.
+    pub(super) fn touch(&mut self) {
+        let mut instants = self.purse.ends();
+        instants.extend(self.holds.values().map(|hold| hold.end));
+        instants.retain(|&instant| instant <= self.now);
+        for instant in instants {
+            let open = |hold: &ModelHold| hold.status == HoldStatus::Open && hold.end == instant;
+            let ended: Vec<u128> = self
+                .holds
+                .iter()
+                .filter(|(_, h)| open(h))
+                .map(|(&serial, _)| serial)
+                .collect();
+            for serial in ended {
+                self.date(instant);
+                self.close(serial, HoldStatus::Expired, 0);
+            }
+            for product in self.products.clone() {
+                let gone = self.purse.expire(product, instant);
+                if gone > 0 {
+                    self.date(instant);
+                    self.write(product, Reason::Expiry, -gone, None);
+                }
+            }
+        }
+        for (product, (coins, period)) in self.free_grants.clone() {
+            let (start, end) = calendar::span(period, self.now);
+            let given = self
+                .last_free
+                .get(&product)
+                .is_some_and(|&last| last >= start);
+            let fitting = coins.min(self.room(product));
+            if !given && fitting > 0 {
+                self.last_free.insert(product, start);
+                self.date(self.now);
+                self.purse.mint(product, Reason::FreeGrant, fitting, end);
+                self.write(product, Reason::FreeGrant, fitting, None);
+            }
+        }
+    }
+
+    pub(super) fn credit(
+        &mut self,
+        product: ProductId,
+        coins: i64,
+        end: i64,
+        key: &str,
+    ) -> Outcome {
+        self.touch();
+        if let Some(outcome) = self.used(Operation::Grant, key, Some(product), coins) {
+            return outcome;
+        }
+        if coins > self.room(product) {
+            return Outcome::Refused(Rejection::BalanceLimit);
+        }
+        self.date(self.now);
+        self.purse.mint(product, Reason::Manual, coins, end);
+        self.write(product, Reason::Manual, coins, Some(key));
+        self.use_up(Operation::Grant, key, product, coins, product.0)
+    }
+
+    pub(super) fn deduct(&mut self, product: Option<ProductId>, coins: i64, key: &str) -> Outcome {
+        self.touch();
+        if let Some(outcome) = self.used(Operation::Deduct, key, product, coins) {
+            return outcome;
+        }
+        let product = match self.payer(product, coins) {
+            Ok(product) => product,
+            Err(refusal) => return Outcome::Refused(refusal),
+        };
+        self.date(self.now);
+        self.purse.spend(product, None, coins);
+        self.write(product, Reason::Deduction, -coins, Some(key));
+        self.use_up(Operation::Deduct, key, product, coins, product.0)
+    }
+
+    pub(super) fn place(
+        &mut self,
+        serial: u128,
+        product: Option<ProductId>,
+        coins: i64,
+        end: i64,
+        key: &str,
+    ) -> Outcome {
+        self.touch();
+        if let Some(outcome) = self.used(Operation::Hold, key, product, coins) {
+            return outcome;
+        }
+        let product = match self.payer(product, coins) {
+            Ok(product) => product,
+            Err(refusal) => return Outcome::Refused(refusal),
+        };
+        self.date(self.now);
+        self.purse.hold(product, serial, coins);
+        let status = HoldStatus::Open;
+        let (key_kept, amount) = (key.to_owned(), coins);
+        let hold = ModelHold {
+            key: key_kept,
+            product,
+            amount,
+            end,
+            status,
+            settled: 0,
+        };
+        self.holds.insert(serial, hold);
+        self.use_up(Operation::Hold, key, product, coins, serial)
+    }
+
+    pub(super) fn settle(&mut self, serial: u128, coins: i64) -> Outcome {
+        self.touch();
+        let Some(hold) = self.holds.get(&serial).cloned() else {
+            return Outcome::Refused(Rejection::HoldNotFound);
+        };
+        match hold.status {
+            HoldStatus::Open => {}
+            HoldStatus::Settled if hold.settled == coins => return Outcome::Replayed(serial),
+            _ => return Outcome::Refused(Rejection::HoldClosed),
+        }
+        let balance = self.purse.count(hold.product, None);
+        if coins - hold.amount > balance {
+            return Outcome::Refused(Rejection::Insufficient {
+                product: hold.product,
+                balance: balance * self.worth,
+                requested: coins * self.worth,
+                shortfall: (coins - hold.amount - balance) * self.worth,
+            });
+        }
+        self.date(self.now);
+        self.close(serial, HoldStatus::Settled, coins);
+        Outcome::Applied
+    }
+
+    pub(super) fn release(&mut self, serial: u128) -> Outcome {
+        self.touch();
+        match self.holds.get(&serial).map(|hold| hold.status) {
+            None => Outcome::Refused(Rejection::HoldNotFound),
+            Some(HoldStatus::Released) => Outcome::Replayed(serial),
+            Some(HoldStatus::Open) => {
+                self.date(self.now);
+                self.close(serial, HoldStatus::Released, 0);
+                Outcome::Applied
+            }
+            Some(_) => Outcome::Refused(Rejection::HoldClosed),
+        }
+    }
+
+    pub(super) fn extend(&mut self, serial: u128, end: i64) -> Outcome {
+        self.touch();
+        let Some(hold) = self.holds.get_mut(&serial) else {
+            return Outcome::Refused(Rejection::HoldNotFound);
+        };
+        if hold.status != HoldStatus::Open {
+            return Outcome::Refused(Rejection::HoldClosed);
+        }
+        if end <= hold.end {
+            return Outcome::Replayed(serial);
+        }
+        hold.end = end;
+        self.date(self.now);
+        Outcome::Applied
+    }
+
+    pub(super) fn set_feature(&mut self, slug: &str, grant: bool) -> bool {
+        self.touch();
+        let changed = if grant {
+            self.features.insert(slug.to_owned())
+        } else {
+            self.features.remove(slug)
+        };
+        if changed {
+            self.date(self.now);
+        }
+        changed
+    }
+
+    fn used(
+        &self,
+        operation: Operation,
+        key: &str,
+        product: Option<ProductId>,
+        coins: i64,
+    ) -> Option<Outcome> {
+        let &(former, amount, about) = self.used_keys.get(&(operation, key.to_owned()))?;
+        let same = product.is_none_or(|product| product == former) && amount == coins;
+        let refused = Outcome::Refused(Rejection::KeyReused);
+        Some(if same {
+            Outcome::Replayed(about)
+        } else {
+            refused
+        })
+    }
+
+    fn use_up(
+        &mut self,
+        operation: Operation,
+        key: &str,
+        product: ProductId,
+        coins: i64,
+        about: u128,
+    ) -> Outcome {
+        self.used_keys
+            .insert((operation, key.to_owned()), (product, coins, about));
+        Outcome::Applied
+    }
+
+    fn payer(&self, product: Option<ProductId>, coins: i64) -> Result<ProductId, Rejection> {
+        let product = match (product, self.products.as_slice()) {
+            (Some(product), _) | (None, &[product]) => product,
+            (None, _) => return Err(Rejection::ProductRequired),
+        };
+        let balance = self.purse.count(product, None);
+        if coins <= balance {
+            return Ok(product);
+        }
+        Err(Rejection::Insufficient {
+            product,
+            balance: balance * self.worth,
+            requested: coins * self.worth,
+            shortfall: (coins - balance) * self.worth,
+        })
+    }
+
+    fn close(&mut self, serial: u128, status: HoldStatus, settled: i64) {
+        let hold = self.holds.get_mut(&serial).unwrap();
+        (hold.status, hold.settled) = (status, settled);
+        let ModelHold {
+            product,
+            amount,
+            key,
+            ..
+        } = hold.clone();
+        self.purse.spend(product, Some(serial), settled.min(amount));
+        self.purse.spend(product, None, (settled - amount).max(0));
+        self.purse.give_back(serial);
+        if settled > 0 {
+            self.write(product, Reason::Deduction, -settled, Some(&key));
+        }
+    }
+
+    fn room(&self, product: ProductId) -> i64 {
+        MAX_CREDITS / self.worth - self.purse.total(product)
+    }
+
+    fn date(&mut self, instant: i64) {
+        self.touched = self.touched.max(instant);
+    }
+
+    fn write(&mut self, product: ProductId, reason: Reason, coins: i64, key: Option<&str>) {
+        let (at, delta, key) = (self.touched, coins * self.worth, key.map(str::to_owned));
+        push_line(
+            self.ledgers.entry(product).or_default(),
+            Line {
+                at,
+                reason,
+                delta,
+                key,
+            },
+        );
+    }
+}
+
+/// Adds a line, or adds to the one before when both are expiries of one instant.
+pub(super) fn push_line(ledger: &mut Vec<Line>, line: Line) {
+    match ledger.last_mut() {
+        Some(last)
+            if line.reason == Reason::Expiry
+                && (last.reason, last.at) == (line.reason, line.at) =>
+        {
+            last.delta += line.delta;
+        }
+        _ => ledger.push(line),
+    }
+}

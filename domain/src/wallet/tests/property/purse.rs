@@ -1,0 +1,103 @@
+//! Coins, each an object of its own: what is done with many is done one by one, each found by a
+//! search through all of them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::{history::Reason, id::ProductId};
+
+/// One indivisible coin.
+#[derive(Debug)]
+struct Coin {
+    product: ProductId,
+    source: Reason,
+    end: i64,
+    serial: u64,
+    held_by: Option<u128>,
+}
+
+/// Coins of one origin: whose, from where, until when, and which hold has them.
+pub(super) type Group = (ProductId, Reason, i64, Option<u128>);
+
+#[derive(Debug, Default)]
+pub(super) struct Purse {
+    coins: Vec<Coin>,
+    last_serial: u64,
+}
+
+impl Purse {
+    pub(super) fn mint(&mut self, product: ProductId, source: Reason, coins: i64, end: i64) {
+        for _ in 0..coins {
+            self.last_serial += 1;
+            self.coins.push(Coin {
+                product,
+                source,
+                end,
+                serial: self.last_serial,
+                held_by: None,
+            });
+        }
+    }
+
+    /// Takes free coins away, or those of a hold.
+    pub(super) fn spend(&mut self, product: ProductId, held_by: Option<u128>, coins: i64) {
+        for _ in 0..coins {
+            let first = self.first(product, held_by);
+            self.coins.remove(first);
+        }
+    }
+
+    pub(super) fn hold(&mut self, product: ProductId, hold: u128, coins: i64) {
+        for _ in 0..coins {
+            let first = self.first(product, None);
+            self.coins[first].held_by = Some(hold);
+        }
+    }
+
+    pub(super) fn give_back(&mut self, hold: u128) {
+        for coin in &mut self.coins {
+            if coin.held_by == Some(hold) {
+                coin.held_by = None;
+            }
+        }
+    }
+
+    /// Takes away what nobody holds and ended at this instant or before; how many.
+    pub(super) fn expire(&mut self, product: ProductId, instant: i64) -> i64 {
+        let before = self.coins.len();
+        self.coins
+            .retain(|c| c.product != product || c.held_by.is_some() || c.end > instant);
+        (before - self.coins.len()) as i64
+    }
+
+    /// Coins that nobody holds, or that one hold does.
+    pub(super) fn count(&self, product: ProductId, held_by: Option<u128>) -> i64 {
+        let mine = |c: &&Coin| c.product == product && c.held_by == held_by;
+        self.coins.iter().filter(mine).count() as i64
+    }
+
+    pub(super) fn total(&self, product: ProductId) -> i64 {
+        let coins = self.coins.iter();
+        coins.filter(|coin| coin.product == product).count() as i64
+    }
+
+    pub(super) fn ends(&self) -> BTreeSet<i64> {
+        self.coins.iter().map(|coin| coin.end).collect()
+    }
+
+    pub(super) fn groups(&self) -> HashMap<Group, i64> {
+        let mut groups = HashMap::new();
+        for coin in &self.coins {
+            let group = (coin.product, coin.source, coin.end, coin.held_by);
+            *groups.entry(group).or_insert(0) += 1;
+        }
+        groups
+    }
+
+    /// The coin to burn next: soonest to expire, then oldest.
+    fn first(&self, product: ProductId, held_by: Option<u128>) -> usize {
+        let coins = self.coins.iter().enumerate();
+        let mine = coins.filter(|(_, c)| c.product == product && c.held_by == held_by);
+        let first = mine.min_by_key(|(_, c)| (c.end, c.serial));
+        first.map(|(place, _)| place).unwrap()
+    }
+}

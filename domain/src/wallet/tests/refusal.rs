@@ -1,0 +1,188 @@
+//! Which refusal wins when several apply: an unknown id, then a replay or a reused key, then the
+//! missing product, then another state that conflicts, then funds.
+
+use super::{
+    GOLD, TIN, credit, deduct, hold, hold_id,
+    teller::{Done, Teller},
+};
+use crate::{
+    MAX_CREDITS, Rejection,
+    wallet::{ProductRef, credit::Credit, deduct::Deduct, hold::PlaceHold},
+};
+
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    Applied,
+    Replayed,
+    KeyReused,
+    ProductRequired,
+    BalanceLimit,
+    Insufficient,
+    HoldNotFound,
+    HoldClosed,
+}
+
+fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
+    match outcome {
+        Ok(Done::Applied) => Answer::Applied,
+        Ok(Done::Replayed(_)) => Answer::Replayed,
+        Err(Rejection::KeyReused) => Answer::KeyReused,
+        Err(Rejection::ProductRequired) => Answer::ProductRequired,
+        Err(Rejection::BalanceLimit) => Answer::BalanceLimit,
+        Err(Rejection::Insufficient { .. }) => Answer::Insufficient,
+        Err(Rejection::HoldNotFound) => Answer::HoldNotFound,
+        Err(Rejection::HoldClosed) => Answer::HoldClosed,
+        Err(Rejection::WalletNotFound) => panic!("a wallet does not refuse itself"),
+    }
+}
+
+const NAMED: ProductRef = ProductRef::Named(GOLD);
+const OTHER: ProductRef = ProductRef::Named(TIN);
+const ONLY: ProductRef = ProductRef::Only(Some(GOLD));
+const AMBIGUOUS: ProductRef = ProductRef::Only(None);
+
+/// Whose key, which product, how many; the answer of a wallet without a credit left.
+const KEYED: [(&str, ProductRef, i64, Answer); 14] = [
+    ("used", NAMED, 10, Answer::Replayed),
+    ("used", ONLY, 10, Answer::Replayed),
+    ("used", AMBIGUOUS, 10, Answer::Replayed),
+    ("used", ProductRef::Only(Some(TIN)), 10, Answer::Replayed),
+    ("used", NAMED, 11, Answer::KeyReused),
+    ("used", ONLY, 9, Answer::KeyReused),
+    ("used", AMBIGUOUS, 11, Answer::KeyReused),
+    ("used", OTHER, 10, Answer::KeyReused),
+    ("used", OTHER, 11, Answer::KeyReused),
+    ("new", AMBIGUOUS, 10, Answer::ProductRequired),
+    ("new", AMBIGUOUS, MAX_CREDITS, Answer::ProductRequired),
+    ("new", NAMED, 1, Answer::Insufficient),
+    ("new", ONLY, 1, Answer::Insufficient),
+    ("new", OTHER, 1, Answer::Insufficient),
+];
+
+#[test]
+fn a_deduction_looks_at_its_key_then_its_product_then_funds() {
+    for (name, product, amount, expected) in KEYED {
+        let mut teller = Teller::new();
+        teller.credit(credit("start", 10, None)).unwrap();
+        teller.deduct(deduct("used", 10)).unwrap();
+        let before = teller.wallet.clone();
+        let outcome = teller.deduct(Deduct {
+            product,
+            ..deduct(name, amount)
+        });
+        assert_eq!(answer(outcome), expected, "{name} {product:?} {amount}");
+        assert_eq!(teller.wallet, before, "nothing changed");
+    }
+}
+
+#[test]
+fn a_hold_looks_at_its_key_then_its_product_then_funds() {
+    for (name, product, amount, expected) in KEYED {
+        let mut teller = Teller::new();
+        teller.credit(credit("start", 10, None)).unwrap();
+        let end = teller.after_seconds(60);
+        let command = |name: &str, product, amount| PlaceHold {
+            product,
+            key: super::key(name),
+            ..hold(1, amount, end)
+        };
+        teller.place(command("used", NAMED, 10)).unwrap();
+        let before = teller.wallet.clone();
+        let outcome = teller.place(PlaceHold {
+            id: hold_id(2),
+            ..command(name, product, amount)
+        });
+        assert_eq!(answer(outcome), expected, "{name} {product:?} {amount}");
+        assert_eq!(teller.wallet, before, "nothing changed");
+    }
+}
+
+#[test]
+fn a_grant_looks_at_its_key_then_at_the_limit() {
+    let cases = [
+        ("used", GOLD, MAX_CREDITS, Answer::Replayed),
+        ("used", GOLD, 1, Answer::KeyReused),
+        ("used", TIN, MAX_CREDITS, Answer::KeyReused),
+        ("new", GOLD, 1, Answer::BalanceLimit),
+        ("new", TIN, 1, Answer::Applied),
+    ];
+    for (name, product, amount, expected) in cases {
+        let mut teller = Teller::new();
+        teller.credit(credit("used", MAX_CREDITS, None)).unwrap();
+        let outcome = teller.credit(Credit {
+            product,
+            ..credit(name, amount, None)
+        });
+        assert_eq!(answer(outcome), expected, "{name} {product} {amount}");
+    }
+}
+
+#[test]
+fn closing_a_hold_looks_at_the_hold_then_its_outcome_then_funds() {
+    enum Verb {
+        Settle(i64),
+        Release,
+        Extend,
+    }
+    // Holds of 10 in a wallet with nothing else: 1 open, 2 settled for 10, 3 settled for nothing
+    // and spent since, 4 released and spent since, 5 expired and spent since; 6 was never placed.
+    let cases = [
+        (6, Verb::Settle(MAX_CREDITS), Answer::HoldNotFound),
+        (6, Verb::Release, Answer::HoldNotFound),
+        (6, Verb::Extend, Answer::HoldNotFound),
+        (2, Verb::Settle(10), Answer::Replayed),
+        (3, Verb::Settle(0), Answer::Replayed),
+        (4, Verb::Release, Answer::Replayed),
+        (2, Verb::Settle(MAX_CREDITS), Answer::HoldClosed),
+        (2, Verb::Release, Answer::HoldClosed),
+        (2, Verb::Extend, Answer::HoldClosed),
+        (3, Verb::Settle(10), Answer::HoldClosed),
+        (3, Verb::Release, Answer::HoldClosed),
+        (4, Verb::Settle(0), Answer::HoldClosed),
+        (4, Verb::Settle(MAX_CREDITS), Answer::HoldClosed),
+        (4, Verb::Extend, Answer::HoldClosed),
+        (5, Verb::Settle(0), Answer::HoldClosed),
+        (5, Verb::Settle(MAX_CREDITS), Answer::HoldClosed),
+        (5, Verb::Release, Answer::HoldClosed),
+        (5, Verb::Extend, Answer::HoldClosed),
+        (1, Verb::Settle(11), Answer::Insufficient),
+        (1, Verb::Settle(10), Answer::Applied),
+        (1, Verb::Release, Answer::Applied),
+        (1, Verb::Extend, Answer::Applied),
+    ];
+    for (number, (serial, verb, expected)) in cases.into_iter().enumerate() {
+        let mut teller = Teller::new();
+        teller.credit(credit("start", 50, None)).unwrap();
+        let (soon, late) = (teller.after_seconds(60), teller.after_seconds(600));
+        for serial in 1..=5 {
+            teller
+                .place(hold(serial, 10, if serial == 5 { soon } else { late }))
+                .unwrap();
+        }
+        teller.settle(hold_id(2), 10).unwrap();
+        teller.settle(hold_id(3), 0).unwrap();
+        teller.release(hold_id(4)).unwrap();
+        teller.pass_seconds(60);
+        teller.deduct(deduct("the rest", 30)).unwrap();
+        let id = hold_id(serial);
+        let outcome = match verb {
+            Verb::Settle(cost) => teller.settle(id, cost),
+            Verb::Release => teller.release(id),
+            Verb::Extend => teller.extend(id, late.plus_seconds(1)),
+        };
+        assert_eq!(answer(outcome), expected, "case {number}");
+    }
+}
+
+#[test]
+fn a_hold_of_another_wallet_is_unknown() {
+    let mut teller = Teller::new();
+    teller.credit(credit("start", 10, None)).unwrap();
+    teller.place(hold(1, 10, teller.after_seconds(60))).unwrap();
+    let foreign = crate::id::HoldId {
+        wallet: crate::id::WalletKey([1; 16]),
+        ..hold_id(1)
+    };
+    assert_eq!(teller.find_hold(foreign), Err(Rejection::HoldNotFound));
+    assert_eq!(teller.release(foreign), Err(Rejection::HoldNotFound));
+}

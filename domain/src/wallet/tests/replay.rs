@@ -1,0 +1,167 @@
+//! Events that do not fit the state they are applied to: the books are damaged, and say so.
+
+use super::{
+    GOLD, KEY, TIN, credit, credits, hold, hold_id, key,
+    teller::{Done, Teller},
+};
+use crate::{
+    MAX_CREDITS, Timestamp,
+    id::CodeHash,
+    text::Feature,
+    time::Period,
+    wallet::{Change, Event, Owner, Wallet},
+};
+
+/// 100 credits, 40 of them held.
+fn holding() -> Teller {
+    let mut teller = Teller::new();
+    teller
+        .credit(credit("start", 100, Some(teller.after_seconds(3600))))
+        .unwrap();
+    let end = teller.after_seconds(60);
+    assert_eq!(teller.place(hold(1, 40, end)), Ok(Done::Applied));
+    teller
+}
+
+#[test]
+fn a_wallet_begins_with_its_creation_and_only_begins_once() {
+    let teller = holding();
+    let deduction = teller.events.last().unwrap().clone();
+    assert!(Wallet::replay(None, KEY, deduction).is_err());
+    let birth = teller.events.first().unwrap().clone();
+    assert!(Wallet::replay(Some(teller.wallet.clone()), KEY, birth).is_err());
+}
+
+#[test]
+fn an_event_that_does_not_fit_is_never_applied_silently() {
+    let grant = |amount| Change::Granted {
+        product: GOLD,
+        amount: credits(amount),
+        expires_at: None,
+        key: key("k"),
+        meta: None,
+    };
+    let deduction = |product, amount| Change::Deducted {
+        product,
+        amount: credits(amount),
+        key: key("k"),
+        meta: None,
+    };
+    let placement = |serial, amount| Change::HoldPlaced {
+        hold: hold_id(serial),
+        product: GOLD,
+        amount: credits(amount),
+        expires_at: Timestamp::NEVER,
+        key: key("k"),
+        meta: None,
+    };
+    let expiry = |product, lot, amount| Change::LotExpired {
+        product,
+        lot,
+        amount: credits(amount),
+    };
+    let free = Change::FreeGranted {
+        product: GOLD,
+        credits: credits(MAX_CREDITS),
+        period: Period::Once,
+        start: Timestamp(i64::MIN),
+        end: Timestamp::NEVER,
+    };
+    let cases = [
+        ("a grant past the limit", grant(MAX_CREDITS - 99)),
+        ("a free grant past the limit", free),
+        ("a deduction of held credits", deduction(GOLD, 61)),
+        ("a deduction from nothing", deduction(TIN, 1)),
+        ("a hold of more than is free", placement(2, 61)),
+        ("a hold placed twice", placement(1, 1)),
+        ("an expiry of held credits", expiry(GOLD, 0, 61)),
+        ("an expiry of an unknown lot", expiry(GOLD, 5, 1)),
+        ("an expiry from nothing", expiry(TIN, 0, 1)),
+        (
+            "a settlement of an unknown hold",
+            Change::HoldSettled {
+                hold: hold_id(2),
+                amount: 1,
+            },
+        ),
+        (
+            "a settlement past all credits",
+            Change::HoldSettled {
+                hold: hold_id(1),
+                amount: 101,
+            },
+        ),
+        (
+            "a settlement that adds credits",
+            Change::HoldSettled {
+                hold: hold_id(1),
+                amount: -1,
+            },
+        ),
+        (
+            "a release of an unknown hold",
+            Change::HoldReleased { hold: hold_id(2) },
+        ),
+        (
+            "an expiry of an unknown hold",
+            Change::HoldExpired { hold: hold_id(2) },
+        ),
+        (
+            "more time for an unknown hold",
+            Change::HoldExtended {
+                hold: hold_id(2),
+                expires_at: Timestamp::NEVER,
+            },
+        ),
+    ];
+    for (what, change) in cases {
+        let teller = holding();
+        let event = Event {
+            at: teller.now,
+            change,
+        };
+        assert!(teller.wallet.clone().apply(event).is_err(), "{what}");
+    }
+}
+
+#[test]
+fn a_rotated_code_replaces_the_old_one_and_nothing_else() {
+    let teller = holding();
+    let mut wallet = teller.wallet.clone();
+    let (hash, sealed) = (CodeHash([3; 16]), Box::from([1, 2, 3]));
+    let change = Change::CodeRotated { hash, sealed };
+    assert_eq!(
+        wallet.apply(Event {
+            at: teller.now,
+            change
+        }),
+        Ok(None)
+    );
+    assert_eq!(
+        wallet.owner,
+        Owner::Code {
+            hash,
+            sealed: Box::from([1, 2, 3])
+        }
+    );
+    assert_eq!(
+        (wallet.accounts(), wallet.holds()),
+        (teller.wallet.accounts(), teller.wallet.holds())
+    );
+    assert_eq!(wallet.version, teller.wallet.version + 1);
+}
+
+#[test]
+fn an_event_dated_before_its_predecessor_does_not_turn_the_wallet_back() {
+    let mut wallet = holding().wallet;
+    let touched_at = wallet.touched_at;
+    let feature = Feature::new("pro").unwrap();
+    let change = Change::FeatureGranted { feature };
+    wallet
+        .apply(Event {
+            at: Timestamp(0),
+            change,
+        })
+        .unwrap();
+    assert_eq!(wallet.touched_at, touched_at);
+}

@@ -1,0 +1,207 @@
+//! Stands where the wallet's actor stands: catches the wallet up, looks the former use of a key
+//! up, decides, applies, catches up again.
+
+use std::collections::HashMap;
+
+use super::{KEY, at};
+use crate::{
+    Rejection, Timestamp,
+    history::{HoldFacts, Lookup, Reason, Record},
+    id::{HoldId, ProductId, ProjectId, WalletId},
+    text::{ExternalUserId, Feature},
+    wallet::{
+        Change, Created, Decision, Event, FreeGrantRule, Owner, Wallet, credit::Credit,
+        deduct::Deduct, feature::FeatureAction, hold::PlaceHold,
+    },
+};
+
+/// What a call came to: whether it changed something, or is a replay of one that did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Done<R> {
+    Applied,
+    Replayed(R),
+}
+
+pub(super) struct Teller {
+    pub(super) now: Timestamp,
+    pub(super) rules: Vec<FreeGrantRule>,
+    pub(super) wallet: Wallet,
+    pub(super) events: Vec<Event>,
+    pub(super) records: Vec<Record>,
+    /// The wallet after each event.
+    pub(super) states: Vec<Wallet>,
+    index: HashMap<u64, usize>,
+}
+
+impl Teller {
+    /// A new wallet on a Monday morning.
+    pub(super) fn new() -> Self {
+        Self::born_at(at("2026-03-02T09:00:00Z"))
+    }
+
+    pub(super) fn born_at(now: Timestamp) -> Self {
+        let created = Created {
+            id: WalletId(7),
+            project: ProjectId(7),
+            owner: Owner::External(ExternalUserId::new("ann").unwrap()),
+        };
+        let event = Event {
+            at: now,
+            change: Change::Created(Box::new(created)),
+        };
+        let (wallet, record) = Wallet::replay(None, KEY, event.clone()).unwrap();
+        assert_eq!(record, None, "creation leaves no ledger entry");
+        Self {
+            now,
+            rules: Vec::new(),
+            states: vec![wallet.clone()],
+            wallet,
+            events: vec![event],
+            records: Vec::new(),
+            index: HashMap::new(),
+        }
+    }
+
+    pub(super) fn after_seconds(&self, seconds: i64) -> Timestamp {
+        self.now.plus_seconds(seconds)
+    }
+
+    /// Lets time pass (or step back), then touches the wallet.
+    pub(super) fn pass_seconds(&mut self, seconds: i64) {
+        self.now = self.after_seconds(seconds);
+        self.touch();
+    }
+
+    /// Moves the clock to an instant, then touches the wallet.
+    pub(super) fn go_to(&mut self, instant: &str) {
+        self.now = at(instant);
+        self.touch();
+    }
+
+    /// A read: what time owes the wallet is applied.
+    pub(super) fn touch(&mut self) {
+        let mut steps = 0;
+        while let Some(event) = self.wallet.next_due(&self.rules, self.now) {
+            self.apply(event);
+            steps += 1;
+            assert!(steps < 10_000, "catching up ends");
+        }
+    }
+
+    pub(super) fn deduct(&mut self, command: Deduct) -> Result<Done<ProductId>, Rejection> {
+        self.touch();
+        let key = command.key.clone();
+        let prior = self.find(Lookup::Deduct(key.as_str()));
+        let decision = self.wallet.deduct(command, prior)?;
+        Ok(self.carry_out(decision))
+    }
+
+    pub(super) fn credit(&mut self, command: Credit) -> Result<Done<ProductId>, Rejection> {
+        self.touch();
+        let key = command.key.clone();
+        let prior = self.find(Lookup::Grant(key.as_str()));
+        let decision = self.wallet.credit(command, prior)?;
+        Ok(self.carry_out(decision))
+    }
+
+    pub(super) fn place(&mut self, command: PlaceHold) -> Result<Done<HoldFacts>, Rejection> {
+        self.touch();
+        let key = command.key.clone();
+        let prior = self.find(Lookup::Hold(key.as_str()));
+        let decision = self.wallet.place_hold(command, prior)?;
+        Ok(self.carry_out(decision))
+    }
+
+    pub(super) fn settle(&mut self, id: HoldId, cost: i64) -> Result<Done<HoldFacts>, Rejection> {
+        self.touch();
+        let decision = self.wallet.settle(&id, cost, self.closing(id))?;
+        Ok(self.carry_out(decision))
+    }
+
+    pub(super) fn release(&mut self, id: HoldId) -> Result<Done<HoldFacts>, Rejection> {
+        self.touch();
+        let decision = self.wallet.release(&id, self.closing(id))?;
+        Ok(self.carry_out(decision))
+    }
+
+    pub(super) fn extend(
+        &mut self,
+        id: HoldId,
+        end: Timestamp,
+    ) -> Result<Done<HoldFacts>, Rejection> {
+        self.touch();
+        let decision = self.wallet.extend(&id, end, self.closing(id))?;
+        Ok(self.carry_out(decision))
+    }
+
+    pub(super) fn find_hold(&self, id: HoldId) -> Result<HoldFacts, Rejection> {
+        self.wallet.find_hold(&id, self.closing(id))
+    }
+
+    pub(super) fn set_feature(&mut self, slug: &str, action: FeatureAction) -> bool {
+        self.touch();
+        let change = self.wallet.set_feature(Feature::new(slug).unwrap(), action);
+        let changed = change.is_some();
+        if let Some(change) = change {
+            self.commit(change);
+        }
+        changed
+    }
+
+    /// A product's ledger, oldest first: why and how much.
+    pub(super) fn ledger(&self, product: ProductId) -> Vec<(Reason, i64)> {
+        let entries = self.records.iter().filter_map(Record::entry);
+        entries
+            .filter(|e| e.product == product)
+            .map(|e| (e.reason, e.delta))
+            .collect()
+    }
+
+    /// What expired so far: when and how much.
+    pub(super) fn expiries(&self) -> Vec<(Timestamp, i64)> {
+        let expired = |r: &&Record| r.entry().is_some_and(|e| e.reason == Reason::Expiry);
+        let lines = self.records.iter().filter(expired);
+        lines
+            .filter_map(|r| Some((r.at, r.entry()?.delta)))
+            .collect()
+    }
+
+    fn closing(&self, id: HoldId) -> Option<&Record> {
+        self.find(Lookup::HoldClosed(id.serial))
+    }
+
+    fn find(&self, lookup: Lookup<'_>) -> Option<&Record> {
+        let record = &self.records[*self.index.get(&lookup.hash(&KEY))?];
+        (record.lookup() == Some(lookup)).then_some(record)
+    }
+
+    fn carry_out<R>(&mut self, decision: Decision<R>) -> Done<R> {
+        match decision {
+            Decision::Accept(change) => {
+                self.commit(change);
+                Done::Applied
+            }
+            Decision::Replay(former) => Done::Replayed(former),
+        }
+    }
+
+    fn commit(&mut self, change: Change) {
+        self.apply(Event {
+            at: self.wallet.date(self.now),
+            change,
+        });
+        self.touch();
+    }
+
+    fn apply(&mut self, event: Event) {
+        if let Some(record) = self.wallet.apply(event.clone()).unwrap() {
+            if let Some(lookup) = record.lookup() {
+                let former = self.index.insert(lookup.hash(&KEY), self.records.len());
+                assert_eq!(former, None, "a key is applied once");
+            }
+            self.records.push(record);
+        }
+        self.events.push(event);
+        self.states.push(self.wallet.clone());
+    }
+}

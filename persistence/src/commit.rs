@@ -1,0 +1,157 @@
+//! Group commit: one thread takes whatever is queued, writes it as frames, makes them durable with
+//! one flush, and only then lets every append in them be answered. It never answers first, and
+//! never tries a failed flush again.
+
+use std::sync::Arc;
+
+use crate::{
+    contract::{Error, Outcome},
+    database::{caught, failed},
+    frame::{self, Place},
+    options::Step,
+    progress::Unfolded,
+    queue::Batch,
+    shared::{Disk, Shared},
+};
+
+/// The thread's work; ends when the queue is stopped and empty.
+pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
+    let _answers = Answers(shared, disk);
+    let mut commit = Commit {
+        shared,
+        disk,
+        head: shared.progress.head(),
+        frame: Vec::new(),
+    };
+    let mut batch = Batch::default();
+    while let Some(taken) = shared.queue.take(batch) {
+        batch = taken;
+        if shared.failed() {
+            commit.answer(&mut batch, Outcome::Unknown);
+            continue;
+        }
+        // sled panics on some errors: those who wait must hear of that too.
+        let written = caught(|| commit.write(&batch));
+        match written {
+            // Another thread's failure may mean that this flush did not reach the disk either.
+            Ok(_) if shared.failed() => commit.answer(&mut batch, Outcome::Unknown),
+            Ok(frames) => {
+                let enough = shared.options.checkpoint_events;
+                shared.progress.made_durable(&frames, commit.head, enough);
+                commit.answer(&mut batch, Outcome::Durable);
+            }
+            Err(error) => {
+                // Refuse first, so that nobody who hears "unknown" can append again.
+                shared.fail(disk, &error);
+                commit.answer(&mut batch, Outcome::Unknown);
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Commit<'a> {
+    shared: &'a Shared,
+    disk: &'a Disk,
+    /// The last frame written.
+    head: Place,
+    /// The buffer that frames are built in.
+    frame: Vec<u8>,
+}
+
+impl Commit<'_> {
+    fn write(&mut self, batch: &Batch) -> Result<Vec<Unfolded>, Error> {
+        let mut frames = Vec::new();
+        let mut ticket = batch.before;
+        let mut rest = batch.bytes.as_slice();
+        while !rest.is_empty() {
+            let cut = frame::cut(rest)?;
+            let (payload, after) = rest
+                .split_at_checked(cut.bytes)
+                .filter(|(payload, _)| !payload.is_empty())
+                .ok_or_else(|| Error::Damaged("a queued append fits no frame".into()))?;
+            rest = after;
+            self.head = frame::encode(&mut self.frame, &self.head, payload, cut.appends);
+            self.insert()?;
+            ticket = ticket.saturating_add(cut.appends.into());
+            frames.push(Unfolded {
+                lsn: self.head.lsn,
+                events: cut.events,
+                ticket,
+            });
+        }
+        // A batch of none but waiting readers: all before it is durable already.
+        if !frames.is_empty() {
+            self.flush()?;
+        }
+        Ok(frames)
+    }
+
+    fn insert(&self) -> Result<(), Error> {
+        self.shared.options.before(Step::InsertFrame)?;
+        let lsn = self.head.lsn;
+        let old = self
+            .disk
+            .journal
+            .insert(lsn.to_be_bytes(), self.frame.as_slice())
+            .map_err(|error| failed(&format!("writing frame {lsn}"), &error))?;
+        if old.is_some() {
+            return Err(Error::Damaged(format!(
+                "the log at frame {lsn}: it was there already"
+            )));
+        }
+        self.shared.space.wrote(self.frame.len());
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        self.shared.options.before(Step::FlushFrames)?;
+        let database = &self.disk.database;
+        database
+            .sled
+            .flush()
+            .map_err(|error| failed("making the log durable", &error))?;
+        if self.shared.unsynced {
+            // Without the filter sled's flush is no sync: this is the best that is left.
+            database
+                .file
+                .sync_data()
+                .map_err(|error| Error::Io(format!("syncing: {error}")))?;
+        }
+        Ok(())
+    }
+
+    fn answer(&self, batch: &mut Batch, outcome: Outcome) {
+        answer(self.shared, batch, outcome);
+    }
+}
+
+fn answer(shared: &Shared, batch: &mut Batch, outcome: Outcome) {
+    let mut waiting = std::mem::take(&mut batch.waiting);
+    if waiting.is_empty() {
+        return;
+    }
+    // They wait as "unknown": only success has to be noted.
+    if outcome == Outcome::Durable {
+        for (_, noted) in &mut waiting {
+            *noted = Outcome::Durable;
+        }
+    }
+    (shared.options.completions)(waiting);
+}
+
+/// However this thread ends, nobody is left waiting in the queue.
+struct Answers<'a>(&'a Arc<Shared>, &'a Arc<Disk>);
+
+impl Drop for Answers<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0
+                .fail(self.1, &Error::Io("the log's thread panicked".into()));
+            if let Some(mut batch) = self.0.queue.take(Batch::default()) {
+                answer(self.0, &mut batch, Outcome::Unknown);
+            }
+        }
+        self.0.all_answered();
+    }
+}

@@ -1,0 +1,169 @@
+//! Opens sled the way it must be opened. What sled does not sync when it creates a database is
+//! synced here, and a new one takes its place whole or not at all.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    panic::{self, AssertUnwindSafe},
+    path::Path,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    contract::Error,
+    lock::{Directory, sync, unusable},
+    watermark::Watermark,
+};
+
+/// With smaller segments sled writes large leaves into unsynced files of their own. Fixed for the
+/// life of a database.
+const SEGMENT_BYTES: usize = 8 << 20;
+/// How long sled's threads of an earlier opening in this process may take to let go.
+const LET_GO: Duration = Duration::from_secs(10);
+
+/// An open database.
+#[derive(Clone)]
+pub(crate) struct Database {
+    pub sled: sled::Db,
+    /// A descriptor of our own, open since before the first write: Linux reports a write-back
+    /// error once to each descriptor, and sled's own threads swallow theirs.
+    pub file: Arc<File>,
+}
+
+/// Opens the database in a locked directory, making it first if there is none.
+pub(crate) fn open(
+    directory: &Directory,
+    cache_bytes: u64,
+    flush_every_ms: Option<u64>,
+) -> Result<Database, Error> {
+    let path = directory.database();
+    if !path.exists() {
+        create(directory)?;
+    }
+    let file = own_descriptor(&path)?;
+    let config = config(&path)
+        .cache_capacity(cache_bytes)
+        .flush_every_ms(flush_every_ms);
+    let sled = open_sled(&config)?;
+    check_blobs(&path)?;
+    Ok(Database {
+        sled,
+        file: Arc::new(file),
+    })
+}
+
+/// Runs something that uses sled: it panics on some damage instead of returning an error.
+pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        Err(Error::Damaged(format!(
+            "sled gave up: {}",
+            words(&*payload)
+        )))
+    })
+}
+
+/// What a panic said.
+pub(crate) fn words(payload: &(dyn std::any::Any + Send)) -> &str {
+    payload
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| payload.downcast_ref::<&str>().copied())
+        .unwrap_or("no words")
+}
+
+/// sled's error, saying what failed.
+pub(crate) fn failed(what: &str, error: &sled::Error) -> Error {
+    match error {
+        sled::Error::Corruption { .. } => Error::Damaged(format!("{what}: {error}")),
+        _ => Error::Io(format!("{what}: {error}")),
+    }
+}
+
+fn config(path: &Path) -> sled::Config {
+    sled::Config::new().path(path).segment_size(SEGMENT_BYTES)
+}
+
+/// Made under another name and renamed once it is on the disk: a power cut in between leaves a
+/// directory that was never used.
+fn create(directory: &Directory) -> Result<(), Error> {
+    if directory.watermark().exists() && Watermark::open(&directory.watermark())?.place().lsn > 0 {
+        return Err(Error::Unusable(format!(
+            "{} is missing, but the watermark beside it says that the log was used: restore the \
+             data directory as a whole",
+            directory.database().display()
+        )));
+    }
+    let new = directory.unfinished();
+    if new.exists() {
+        fs::remove_dir_all(&new).map_err(|error| unusable(&new, &error))?;
+    }
+    fs::create_dir_all(new.join("blobs")).map_err(|error| unusable(&new, &error))?;
+    let file = own_descriptor(&new)?;
+    let sled = open_sled(&config(&new).flush_every_ms(None))?;
+    sled.flush()
+        .map_err(|error| failed("a new database", &error))?;
+    drop(sled);
+    file.sync_all().map_err(|error| unusable(&new, &error))?;
+    for name in ["conf", "blobs", "."] {
+        sync(&new.join(name))?;
+    }
+    Watermark::create(&directory.watermark())?;
+    // The watermark's name must be there whenever the database's is.
+    sync(directory.root())?;
+    let place = directory.database();
+    fs::rename(&new, &place).map_err(|error| unusable(&place, &error))?;
+    sync(directory.root())?;
+    directory.root().parent().map_or(Ok(()), sync)
+}
+
+fn own_descriptor(path: &Path) -> Result<File, Error> {
+    let path = path.join("db");
+    let mut options = OpenOptions::new();
+    let file = options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path);
+    file.map_err(|error| unusable(&path, &error))
+}
+
+/// On a thread of its own: a flipped bit makes sled panic, which must become a plain message.
+fn open_sled(config: &sled::Config) -> Result<sled::Db, Error> {
+    let started = Instant::now();
+    loop {
+        let attempt = config.clone();
+        let result = thread::spawn(move || attempt.open()).join();
+        match result {
+            Ok(Ok(sled)) => return Ok(sled),
+            // The directory is locked for us, so only this process can still hold sled's lock.
+            Ok(Err(error))
+                if error.to_string().contains("could not acquire lock")
+                    && started.elapsed() < LET_GO =>
+            {
+                thread::sleep(Duration::from_millis(10));
+            }
+            Ok(Err(error)) => return Err(failed("the database does not open", &error)),
+            Err(payload) => {
+                return Err(Error::Damaged(format!(
+                    "the database does not open ({}): restore it from a backup",
+                    words(&*payload)
+                )));
+            }
+        }
+    }
+}
+
+/// sled never syncs what it puts there.
+fn check_blobs(path: &Path) -> Result<(), Error> {
+    let path = path.join("blobs");
+    let mut entries = fs::read_dir(&path).map_err(|error| unusable(&path, &error))?;
+    match entries.next() {
+        None => Ok(()),
+        Some(_) => Err(Error::Damaged(format!(
+            "{} is not empty: a value was too large for the database",
+            path.display()
+        ))),
+    }
+}

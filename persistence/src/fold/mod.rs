@@ -1,0 +1,219 @@
+//! State folded from the log: wallets with their histories, codes and the catalog. Folding the
+//! same events again, all or some, grouped in whatever way, changes nothing; a fold that was
+//! interrupted anywhere is repaired by folding again. It flushes nothing: whoever calls decides
+//! when a fold is durable.
+
+mod apply;
+mod catalog;
+mod directory;
+pub(crate) mod pages;
+mod retire;
+pub(crate) mod store;
+#[cfg(test)]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "small numbers of tests"
+)]
+mod tests;
+mod verify;
+pub(crate) mod wallet_record;
+
+use std::{
+    collections::BTreeMap,
+    iter,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use domain::{
+    catalog::Document,
+    id::{CodeHash, WalletKey},
+    wallet::{Event, Wallet},
+};
+
+use self::{
+    store::{Store, Tuning, damaged},
+    wallet_record::WalletRecord,
+};
+use crate::{
+    codec::Logged,
+    contract::{Error, History, Stored},
+    index::slot::{Slot, Slots},
+    verify::Report,
+};
+
+/// The folded state.
+pub(crate) struct Folded {
+    slots: Arc<Slots>,
+    /// The last fold number given out. Every fold takes a new one, also after one that failed.
+    last: AtomicU32,
+}
+
+/// What a fold replaced.
+#[derive(Debug)]
+#[must_use = "what was replaced must be forgotten once the fold is durable"]
+pub(crate) struct FoldReport {
+    lists: Vec<retire::List>,
+}
+
+impl Folded {
+    /// Opens the state, and tidies up after a fold that was interrupted.
+    pub(crate) fn open(db: &sled::Db) -> Result<Self, Error> {
+        Self::open_with(db, Tuning::default())
+    }
+
+    fn open_with(db: &sled::Db, tuning: Tuning) -> Result<Self, Error> {
+        let store = Store::open(db, tuning)?;
+        retire::complete_lists(&store)?;
+        let last = retire::sweep(&store, retire::last_number(&store)?)?;
+        Ok(Self {
+            slots: Arc::new(Slots::new(store)),
+            last: last.into(),
+        })
+    }
+
+    fn store(&self) -> &Store {
+        self.slots.store()
+    }
+
+    /// Writes the state after these events, in log order; those that it has already are skipped.
+    pub(crate) fn fold(&self, events: Vec<Logged>) -> Result<FoldReport, Error> {
+        let mut report = FoldReport { lists: Vec::new() };
+        let number = self.take_number()?;
+        let mut events: Vec<Option<Logged>> = events.into_iter().map(Some).collect();
+        let (order, documents) = sort(&mut events)?;
+        for document in documents.values() {
+            catalog::put(self.store(), document)?;
+        }
+        let mut changed = !documents.is_empty();
+        for group in order.chunk_by(|(one, _), (other, _)| one == other) {
+            let Some((key, _)) = group.first() else {
+                continue;
+            };
+            let events = group.iter().filter_map(|(_, place)| {
+                match events.get_mut(*place as usize)?.take()? {
+                    Logged::Wallet { version, event, .. } => Some((version, event)),
+                    Logged::Catalog(_) => None,
+                }
+            });
+            let key = WalletKey(key.to_be_bytes());
+            if let apply::Folded::New(list) = apply::wallet(&self.slots, number, key, events)? {
+                report.lists.extend(list);
+                changed = true;
+            }
+        }
+        if changed {
+            retire::set_last_number(self.store(), number)?;
+        }
+        Ok(report)
+    }
+
+    fn take_number(&self) -> Result<u32, Error> {
+        let next = |last: u32| last.checked_add(1);
+        let last = self
+            .last
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let last = last.map_err(|_| damaged("there were too many folds".into()))?;
+        next(last).ok_or_else(|| damaged("there were too many folds".into()))
+    }
+
+    /// Removes what a fold replaced. Only after it is durable.
+    pub(crate) fn forget(&self, report: FoldReport) -> Result<(), Error> {
+        report
+            .lists
+            .iter()
+            .try_for_each(|list| list.complete(self.store()))
+    }
+
+    /// The stored wallet after `tail` (log order, versions; what is folded of it is skipped).
+    pub(crate) fn load(
+        &self,
+        key: &WalletKey,
+        tail: Vec<(u64, Event)>,
+    ) -> Result<Option<Stored>, Error> {
+        let slot = self.slots.wake(key);
+        let mut wallet = self.read(key, &slot)?;
+        let mut records = Vec::new();
+        for (version, event) in tail {
+            let (next, record) = apply::replay(wallet, *key, version, event)?;
+            wallet = next;
+            records.extend(record);
+        }
+        let folded = slot.folded();
+        records.retain(|record| record.seq > folded);
+        Ok(wallet.map(|wallet| Stored {
+            wallet,
+            tail: records,
+            history: slot,
+        }))
+    }
+
+    /// Reads a wallet and shows its record to the slot. A fold may replace what the record names
+    /// meanwhile: then the record is a newer one.
+    fn read(&self, key: &WalletKey, slot: &Slot) -> Result<Option<Wallet>, Error> {
+        let mut seen = 0;
+        loop {
+            let Some(record) = WalletRecord::read(self.store(), key)? else {
+                return Ok(None);
+            };
+            if let Some(wallet) = record.wallet(self.store(), key)?
+                && slot.publish(&record)?
+            {
+                return Ok(Some(wallet));
+            }
+            if record.head.version == seen {
+                return Err(damaged(format!(
+                    "{key:?}: a run or a part that it names is missing"
+                )));
+            }
+            seen = record.head.version;
+        }
+    }
+
+    /// The history of a wallet that has nothing stored yet.
+    pub(crate) fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {
+        self.slots.wake(key)
+    }
+
+    /// The wallet that a code opens, where the code is not the wallet's own key.
+    pub(crate) fn alias(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
+        catalog::alias(self.store(), code)
+    }
+
+    /// All catalog documents.
+    pub(crate) fn documents(&self) -> Result<Vec<Document>, Error> {
+        catalog::documents(self.store())
+    }
+
+    /// Re-reads everything and reports what is wrong. Nothing may be folded meanwhile.
+    pub(crate) fn verify(&self, report: &mut Report) -> Result<(), Error> {
+        verify::verify(self.store(), report)
+    }
+}
+
+/// Wallet keys with the places of their events, and the latest form of each document.
+type Sorted = (Vec<(u128, u32)>, BTreeMap<(u8, u128), Document>);
+
+/// Sorts by wallet, in log order within each: sled takes sorted keys three times as fast. Only
+/// places are sorted, events stay where they are.
+fn sort(events: &mut [Option<Logged>]) -> Result<Sorted, Error> {
+    let mut order = Vec::with_capacity(events.len());
+    let mut documents = BTreeMap::new();
+    for (place, slot) in iter::zip(0_u32.., events) {
+        match slot {
+            Some(Logged::Wallet { key, .. }) => order.push((u128::from_be_bytes(key.0), place)),
+            Some(Logged::Catalog(_)) => {
+                if let Some(Logged::Catalog(document)) = slot.take() {
+                    documents.insert(document.address(), document);
+                }
+            }
+            None => {}
+        }
+    }
+    order.sort_unstable();
+    Ok((order, documents))
+}

@@ -1,0 +1,220 @@
+//! What a fold replaced, and what an interrupted one left. Before a wallet's record changes, the
+//! runs and parts that it will no longer name are listed; they are removed once the fold is
+//! durable. A list that a crash left behind only proposes: what a wallet's record names is kept.
+
+use domain::id::{CodeHash, WalletKey};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    catalog, directory,
+    store::{Store, damaged, io},
+    wallet_record::WalletRecord,
+};
+use crate::{
+    codec::{decode_value, encode_value},
+    contract::Error,
+    index::run,
+};
+
+/// Something that a wallet's record named: by the number of the fold that wrote it, or a code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Retired {
+    /// A run of the index, with its filters.
+    Run(u32),
+    /// The parts of a snapshot.
+    Parts(u32),
+    /// A code that was replaced.
+    Alias(CodeHash),
+}
+
+/// What one wallet's fold replaced.
+#[derive(Debug)]
+pub(super) struct List {
+    number: u32,
+    wallet: WalletKey,
+    items: Vec<Retired>,
+}
+
+/// Keys of the tree `folds`: the last fold's number, and lists.
+const NUMBER: [u8; 1] = [0];
+const LIST: u8 = 1;
+
+/// Writes a list, before the record of the wallet.
+pub(super) fn list(
+    store: &Store,
+    number: u32,
+    wallet: WalletKey,
+    items: Vec<Retired>,
+) -> Result<Option<List>, Error> {
+    if items.is_empty() {
+        return Ok(None);
+    }
+    let list = List {
+        number,
+        wallet,
+        items,
+    };
+    store.put(&store.folds, list.key(), encode_value(&list.items)?)?;
+    Ok(Some(list))
+}
+
+impl List {
+    fn key(&self) -> Vec<u8> {
+        [
+            [LIST].as_slice(),
+            &self.number.to_be_bytes(),
+            &self.wallet.0,
+        ]
+        .concat()
+    }
+
+    /// Removes what is listed, then the list.
+    pub(super) fn complete(&self, store: &Store) -> Result<(), Error> {
+        for item in &self.items {
+            match item {
+                Retired::Run(number) => {
+                    let prefix = run::prefix(&self.wallet, *number);
+                    store.remove_all(&store.index, &prefix)?;
+                    store.remove_all(&store.filters, &prefix)?;
+                }
+                Retired::Parts(number) => {
+                    store.remove_all(&store.parts, &run::prefix(&self.wallet, *number))?;
+                }
+                Retired::Alias(code) => store.remove(&store.aliases, code.0)?,
+            }
+        }
+        store.remove(&store.folds, self.key())
+    }
+}
+
+/// The number of the last fold that ended; 0 before the first.
+pub(super) fn last_number(store: &Store) -> Result<u32, Error> {
+    let number = store.folds.get(NUMBER).map_err(io)?;
+    number.map_or(Ok(0), |number| decode_value(&number))
+}
+
+/// The last write of a fold.
+pub(super) fn set_last_number(store: &Store, number: u32) -> Result<(), Error> {
+    store.put(&store.folds, NUMBER, encode_value(&number)?)
+}
+
+/// Removes what lists left by a crash name and no wallet's record does.
+pub(super) fn complete_lists(store: &Store) -> Result<(), Error> {
+    for entry in store.folds.scan_prefix([LIST]) {
+        let (key, items) = entry.map_err(io)?;
+        let (number, wallet) = read_key(key.get(1..).unwrap_or_default())?;
+        let record = WalletRecord::read(store, &wallet)?;
+        let mut items: Vec<Retired> = decode_value(&items)?;
+        if let Some(record) = record {
+            let named = Named::new(store, &wallet, &record)?;
+            items.retain(|item| !named.has(*item));
+        }
+        List {
+            number,
+            wallet,
+            items,
+        }
+        .complete(store)?;
+    }
+    Ok(())
+}
+
+/// What a wallet's record names.
+struct Named<'a> {
+    record: &'a WalletRecord,
+    code: Option<CodeHash>,
+}
+
+impl<'a> Named<'a> {
+    fn new(store: &Store, key: &WalletKey, record: &'a WalletRecord) -> Result<Self, Error> {
+        let missing = || damaged(format!("{key:?}: a part of its snapshot is missing"));
+        let wallet = record.wallet(store, key)?.ok_or_else(missing)?;
+        Ok(Self {
+            record,
+            code: catalog::alias_of(key, &wallet.owner),
+        })
+    }
+
+    fn has(&self, item: Retired) -> bool {
+        match item {
+            Retired::Run(_) | Retired::Parts(_) => names(self.record, item),
+            Retired::Alias(code) => self.code == Some(code),
+        }
+    }
+}
+
+/// Whether a record names a run or parts.
+fn names(record: &WalletRecord, item: Retired) -> bool {
+    match item {
+        Retired::Run(number) => record.head.runs.iter().any(|run| run.number == number),
+        Retired::Parts(number) => record
+            .head
+            .parts
+            .is_some_and(|parts| parts.number == number),
+        Retired::Alias(_) => false,
+    }
+}
+
+/// The fold and the wallet that a key starts with.
+pub(super) fn read_key(key: &[u8]) -> Result<(u32, WalletKey), Error> {
+    let number = key
+        .first_chunk::<4>()
+        .map(|number| u32::from_be_bytes(*number));
+    let wallet = key.get(4..).and_then(|rest| rest.first_chunk::<16>());
+    number
+        .zip(wallet.map(|wallet| WalletKey(*wallet)))
+        .ok_or_else(|| damaged("a short key".into()))
+}
+
+/// Removes what an interrupted fold wrote for wallets whose record it did not reach. Its numbers
+/// are past `last`, at the right edge of each tree. The largest number that is in use.
+///
+/// What a record names must stay: the events behind it will be skipped when they are folded again.
+pub(super) fn sweep(store: &Store, last: u32) -> Result<u32, Error> {
+    let mut used = last;
+    let Some(from) = last.checked_add(1) else {
+        return Ok(last);
+    };
+    for tree in [&store.pages, &store.parts, &store.index, &store.filters] {
+        let mut record: Option<(WalletKey, Option<WalletRecord>)> = None;
+        for key in tree.range(from.to_be_bytes().as_slice()..).keys() {
+            let key = key.map_err(io)?;
+            let (number, wallet) = read_key(&key)?;
+            if record.as_ref().is_none_or(|(of, _)| *of != wallet) {
+                record = Some((wallet, WalletRecord::read(store, &wallet)?));
+            }
+            let named = match &record {
+                Some((_, Some(record))) if tree.name() == store.pages.name() => {
+                    names_page(store, record, &wallet, number, &key)?
+                }
+                Some((_, Some(record))) if tree.name() == store.parts.name() => {
+                    names(record, Retired::Parts(number))
+                }
+                Some((_, Some(record))) => names(record, Retired::Run(number)),
+                _ => false,
+            };
+            if named {
+                used = used.max(number);
+            } else {
+                store.remove(tree, key)?;
+            }
+        }
+    }
+    Ok(used)
+}
+
+fn names_page(
+    store: &Store,
+    record: &WalletRecord,
+    wallet: &WalletKey,
+    number: u32,
+    key: &[u8],
+) -> Result<bool, Error> {
+    let seq = key.last_chunk::<8>().map(|seq| u64::from_be_bytes(*seq));
+    let seq = seq.ok_or_else(|| damaged("a short key".into()))?;
+    if seq > record.head.spilled {
+        return Ok(false);
+    }
+    let spill = directory::find(store, wallet, &record.head, seq)?;
+    Ok(spill.is_some_and(|spill| spill.number == number))
+}

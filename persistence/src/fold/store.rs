@@ -1,0 +1,154 @@
+//! The trees of the folded state, and the only way anything is written to them: one record at a
+//! time (sled's batches keep every old leaf alive), none larger than sled keeps in its log (a
+//! larger one would go to a file that it never syncs).
+
+use crate::contract::Error;
+
+/// Sizes that the layout turns on. Changing one leaves what is stored readable.
+#[derive(Debug, Clone)]
+pub(crate) struct Tuning {
+    /// A wallet's newest records stay in its own record up to this.
+    pub(crate) tail_bytes: usize,
+    /// Records in one ledger page.
+    pub(crate) page_bytes: usize,
+    /// A wallet's newest keys stay in its own record up to this many.
+    pub(crate) inline_keys: usize,
+    /// So many spills move from a wallet's own record to a directory block.
+    pub(crate) inline_spills: usize,
+    /// Keys for each index page, on average.
+    pub(crate) keys_per_page: usize,
+    /// Keys in one stored value of an index page; it goes on in another.
+    pub(crate) keys_per_value: usize,
+    /// So many runs of a level become one of the next.
+    pub(crate) fan_in: usize,
+    /// A larger snapshot is stored in parts beside the wallet's own record.
+    pub(crate) snapshot_bytes: usize,
+    /// One of those parts.
+    pub(crate) part_bytes: usize,
+    /// Memory for the filters of awake wallets.
+    pub(crate) filter_bytes: usize,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            tail_bytes: 4 << 10,
+            page_bytes: 56 << 10,
+            inline_keys: 315,
+            inline_spills: 256,
+            keys_per_page: 4096,
+            keys_per_value: 4700,
+            fan_in: 8,
+            snapshot_bytes: 40 << 10,
+            part_bytes: 56 << 10,
+            filter_bytes: 128 << 20,
+        }
+    }
+}
+
+/// No value may be larger.
+pub(crate) const MAX_VALUE_BYTES: usize = 64 << 10;
+
+/// The trees.
+pub(crate) struct Store {
+    /// Wallet key: [`super::wallet_record`].
+    pub(crate) wallets: sled::Tree,
+    /// Fold, wallet, first record: [`super::pages`].
+    pub(crate) pages: sled::Tree,
+    /// Fold, wallet, place: parts of a large snapshot.
+    pub(crate) parts: sled::Tree,
+    /// Wallet, first record: [`super::directory`].
+    pub(crate) directory: sled::Tree,
+    /// Fold, wallet, page, part: [`crate::index::run`].
+    pub(crate) index: sled::Tree,
+    /// Fold, wallet, page: the filters of runs with several pages.
+    pub(crate) filters: sled::Tree,
+    /// Code hash: wallet key.
+    pub(crate) aliases: sled::Tree,
+    /// Kind, identifier: a document.
+    pub(crate) catalog: sled::Tree,
+    /// The last fold's number, and what folds replaced: [`super::retire`].
+    pub(crate) folds: sled::Tree,
+    pub(crate) tuning: Tuning,
+    /// Tests let the write fail at which this reaches zero.
+    #[cfg(test)]
+    pub(crate) fuse: std::sync::Arc<std::sync::atomic::AtomicI64>,
+}
+
+impl Store {
+    pub(crate) fn open(db: &sled::Db, tuning: Tuning) -> Result<Self, Error> {
+        let tree = |name: &str| db.open_tree(name).map_err(io);
+        Ok(Self {
+            wallets: tree("wallets")?,
+            pages: tree("pages")?,
+            parts: tree("parts")?,
+            directory: tree("directory")?,
+            index: tree("index")?,
+            filters: tree("filters")?,
+            aliases: tree("aliases")?,
+            catalog: tree("catalog")?,
+            folds: tree("folds")?,
+            tuning,
+            #[cfg(test)]
+            fuse: std::sync::Arc::new(i64::MAX.into()),
+        })
+    }
+
+    /// Writes a record, without a flush.
+    pub(crate) fn put(
+        &self,
+        tree: &sled::Tree,
+        key: impl AsRef<[u8]>,
+        value: Vec<u8>,
+    ) -> Result<(), Error> {
+        self.burn()?;
+        if value.len() > MAX_VALUE_BYTES {
+            let name = String::from_utf8_lossy(&tree.name()).into_owned();
+            return Err(damaged(format!(
+                "a record of {name} has {} bytes",
+                value.len()
+            )));
+        }
+        tree.insert(key, value).map(drop).map_err(io)
+    }
+
+    /// Removes a record, if it is there.
+    pub(crate) fn remove(&self, tree: &sled::Tree, key: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.burn()?;
+        tree.remove(key).map(drop).map_err(io)
+    }
+
+    /// Removes every record whose key starts like this.
+    pub(crate) fn remove_all(&self, tree: &sled::Tree, prefix: &[u8]) -> Result<(), Error> {
+        for key in tree.scan_prefix(prefix).keys() {
+            self.remove(tree, key.map_err(io)?)?;
+        }
+        Ok(())
+    }
+
+    #[cfg(not(test))]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "tests inject failures here"
+    )]
+    const fn burn(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    #[cfg(test)]
+    fn burn(&self) -> Result<(), Error> {
+        match self.fuse.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) {
+            ..=0 => Err(Error::Io("injected".into())),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn io(error: sled::Error) -> Error {
+    crate::database::failed("the folded state", &error)
+}
+
+pub(crate) const fn damaged(what: String) -> Error {
+    Error::Damaged(what)
+}

@@ -1,0 +1,383 @@
+//! Folding, however grouped and wherever interrupted, comes to what the events say.
+
+mod speed;
+mod world;
+
+use domain::id::{ProductId, WalletKey};
+use proptest::prelude::*;
+
+use self::world::{Rng, World, check_history, database, fuse, small, wallet_key};
+use super::{Folded, store::Tuning, wallet_record::WalletRecord};
+use crate::{codec::Logged, verify::Report};
+
+fn fold_all(folded: &Folded, log: &[Logged], group: usize) {
+    for group in log.chunks(group) {
+        let report = folded.fold(group.to_vec()).unwrap();
+        folded.forget(report).unwrap();
+    }
+}
+
+fn record(folded: &Folded, key: &WalletKey) -> WalletRecord {
+    WalletRecord::read(folded.store(), key).unwrap().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn any_grouping_comes_to_the_same(seed: u64, group in 1_usize..400) {
+        let world = World::random(seed, 6, 600);
+        let folded = Folded::open_with(&database(), small()).unwrap();
+        fold_all(&folded, &world.log, group);
+        world.check(&folded);
+    }
+
+    #[test]
+    fn a_fold_interrupted_anywhere_is_mended_by_folding_again(seed: u64) {
+        let world = World::random(seed, 5, 500);
+        let db = database();
+        let mut rng = Rng(seed);
+        let mut folded = Folded::open_with(&db, small()).unwrap();
+        let mut done = 0;
+        while done < world.log.len() {
+            // What was not dropped from the log yet is folded again, in other groups.
+            let from = done - rng.below(done as u64 + 1).min(30) as usize;
+            let to = (done + 1 + rng.below(80) as usize).min(world.log.len());
+            fuse(&folded, rng.below(60) as i64);
+            let forgotten = match folded.fold(world.log[from..to].to_vec()) {
+                Ok(report) => {
+                    done = to;
+                    fuse(&folded, rng.below(20) as i64);
+                    folded.forget(report)
+                }
+                Err(error) => Err(error),
+            };
+            if forgotten.is_err() {
+                folded = Folded::open_with(&db, small()).unwrap();
+            }
+        }
+        fuse(&folded, i64::MAX);
+        drop(folded);
+        world.check(&Folded::open_with(&db, small()).unwrap());
+    }
+}
+
+#[test]
+fn every_single_write_may_be_the_last() {
+    let world = World::random(3, 3, 260);
+    let (before, after) = world.log.split_at(200);
+    for writes in 0.. {
+        let db = database();
+        let folded = Folded::open_with(&db, small()).unwrap();
+        fold_all(&folded, before, 50);
+        fuse(&folded, writes);
+        let done = folded
+            .fold(after.to_vec())
+            .and_then(|report| folded.forget(report));
+        drop(folded);
+        // Fewer events the first time than in the fold that was interrupted.
+        let folded = Folded::open_with(&db, small()).unwrap();
+        fold_all(&folded, after, 7);
+        world.check(&folded);
+        if done.is_ok() {
+            assert!(writes > 20, "only {writes} writes");
+            break;
+        }
+    }
+}
+
+#[test]
+fn an_awake_wallet_follows_the_folds() {
+    let mut world = World::new(1);
+    let key = wallet_key(1);
+    let folded = Folded::open_with(&database(), small()).unwrap();
+    let history = folded.new_history(&key);
+    check_history(&*history, &key, &[]);
+    let mut done = 0;
+    for _ in 0..60 {
+        for _ in 0..7 {
+            world.step(key);
+        }
+        let report = folded.fold(world.log[done..].to_vec()).unwrap();
+        done = world.log.len();
+        // Before and after the old runs are gone.
+        check_history(&*history, &key, &world.wallets[&key].1);
+        folded.forget(report).unwrap();
+        check_history(&*history, &key, &world.wallets[&key].1);
+    }
+    assert!(
+        record(&folded, &key)
+            .head
+            .runs
+            .iter()
+            .any(|run| run.level >= 2)
+    );
+    assert!(folded.slots.filter_bytes() > 0);
+    drop(history);
+    assert_eq!(
+        (folded.slots.len(), folded.slots.filter_bytes()),
+        (0, 0),
+        "asleep, nothing stays"
+    );
+}
+
+#[test]
+fn a_reader_that_holds_a_former_state_looks_again() {
+    let mut world = World::new(2);
+    let key = wallet_key(2);
+    let folded = Folded::open_with(&database(), small()).unwrap();
+    world.deductions(key, 30);
+    fold_all(&folded, &world.log, 8);
+    let history = folded.load(&key, Vec::new()).unwrap().unwrap().history;
+    // While a candidate is being confirmed, a fold replaces the runs that are left to look at.
+    let done = std::cell::Cell::new(world.log.len());
+    let first = world.wallets[&key].1[0].clone();
+    let hash = first.lookup().unwrap().hash(&key);
+    let world = std::cell::RefCell::new(world);
+    let found = history.find(hash, &|record| {
+        let mut world = world.borrow_mut();
+        world.deductions(key, 120);
+        fold_all(&folded, &world.log[done.get()..], 8);
+        done.set(world.log.len());
+        *record == first
+    });
+    assert_eq!(found.unwrap(), Some(first));
+    check_history(&*history, &key, &world.borrow().wallets[&key].1);
+}
+
+#[test]
+fn without_memory_for_filters_answers_are_the_same() {
+    for filter_bytes in [0, 100] {
+        let world = World::random(4, 3, 900);
+        let tuning = Tuning {
+            filter_bytes,
+            ..small()
+        };
+        let folded = Folded::open_with(&database(), tuning).unwrap();
+        fold_all(&folded, &world.log, 40);
+        world.check(&folded);
+    }
+}
+
+#[test]
+fn a_tail_that_is_not_folded_is_replayed() {
+    let world = World::random(5, 1, 300);
+    let key = wallet_key(0);
+    let (wallet, records) = &world.wallets[&key];
+    let folded = Folded::open_with(&database(), small()).unwrap();
+    let tail = |from: usize| -> Vec<_> {
+        let events = world.log[from..].iter().filter_map(|logged| match logged {
+            Logged::Wallet { version, event, .. } => Some((*version, event.clone())),
+            Logged::Catalog(_) => None,
+        });
+        events.collect()
+    };
+    // Nothing stored yet: all of it is tail.
+    let loaded = folded.load(&key, tail(0)).unwrap().unwrap();
+    assert_eq!((&loaded.wallet, &loaded.tail), (wallet, records));
+    assert_eq!(loaded.history.folded(), 0);
+    drop(loaded);
+    fold_all(&folded, &world.log[..200], 30);
+    let loaded = folded.load(&key, tail(150)).unwrap().unwrap();
+    assert_eq!(loaded.wallet, *wallet);
+    let folded_records = loaded.history.folded();
+    assert!(folded_records > 50);
+    assert_eq!(loaded.tail, records[folded_records as usize..]);
+    assert!(
+        folded.load(&key, tail(250)).is_err(),
+        "events are missing between"
+    );
+    assert!(
+        folded.fold(world.log[250..].to_vec()).is_err(),
+        "events are missing between"
+    );
+}
+
+#[test]
+fn eight_runs_of_a_level_become_one() {
+    let mut world = World::new(6);
+    let key = wallet_key(6);
+    let tuning = Tuning {
+        fan_in: 8,
+        inline_keys: 10,
+        keys_per_page: 64,
+        ..small()
+    };
+    let tuning = Tuning {
+        keys_per_value: 200,
+        ..tuning
+    };
+    let folded = Folded::open_with(&database(), tuning).unwrap();
+    world.deductions(key, 11 * 8 * 8 * 2 + 100);
+    fold_all(&folded, &world.log, 11);
+    world.check(&folded);
+    let head = record(&folded, &key).head;
+    let at = |level| head.runs.iter().filter(|run| run.level == level).count();
+    assert_eq!(at(2), 2);
+    assert!(at(0) < 8 && at(1) < 8);
+    assert!(
+        head.runs
+            .iter()
+            .filter(|run| run.level == 2)
+            .all(|run| run.pages > 1)
+    );
+    // A whole history at once goes to the level of its size.
+    let other = wallet_key(7);
+    let done = world.log.len();
+    world.deductions(other, 700);
+    fold_all(&folded, &world.log[done..], usize::MAX);
+    world.check(&folded);
+    assert!(
+        record(&folded, &other)
+            .head
+            .runs
+            .iter()
+            .all(|run| run.level == 2)
+    );
+}
+
+#[test]
+fn a_wallet_with_many_holds_is_stored_in_parts() {
+    let world = World::random(7, 1, 300);
+    let tuning = Tuning {
+        snapshot_bytes: 100,
+        part_bytes: 50,
+        ..small()
+    };
+    let folded = Folded::open_with(&database(), tuning).unwrap();
+    fold_all(&folded, &world.log, 20);
+    world.check(&folded);
+    let parts = record(&folded, &wallet_key(0)).head.parts.unwrap();
+    assert!(parts.count > 3);
+    assert_eq!(
+        folded.store().parts.len(),
+        usize::from(parts.count),
+        "old parts are gone"
+    );
+}
+
+#[test]
+fn old_spills_move_to_the_directory() {
+    let mut world = World::new(8);
+    let key = wallet_key(8);
+    let folded = Folded::open_with(&database(), small()).unwrap();
+    world.deductions(key, 800);
+    fold_all(&folded, &world.log, 10);
+    world.check(&folded);
+    assert!(folded.store().directory.len() > 5);
+    assert!(record(&folded, &key).head.spills.len() < small().inline_spills);
+}
+
+#[test]
+fn damage_is_found() {
+    let mut world = World::new(9);
+    let key = wallet_key(9);
+    world.deductions(key, 200);
+    let problems = |spoil: &dyn Fn(&Folded)| {
+        let folded = Folded::open_with(&database(), small()).unwrap();
+        fold_all(&folded, &world.log, 30);
+        spoil(&folded);
+        let mut report = Report::default();
+        folded.verify(&mut report).unwrap();
+        report.problems.len()
+    };
+    assert_eq!(problems(&|_| {}), 0);
+    let first = |tree: &sled::Tree| tree.first().unwrap().unwrap();
+    assert_eq!(
+        problems(&|folded| drop(folded.store().pages.pop_min().unwrap())),
+        1
+    );
+    assert_eq!(
+        problems(&|folded| drop(folded.store().index.pop_min().unwrap())),
+        1
+    );
+    assert_eq!(
+        problems(&|folded| drop(folded.store().filters.pop_min().unwrap())),
+        1
+    );
+    assert_eq!(
+        problems(&|folded| drop(folded.store().directory.pop_min().unwrap())),
+        1
+    );
+    let orphan = |tree: &sled::Tree| drop(tree.insert([0; 24], first(tree).1).unwrap());
+    assert_eq!(problems(&|folded| orphan(&folded.store().pages)), 1);
+    assert_eq!(problems(&|folded| orphan(&folded.store().index)), 1);
+    assert_eq!(problems(&|folded| orphan(&folded.store().filters)), 1);
+    let hide = |folded: &Folded| {
+        let tree = &folded.store().index;
+        let (key, mut page) = first(tree);
+        *page.to_vec().last_mut().unwrap() ^= 1;
+        page = {
+            let mut page = page.to_vec();
+            *page.last_mut().unwrap() ^= 1;
+            page.into()
+        };
+        tree.insert(key, page).unwrap();
+    };
+    assert_eq!(problems(&hide), 1);
+    assert_eq!(
+        problems(&|folded| {
+            let mut stored = record(folded, &key);
+            let mut wallet = stored.wallet(folded.store(), &key).unwrap().unwrap();
+            let grant = domain::wallet::Change::FreeGranted {
+                product: ProductId(1),
+                credits: domain::Amount::new(1).unwrap(),
+                period: domain::time::Period::Once,
+                start: domain::Timestamp(0),
+                end: domain::Timestamp::NEVER,
+            };
+            wallet
+                .apply(domain::wallet::Event {
+                    at: wallet.touched_at,
+                    change: grant,
+                })
+                .unwrap();
+            (wallet.version, wallet.records) = (stored.head.version, stored.head.records);
+            stored.set_wallet(folded.store(), 0, &wallet).unwrap();
+            folded
+                .store()
+                .wallets
+                .insert(key.0, stored.encode().unwrap())
+                .unwrap();
+        }),
+        1
+    );
+}
+
+#[test]
+fn no_value_is_large_and_none_leaves_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = sled::Config::new().path(dir.path()).segment_size(8 << 20);
+    let db = config.flush_every_ms(Some(50)).open().unwrap();
+    let folded = Folded::open(&db).unwrap();
+    let mut world = World::random(10, 50, 4_000);
+    for number in 0..3 {
+        world.deductions(wallet_key(number), 20_000);
+    }
+    fold_all(&folded, &world.log, 9_000);
+    db.flush().unwrap();
+    let store = folded.store();
+    for tree in [
+        &store.wallets,
+        &store.pages,
+        &store.index,
+        &store.filters,
+        &store.directory,
+    ] {
+        for value in tree.iter().values() {
+            assert!(value.unwrap().len() <= 60 << 10);
+        }
+    }
+    assert_eq!(
+        std::fs::read_dir(dir.path().join("blobs")).unwrap().count(),
+        0
+    );
+    assert!(
+        store
+            .put(&store.pages, [0], vec![0; (64 << 10) + 1])
+            .is_err()
+    );
+    let mut report = Report::default();
+    folded.verify(&mut report).unwrap();
+    assert_eq!(report.problems, [""; 0]);
+}

@@ -1,0 +1,347 @@
+//! Random but repeatable histories, and what they must come to, kept in memory.
+
+use std::{collections::BTreeMap, sync::atomic::Ordering};
+
+use domain::{
+    Amount, Timestamp,
+    catalog::{Document, Mode, Project},
+    history::Record,
+    id::{CodeHash, HoldId, ProductId, ProjectId, WalletId, WalletKey},
+    text::{ExternalUserId, Feature, IdempotencyKey, Meta},
+    time::Period,
+    wallet::{Change, Created, Event, Owner, Wallet},
+};
+
+use super::super::{Folded, store::Tuning};
+use crate::{codec::Logged, verify::Report};
+
+/// Sizes at which a few hundred events reach every tier.
+pub(super) fn small() -> Tuning {
+    Tuning {
+        tail_bytes: 300,
+        page_bytes: 700,
+        inline_keys: 6,
+        inline_spills: 4,
+        keys_per_page: 16,
+        keys_per_value: 17,
+        fan_in: 3,
+        snapshot_bytes: 700,
+        part_bytes: 300,
+        filter_bytes: 1 << 20,
+    }
+}
+
+pub(super) fn database() -> sled::Db {
+    sled::Config::new()
+        .temporary(true)
+        .flush_every_ms(None)
+        .open()
+        .unwrap()
+}
+
+pub(super) struct Rng(pub(super) u64);
+
+impl Rng {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    pub(super) fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+}
+
+pub(super) fn wallet_key(number: u64) -> WalletKey {
+    let mut rng = Rng(number ^ 0xABCD);
+    WalletKey((u128::from(rng.next()) << 64 | u128::from(rng.next())).to_be_bytes())
+}
+
+/// Wallets, their records and the log that made them.
+pub(super) struct World {
+    pub(super) rng: Rng,
+    pub(super) wallets: BTreeMap<WalletKey, (Wallet, Vec<Record>)>,
+    pub(super) documents: BTreeMap<(u8, u128), Document>,
+    pub(super) log: Vec<Logged>,
+    former_codes: Vec<CodeHash>,
+    serial: u64,
+}
+
+impl World {
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            rng: Rng(seed),
+            wallets: BTreeMap::new(),
+            documents: BTreeMap::new(),
+            log: Vec::new(),
+            former_codes: Vec::new(),
+            serial: 0,
+        }
+    }
+
+    pub(super) fn random(seed: u64, wallets: u64, events: usize) -> Self {
+        let mut world = Self::new(seed);
+        while world.log.len() < events {
+            if world.rng.below(40) == 0 {
+                world.document();
+            } else {
+                // Few wallets get most of the events.
+                let number = world.rng.below(wallets).min(world.rng.below(wallets));
+                world.step(wallet_key(number));
+            }
+        }
+        world
+    }
+
+    fn document(&mut self) {
+        let id = ProjectId(u128::from(self.rng.below(3)));
+        let name = format!("name {}", self.log.len());
+        let project = Project::new(id, name, Mode::CreditCodes, Timestamp(0));
+        let document = Document::Project(project);
+        self.documents.insert(document.address(), document.clone());
+        self.log.push(Logged::Catalog(document));
+    }
+
+    fn text(&mut self) -> String {
+        self.serial += 1;
+        format!("key-{}", self.serial)
+    }
+
+    /// A random event of a wallet, its creation if it is not there.
+    pub(super) fn step(&mut self, key: WalletKey) {
+        let Some((wallet, _)) = self.wallets.get(&key) else {
+            return self.create(key);
+        };
+        let product = ProductId(u128::from(self.rng.next() % 2));
+        let holds: Vec<HoldId> = wallet.holds().keys().copied().collect();
+        let available = wallet.available(product);
+        let code = matches!(wallet.owner, Owner::Code { .. });
+        let hold = holds
+            .get(self.rng.below(holds.len().max(1) as u64) as usize)
+            .copied();
+        let name = self.text();
+        let id = IdempotencyKey::new(name.as_str()).unwrap();
+        let meta = (self.rng.below(4) == 0).then(|| Meta::new("{\"a\":1}").unwrap());
+        let amount = Amount::new(1 + self.rng.below(9) as i64).unwrap();
+        let number = self.rng.below(4);
+        let change = match (self.rng.below(20), hold) {
+            (0, _) if code => self.rotation(key),
+            (1, _) => Change::FeatureGranted {
+                feature: Feature::new(name).unwrap(),
+            },
+            (2, _) => Change::FreeGranted {
+                product,
+                credits: amount,
+                period: Period::Daily,
+                start: Timestamp(0),
+                end: Timestamp(1 << 50),
+            },
+            (3 | 4, Some(hold)) => Change::HoldSettled {
+                hold,
+                amount: i64::from(number > 0).min(amount.get()),
+            },
+            (5, Some(hold)) => Change::HoldReleased { hold },
+            (6, Some(hold)) => Change::HoldExtended {
+                hold,
+                expires_at: Timestamp(1 << 51),
+            },
+            (7, Some(hold)) => Change::HoldExpired { hold },
+            (8..=10, _) if available >= amount.get() => Change::HoldPlaced {
+                hold: HoldId {
+                    serial: u128::from(self.serial),
+                    wallet: key,
+                },
+                product,
+                amount,
+                expires_at: Timestamp(1 << 50),
+                key: id,
+                meta,
+            },
+            _ if available >= amount.get() => Change::Deducted {
+                product,
+                amount,
+                key: id,
+                meta,
+            },
+            _ => {
+                let amount = Amount::new(amount.get() * 5).unwrap();
+                let expires_at = (number == 0).then(|| Timestamp((1 << 52) + self.serial as i64));
+                Change::Granted {
+                    product,
+                    amount,
+                    expires_at,
+                    key: id,
+                    meta,
+                }
+            }
+        };
+        self.push(key, change);
+    }
+
+    fn rotation(&mut self, key: WalletKey) -> Change {
+        let wallet = &self.wallets[&key].0;
+        if let Owner::Code { hash, .. } = &wallet.owner {
+            self.former_codes.push(*hash);
+        }
+        // Sometimes back to the code it was created with.
+        let hash = if self.rng.below(4) == 0 {
+            CodeHash(key.0)
+        } else {
+            self.code()
+        };
+        Change::CodeRotated {
+            hash,
+            sealed: Box::new([1, 2, 3]),
+        }
+    }
+
+    fn code(&mut self) -> CodeHash {
+        CodeHash(u128::from(self.rng.next()).to_be_bytes())
+    }
+
+    fn create(&mut self, key: WalletKey) {
+        let owner = match self.rng.below(3) {
+            0 => Owner::External(ExternalUserId::new("someone").unwrap()),
+            1 => Owner::Code {
+                hash: CodeHash(key.0),
+                sealed: Box::new([9]),
+            },
+            _ => Owner::Code {
+                hash: self.code(),
+                sealed: Box::new([9]),
+            },
+        };
+        let created = Created {
+            id: WalletId(7),
+            project: ProjectId(1),
+            owner,
+        };
+        self.push(key, Change::Created(Box::new(created)));
+    }
+
+    pub(super) fn push(&mut self, key: WalletKey, change: Change) {
+        let event = Event {
+            at: Timestamp(self.log.len() as i64),
+            change,
+        };
+        let (state, mut records) = match self.wallets.remove(&key) {
+            Some((wallet, records)) => (Some(wallet), records),
+            None => (None, Vec::new()),
+        };
+        let (wallet, record) = Wallet::replay(state, key, event.clone()).unwrap();
+        records.extend(record);
+        self.log.push(Logged::Wallet {
+            key,
+            version: wallet.version,
+            event,
+        });
+        self.wallets.insert(key, (wallet, records));
+    }
+
+    /// A grant and so many deductions of one wallet, with keys of their own.
+    pub(super) fn deductions(&mut self, key: WalletKey, count: usize) {
+        if !self.wallets.contains_key(&key) {
+            self.create(key);
+        }
+        let product = ProductId(1);
+        let text = self.text();
+        let id = IdempotencyKey::new(text).unwrap();
+        let amount = Amount::new(1 << 32).unwrap();
+        self.push(
+            key,
+            Change::Granted {
+                product,
+                amount,
+                expires_at: None,
+                key: id,
+                meta: None,
+            },
+        );
+        for _ in 0..count {
+            let id = IdempotencyKey::new(self.text()).unwrap();
+            let amount = Amount::new(1).unwrap();
+            self.push(
+                key,
+                Change::Deducted {
+                    product,
+                    amount,
+                    key: id,
+                    meta: None,
+                },
+            );
+        }
+    }
+
+    /// Everything that can be asked of the folded state answers as this world would.
+    pub(super) fn check(&self, folded: &Folded) {
+        for (key, (wallet, records)) in &self.wallets {
+            let stored = folded.load(key, Vec::new()).unwrap().unwrap();
+            assert_eq!(stored.wallet, *wallet);
+            assert!(stored.tail.is_empty());
+            check_history(&*stored.history, key, records);
+            if let Owner::Code { hash, .. } = &wallet.owner {
+                let expected = (hash.0 != key.0).then_some(*key);
+                assert_eq!(folded.alias(hash).unwrap(), expected);
+            }
+        }
+        for code in &self.former_codes {
+            assert_eq!(
+                folded.alias(code).unwrap(),
+                None,
+                "a code that was replaced"
+            );
+        }
+        assert!(
+            folded
+                .load(&WalletKey([0; 16]), Vec::new())
+                .unwrap()
+                .is_none()
+        );
+        let documents: Vec<Document> = self.documents.values().cloned().collect();
+        assert_eq!(folded.documents().unwrap(), documents);
+        let mut report = Report::default();
+        folded.verify(&mut report).unwrap();
+        assert_eq!(report.problems, [""; 0]);
+        assert_eq!(report.wallets, self.wallets.len() as u64);
+        let records = self
+            .wallets
+            .values()
+            .map(|(_, records)| records.len() as u64);
+        assert_eq!(report.records, records.sum::<u64>());
+    }
+}
+
+pub(super) fn check_history(history: &dyn crate::History, key: &WalletKey, records: &[Record]) {
+    assert_eq!(history.folded(), records.len() as u64);
+    for record in records {
+        let Some(lookup) = record.lookup() else {
+            continue;
+        };
+        let found = history.find(lookup.hash(key), &|found| found.lookup() == Some(lookup));
+        assert_eq!(found.unwrap().as_ref(), Some(record));
+        let other = history.find(lookup.hash(key), &|_| false).unwrap();
+        assert_eq!(other, None, "a hash alone is no match");
+    }
+    let mut rng = Rng(records.len() as u64);
+    for _ in 0..50 {
+        assert_eq!(history.find(rng.next(), &|_| true).unwrap(), None);
+    }
+    let mut back = history.before(u64::MAX, usize::MAX).unwrap();
+    back.reverse();
+    assert_eq!(back, records);
+    let seq = rng.below(records.len() as u64 + 2);
+    let page = history.before(seq, 3).unwrap();
+    let expected = records
+        .iter()
+        .rev()
+        .filter(|record| record.seq < seq)
+        .take(3);
+    assert!(page.iter().eq(expected));
+}
+
+/// Lets the write fail that comes after so many.
+pub(super) fn fuse(folded: &Folded, writes: i64) {
+    folded.store().fuse.store(writes, Ordering::Relaxed);
+}

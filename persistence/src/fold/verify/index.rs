@@ -1,0 +1,114 @@
+//! A wallet's index, read page by page: runs sorted, every key in the page that look-ups go to and
+//! in that page's filter. A key is then findable without looking it up.
+
+use domain::id::WalletKey;
+
+use super::Reached;
+use crate::{
+    contract::Error,
+    fold::{
+        store::{Store, damaged},
+        wallet_record::WalletRecord,
+    },
+    index::{
+        Key, filter,
+        run::{self, RunMeta},
+        unpack,
+    },
+};
+
+/// A fingerprint of a set of keys that does not depend on their order, so that a wallet's keys,
+/// sorted by record here and by hash there, can be compared without holding them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    count: u64,
+    sum: u128,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, key: Key) {
+        let low = mix(key.hash ^ mix(key.seq));
+        let high = mix(low ^ key.seq.rotate_left(32));
+        self.count = self.count.saturating_add(1);
+        self.sum = self
+            .sum
+            .wrapping_add((u128::from(high) << 64) | u128::from(low));
+    }
+
+    pub(super) const fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+/// The finalizer of splitmix64.
+const fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    value ^ (value >> 31)
+}
+
+/// All keys that look-ups in this wallet can find.
+pub(super) fn read(
+    store: &Store,
+    wallet: &WalletKey,
+    stored: &WalletRecord,
+    reached: &mut Reached,
+) -> Result<Tally, Error> {
+    let mut tally = Tally::default();
+    if !unpack(&stored.keys).is_sorted_by(|one, other| one < other) {
+        return Err(damaged(format!(
+            "{wallet:?}: the keys in its record are not sorted"
+        )));
+    }
+    unpack(&stored.keys).for_each(|key| tally.add(key));
+    for meta in &stored.head.runs {
+        read_run(store, wallet, meta, &mut tally, reached)?;
+    }
+    Ok(tally)
+}
+
+fn read_run(
+    store: &Store,
+    wallet: &WalletKey,
+    meta: &RunMeta,
+    tally: &mut Tally,
+    reached: &mut Reached,
+) -> Result<(), Error> {
+    let wrong = |page, what| {
+        damaged(format!(
+            "{wallet:?}: page {page} of run {} of its index {what}",
+            meta.number
+        ))
+    };
+    let mut count = 0_u64;
+    let mut keys = Vec::new();
+    for page in 0..meta.pages {
+        keys.clear();
+        if !run::read(store, wallet, meta.number, page, &mut keys)? {
+            return Err(run::missing(wallet, meta.number));
+        }
+        if !keys.is_sorted_by(|one, other| one < other) {
+            return Err(wrong(page, "is not sorted"));
+        }
+        if keys.iter().any(|key| meta.page_of(key.hash) != page) {
+            return Err(wrong(page, "has keys of another page"));
+        }
+        if meta.pages > 1 {
+            let filter = run::stored_filter(store, wallet, meta.number, page)?;
+            let filter = filter.ok_or_else(|| wrong(page, "has no filter"))?;
+            if keys.iter().any(|key| !filter::may_have(&filter, key.hash)) {
+                return Err(wrong(page, "has a filter that hides one of its keys"));
+            }
+            reached.filters = reached.filters.saturating_add(1);
+        }
+        let values = keys.len().div_ceil(store.tuning.keys_per_value).max(1);
+        reached.index = reached.index.saturating_add(values);
+        count = count.saturating_add(keys.len() as u64);
+        keys.iter().for_each(|key| tally.add(*key));
+    }
+    if count == meta.keys {
+        Ok(())
+    } else {
+        Err(wrong(0, "and the others do not add up"))
+    }
+}

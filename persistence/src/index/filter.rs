@@ -1,0 +1,151 @@
+//! Whether a hash may be in a run: split-block Bloom filters of about 20 bits a key, one group of
+//! blocks for each page. A filter says "perhaps" or "no", and never a wrong "no". What awake
+//! wallets hold of them in memory stays within a budget.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+/// 256 bits; a key sets one bit in each word of one block.
+pub(crate) type Block = [u32; 8];
+
+/// Bytes of a stored block: its words, little endian.
+pub(crate) const BLOCK_BYTES: usize = 32;
+
+/// Bits for each key.
+const BITS_PER_KEY: usize = 20;
+
+/// Odd multipliers of Parquet's split-block filter. They are part of the format on disk.
+const SALT: Block = [
+    0x47b6_137b,
+    0x4497_4d91,
+    0x8824_ad5b,
+    0xa2b7_289d,
+    0x7054_95c7,
+    0x2df1_424b,
+    0x9efc_4947,
+    0x5c6b_fb31,
+];
+
+/// Blocks for so many keys, at least one.
+pub(crate) const fn blocks_for(keys: usize) -> usize {
+    let blocks = keys.saturating_mul(BITS_PER_KEY).div_ceil(256);
+    if blocks == 0 { 1 } else { blocks }
+}
+
+/// Adds a hash to a page's blocks.
+pub(crate) fn insert(page: &mut [Block], hash: u64) {
+    let place = place(hash, page.len());
+    if let Some(block) = page.get_mut(place) {
+        for (word, bit) in block.iter_mut().zip(mask(hash)) {
+            *word |= bit;
+        }
+    }
+}
+
+/// Whether a page's blocks may have a hash. An empty page of blocks is damage: "perhaps".
+pub(crate) fn may_have(page: &[Block], hash: u64) -> bool {
+    page.get(place(hash, page.len())).is_none_or(|block| {
+        let missing = block
+            .iter()
+            .zip(mask(hash))
+            .fold(0, |missing, (word, bit)| missing | (bit & !word));
+        missing == 0
+    })
+}
+
+fn mask(hash: u64) -> Block {
+    // The upper half of a product that every bit of the hash has reached.
+    let [a, b, c, d, ..] = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes();
+    let mixed = u32::from_be_bytes([a, b, c, d]);
+    SALT.map(|salt| 1 << (mixed.wrapping_mul(salt) >> 27))
+}
+
+/// The block of a hash, by its low half: the high bits are much the same within a page.
+const fn place(hash: u64, blocks: usize) -> usize {
+    ((hash & 0xFFFF_FFFF).wrapping_mul(blocks as u64) >> 32) as usize
+}
+
+/// Blocks in their stored form.
+pub(crate) fn to_bytes(page: &[Block], into: &mut Vec<u8>) {
+    into.extend(page.iter().flatten().flat_map(|word| word.to_le_bytes()));
+}
+
+/// Stored blocks.
+pub(crate) fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = Block> + '_ {
+    bytes.as_chunks::<BLOCK_BYTES>().0.iter().map(|block| {
+        let mut words = [0; 8];
+        for (word, bytes) in words.iter_mut().zip(block.as_chunks::<4>().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        words
+    })
+}
+
+/// The filters of a whole run in memory.
+pub(crate) struct Filter {
+    /// The pages' blocks, one page after the other.
+    pub(crate) blocks: Box<[Block]>,
+    /// How many belong to each page.
+    pub(crate) per_page: usize,
+    /// Held as long as the filter is.
+    #[expect(dead_code, reason = "what it does, it does when it is dropped")]
+    pub(crate) reserved: Reserved,
+}
+
+impl Filter {
+    /// Whether `page`, the page of this hash, may have it.
+    pub(crate) fn may_have(&self, page: u16, hash: u64) -> bool {
+        let start = usize::from(page).saturating_mul(self.per_page);
+        let end = start.saturating_add(self.per_page);
+        self.blocks
+            .get(start..end)
+            .is_none_or(|page| may_have(page, hash))
+    }
+}
+
+/// Bytes that all filters in memory may take together.
+pub(crate) struct Budget {
+    limit: usize,
+    used: AtomicUsize,
+}
+
+/// A part of the budget, given back when dropped.
+pub(crate) struct Reserved {
+    budget: Arc<Budget>,
+    bytes: usize,
+}
+
+impl Budget {
+    pub(crate) const fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            used: AtomicUsize::new(0),
+        }
+    }
+
+    /// A part of what is left; `None` when it does not suffice.
+    pub(crate) fn reserve(self: &Arc<Self>, bytes: usize) -> Option<Reserved> {
+        let taken = self
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+                used.checked_add(bytes).filter(|&sum| sum <= self.limit)
+            });
+        taken.is_ok().then(|| Reserved {
+            budget: Arc::clone(self),
+            bytes,
+        })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.budget.used.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}

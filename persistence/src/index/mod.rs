@@ -1,0 +1,73 @@
+//! Which record a look-up hash leads to: sorted runs of (hash, record number) that merge in tiers,
+//! so that neither memory nor the cost of a new key grows with a wallet's history. An index only
+//! proposes: whoever asks confirms a hash against the record itself. It never holds a wallet's
+//! whole index in memory.
+
+pub(crate) mod filter;
+pub(crate) mod merge;
+pub(crate) mod run;
+pub(crate) mod slot;
+#[cfg(test)]
+mod tests;
+
+/// A look-up hash and the number of the record that it was taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    /// See [`domain::history::Lookup::hash`].
+    pub(crate) hash: u64,
+    /// Less than [`MAX_SEQ`].
+    pub(crate) seq: u64,
+}
+
+/// A key on disk: the hash, then 40 bits of the number, both big endian.
+pub(crate) const KEY_BYTES: usize = 13;
+
+/// Record numbers end here: 40 bits.
+pub(crate) const MAX_SEQ: u64 = 1 << 40;
+
+/// A key as it is stored.
+pub(crate) type Packed = [u8; KEY_BYTES];
+
+impl Key {
+    fn pack(self) -> Packed {
+        let [a, b, c, d, e, f, g, h] = self.hash.to_be_bytes();
+        let [_, _, _, i, j, k, l, m] = self.seq.to_be_bytes();
+        [a, b, c, d, e, f, g, h, i, j, k, l, m]
+    }
+
+    pub(crate) const fn unpack(packed: &Packed) -> Self {
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m] = *packed;
+        Self {
+            hash: u64::from_be_bytes([a, b, c, d, e, f, g, h]),
+            seq: u64::from_be_bytes([0, 0, 0, i, j, k, l, m]),
+        }
+    }
+}
+
+/// Appends keys in their stored form.
+pub(crate) fn pack(keys: &[Key], into: &mut Vec<u8>) {
+    into.reserve(keys.len().saturating_mul(KEY_BYTES));
+    for key in keys {
+        into.extend_from_slice(&key.pack());
+    }
+}
+
+/// Stored keys; bytes that are left over are not a key and are ignored.
+pub(crate) const fn packed(bytes: &[u8]) -> &[Packed] {
+    bytes.as_chunks().0
+}
+
+/// All keys in stored bytes.
+pub(crate) fn unpack(bytes: &[u8]) -> impl Iterator<Item = Key> + '_ {
+    packed(bytes).iter().map(Key::unpack)
+}
+
+/// The record numbers of one hash in sorted keys.
+pub(crate) fn seqs(keys: &[Packed], hash: u64) -> impl Iterator<Item = u64> + '_ {
+    let start = keys.partition_point(|key| Key::unpack(key).hash < hash);
+    let from = keys.get(start..).unwrap_or_default();
+    from.iter()
+        .map(Key::unpack)
+        .take_while(move |key| key.hash == hash)
+        .map(|key| key.seq)
+}

@@ -1,0 +1,269 @@
+//! Runs on disk. A run is split into pages by ranges of the hash, so that a look-up knows its page
+//! without a directory; a page that hashes crowd into goes on in further values, because no value
+//! may pass sled's limits whatever keys a caller invents. Runs are written once and never changed.
+
+use domain::id::WalletKey;
+use serde::{Deserialize, Serialize};
+use sled::IVec;
+
+use super::{Key, Packed, filter, pack, packed, seqs, unpack};
+use crate::{
+    codec::FORMAT,
+    contract::Error,
+    fold::store::{Store, damaged, io},
+};
+
+/// What a wallet's record says about one of its runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RunMeta {
+    /// The fold that wrote it: no wallet gets two runs in one fold.
+    pub(crate) number: u32,
+    /// Runs of one level merge into one of the next.
+    pub(crate) level: u8,
+    /// Keys in it.
+    pub(crate) keys: u64,
+    /// Pages that they are spread over, at least 1.
+    pub(crate) pages: u16,
+}
+
+impl RunMeta {
+    /// The page that a hash belongs to.
+    pub(crate) const fn page_of(&self, hash: u64) -> u16 {
+        page_of(hash, self.pages)
+    }
+}
+
+/// The page of a hash among `pages`, by equal ranges.
+pub(crate) const fn page_of(hash: u64, pages: u16) -> u16 {
+    // The top 48 bits times 16 bits fit 64, and tell far more pages apart than there can be.
+    ((hash >> 16).wrapping_mul(pages as u64) >> 48) as u16
+}
+
+/// One stored value of a page.
+pub(crate) struct Part {
+    value: IVec,
+}
+
+/// Format, and whether the page goes on.
+const HEAD_BYTES: usize = 2;
+
+impl Part {
+    pub(crate) fn keys(&self) -> &[Packed] {
+        packed(self.value.get(HEAD_BYTES..).unwrap_or_default())
+    }
+
+    pub(crate) fn goes_on(&self) -> bool {
+        self.value.get(1) == Some(&1)
+    }
+}
+
+/// What a run's pages and filters start with in their trees.
+pub(crate) fn prefix(wallet: &WalletKey, number: u32) -> Vec<u8> {
+    [number.to_be_bytes().as_slice(), &wallet.0].concat()
+}
+
+fn part_key(wallet: &WalletKey, number: u32, page: u16, part: u16) -> Vec<u8> {
+    let [number, page, part] = [
+        &number.to_be_bytes()[..],
+        &page.to_be_bytes()[..],
+        &part.to_be_bytes()[..],
+    ];
+    [number, &wallet.0, page, part].concat()
+}
+
+fn filter_key(wallet: &WalletKey, number: u32, page: u16) -> Vec<u8> {
+    [
+        number.to_be_bytes().as_slice(),
+        &wallet.0,
+        &page.to_be_bytes(),
+    ]
+    .concat()
+}
+
+/// One value of a page; `None` when the run is not there (any more).
+pub(crate) fn part(
+    store: &Store,
+    wallet: &WalletKey,
+    number: u32,
+    page: u16,
+    part: u16,
+) -> Result<Option<Part>, Error> {
+    let value = store
+        .index
+        .get(part_key(wallet, number, page, part))
+        .map_err(io)?;
+    let Some(value) = value else { return Ok(None) };
+    if value.first() != Some(&FORMAT) || value.len() < HEAD_BYTES {
+        return Err(damaged(format!(
+            "{wallet:?}: page {page} of run {number} is no index page"
+        )));
+    }
+    Ok(Some(Part { value }))
+}
+
+/// Reads a page, in order. `false`: the run is not there (any more).
+pub(crate) fn read(
+    store: &Store,
+    wallet: &WalletKey,
+    number: u32,
+    page: u16,
+    into: &mut Vec<Key>,
+) -> Result<bool, Error> {
+    for place in 0..=u16::MAX {
+        let Some(part) = part(store, wallet, number, page, place)? else {
+            return Ok(false);
+        };
+        into.extend(part.keys().iter().map(Key::unpack));
+        if !part.goes_on() {
+            break;
+        }
+    }
+    Ok(true)
+}
+
+/// The record numbers of a hash. `None`: the run is not there (any more).
+pub(crate) fn find(
+    store: &Store,
+    wallet: &WalletKey,
+    run: &RunMeta,
+    hash: u64,
+) -> Result<Option<Vec<u64>>, Error> {
+    let mut found = Vec::new();
+    for place in 0..=u16::MAX {
+        let page = run.page_of(hash);
+        let Some(part) = part(store, wallet, run.number, page, place)? else {
+            return Ok(None);
+        };
+        found.extend(seqs(part.keys(), hash));
+        let passed = part
+            .keys()
+            .last()
+            .is_some_and(|last| Key::unpack(last).hash > hash);
+        if passed || !part.goes_on() {
+            break;
+        }
+    }
+    Ok(Some(found))
+}
+
+/// A page's stored filter. `None`: it is not there (any more).
+pub(crate) fn stored_filter(
+    store: &Store,
+    wallet: &WalletKey,
+    number: u32,
+    page: u16,
+) -> Result<Option<Vec<filter::Block>>, Error> {
+    let value = store
+        .filters
+        .get(filter_key(wallet, number, page))
+        .map_err(io)?;
+    let Some(value) = value else { return Ok(None) };
+    match value.split_first() {
+        Some((&FORMAT, blocks)) => Ok(Some(filter::from_bytes(blocks).collect())),
+        _ => Err(damaged(format!(
+            "{wallet:?}: page {page} of run {number} has no filter"
+        ))),
+    }
+}
+
+/// Writes a run page by page, in order.
+pub(crate) struct Writer<'a> {
+    store: &'a Store,
+    wallet: WalletKey,
+    run: RunMeta,
+    blocks: Vec<filter::Block>,
+}
+
+impl<'a> Writer<'a> {
+    /// A run for `keys` keys.
+    pub(crate) fn new(
+        store: &'a Store,
+        wallet: WalletKey,
+        number: u32,
+        level: u8,
+        keys: u64,
+    ) -> Self {
+        let mean = store.tuning.keys_per_page;
+        let pages = keys.div_ceil(mean as u64).max(1);
+        let pages = u16::try_from(pages).unwrap_or(u16::MAX);
+        let blocks = if pages > 1 {
+            vec![[0; 8]; filter::blocks_for(mean)]
+        } else {
+            Vec::new()
+        };
+        Self {
+            store,
+            wallet,
+            run: RunMeta {
+                number,
+                level,
+                keys,
+                pages,
+            },
+            blocks,
+        }
+    }
+
+    pub(crate) const fn run(&self) -> RunMeta {
+        self.run
+    }
+
+    /// Writes one page. `keys` are sorted and belong to it. The only page of a run needs no stored
+    /// filter: whoever wants one reads the page and builds it.
+    pub(crate) fn page(&mut self, page: u16, keys: &[Key]) -> Result<(), Error> {
+        let RunMeta { number, .. } = self.run;
+        let mut rest = keys;
+        for place in 0..=u16::MAX {
+            let (now, later) = rest
+                .split_at_checked(self.store.tuning.keys_per_value)
+                .unwrap_or((rest, &[]));
+            let mut value = Vec::with_capacity(HEAD_BYTES);
+            value.extend([FORMAT, u8::from(!later.is_empty())]);
+            pack(now, &mut value);
+            self.store.put(
+                &self.store.index,
+                part_key(&self.wallet, number, page, place),
+                value,
+            )?;
+            rest = later;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        if !rest.is_empty() {
+            return Err(damaged(format!(
+                "{:?}: an index page has no end",
+                self.wallet
+            )));
+        }
+        if self.blocks.is_empty() {
+            return Ok(());
+        }
+        self.blocks.fill([0; 8]);
+        for key in keys {
+            filter::insert(&mut self.blocks, key.hash);
+        }
+        let mut value = vec![FORMAT];
+        filter::to_bytes(&self.blocks, &mut value);
+        self.store.put(
+            &self.store.filters,
+            filter_key(&self.wallet, number, page),
+            value,
+        )
+    }
+}
+
+/// A run that is not there (any more), where that cannot be.
+pub(crate) fn missing(wallet: &WalletKey, number: u32) -> Error {
+    damaged(format!("{wallet:?}: run {number} of its index is missing"))
+}
+
+/// Keys of stored bytes, sorted together with `fresh` ones.
+pub(crate) fn sorted(stored: &[u8], fresh: &[Key]) -> Vec<Key> {
+    let mut keys =
+        Vec::with_capacity((stored.len() / super::KEY_BYTES).saturating_add(fresh.len()));
+    keys.extend(unpack(stored));
+    keys.extend_from_slice(fresh);
+    keys.sort_unstable();
+    keys
+}

@@ -1,0 +1,320 @@
+//! What an awake wallet keeps of its folded history: the newest keys and its runs' filters, shared
+//! by the wallet's actor, which asks, and the fold, which publishes. At most one slot for each
+//! wallet; a sleeping wallet has none. Records themselves are never kept.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+};
+
+use domain::{history::Record, id::WalletKey};
+use parking_lot::{Mutex, RwLock};
+
+use super::{
+    filter::{self, Budget, Filter},
+    packed,
+    run::{self, RunMeta},
+    seqs,
+};
+use crate::{
+    contract::{Error, History},
+    fold::{
+        pages,
+        store::{Store, damaged},
+        wallet_record::WalletRecord,
+    },
+};
+
+/// A slot's view of one folded state. Never changed, only replaced.
+pub(crate) struct State {
+    version: u64,
+    records: u64,
+    /// The record's inline keys, as stored: sorted.
+    recent: Box<[u8]>,
+    runs: Box<[Arc<Run>]>,
+}
+
+/// A run, and its filter unless the budget was used up.
+struct Run {
+    meta: RunMeta,
+    filter: Option<Filter>,
+}
+
+/// An awake wallet's folded history.
+pub(crate) struct Slot {
+    key: WalletKey,
+    slots: Arc<Slots>,
+    state: RwLock<Arc<State>>,
+}
+
+/// All slots there are.
+pub(crate) struct Slots {
+    store: Store,
+    budget: Arc<Budget>,
+    shards: [Mutex<HashMap<WalletKey, Weak<Slot>>>; SHARDS],
+}
+
+const SHARDS: usize = 64;
+
+impl Slots {
+    pub(crate) fn new(store: Store) -> Self {
+        let budget = Arc::new(Budget::new(store.tuning.filter_bytes));
+        Self {
+            store,
+            budget,
+            shards: std::array::from_fn(|_| Mutex::default()),
+        }
+    }
+
+    pub(crate) const fn store(&self) -> &Store {
+        &self.store
+    }
+
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a remainder of the number of shards"
+    )]
+    fn shard(&self, key: &WalletKey) -> &Mutex<HashMap<WalletKey, Weak<Slot>>> {
+        // Wallet keys are uniformly spread.
+        let [first, ..] = key.0;
+        &self.shards[usize::from(first) % SHARDS]
+    }
+
+    /// The wallet's slot, if it is awake.
+    pub(crate) fn awake(&self, key: &WalletKey) -> Option<Arc<Slot>> {
+        self.shard(key).lock().get(key).and_then(Weak::upgrade)
+    }
+
+    /// The wallet's slot; a new one knows nothing until something is published.
+    pub(crate) fn wake(self: &Arc<Self>, key: &WalletKey) -> Arc<Slot> {
+        let mut shard = self.shard(key).lock();
+        if let Some(slot) = shard.get(key).and_then(Weak::upgrade) {
+            return slot;
+        }
+        let nothing = State {
+            version: 0,
+            records: 0,
+            recent: Box::default(),
+            runs: Box::default(),
+        };
+        let slot = Arc::new(Slot {
+            key: *key,
+            slots: Arc::clone(self),
+            state: RwLock::new(Arc::new(nothing)),
+        });
+        shard.insert(*key, Arc::downgrade(&slot));
+        slot
+    }
+
+    /// Bytes of filters in memory.
+    #[cfg(test)]
+    pub(crate) fn filter_bytes(&self) -> usize {
+        self.budget.used()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| shard.lock().len()).sum()
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut shard = self.slots.shard(&self.key).lock();
+        // Another slot may have taken this one's place since its last owner let go.
+        if shard
+            .get(&self.key)
+            .is_some_and(|slot| slot.strong_count() == 0)
+        {
+            shard.remove(&self.key);
+            if shard.capacity() > shard.len().saturating_mul(4).max(64) {
+                shard.shrink_to_fit();
+            }
+        }
+    }
+}
+
+impl Slot {
+    /// Shows what a record says, unless a newer one was shown already: a wallet that is loaded
+    /// while it is folded may come here in either order. Filters are read by whoever publishes, so
+    /// that look-ups do not wait for them. `false`: a run is not there (any more), read it again.
+    pub(crate) fn publish(&self, record: &WalletRecord) -> Result<bool, Error> {
+        let old = Arc::clone(&self.state.read());
+        if old.version >= record.head.version {
+            return Ok(true);
+        }
+        let mut runs = Vec::with_capacity(record.head.runs.len());
+        for meta in &record.head.runs {
+            let same = old
+                .runs
+                .iter()
+                .find(|run| run.meta == *meta && run.filter.is_some());
+            match same {
+                Some(run) => runs.push(Arc::clone(run)),
+                None => match self.filter(meta)? {
+                    Ok(filter) => runs.push(Arc::new(Run {
+                        meta: *meta,
+                        filter,
+                    })),
+                    Err(Retired) => return Ok(false),
+                },
+            }
+        }
+        let new = Arc::new(State {
+            version: record.head.version,
+            records: record.head.records,
+            recent: record.keys.as_slice().into(),
+            runs: runs.into(),
+        });
+        let mut state = self.state.write();
+        if state.version < new.version {
+            *state = new;
+        }
+        Ok(true)
+    }
+
+    /// Reads a run's filter, if the budget has room.
+    fn filter(&self, meta: &RunMeta) -> Result<Result<Option<Filter>, Retired>, Error> {
+        let store = &self.slots.store;
+        let keys = usize::try_from(meta.keys).unwrap_or(usize::MAX);
+        let per_page = match meta.pages {
+            0 | 1 => filter::blocks_for(keys),
+            _ => filter::blocks_for(store.tuning.keys_per_page),
+        };
+        let count = per_page.saturating_mul(usize::from(meta.pages.max(1)));
+        let Some(reserved) = self
+            .slots
+            .budget
+            .reserve(count.saturating_mul(filter::BLOCK_BYTES))
+        else {
+            return Ok(Ok(None));
+        };
+        let mut blocks = Vec::with_capacity(count);
+        if meta.pages > 1 {
+            for page in 0..meta.pages {
+                let Some(stored) = run::stored_filter(store, &self.key, meta.number, page)? else {
+                    return Ok(Err(Retired));
+                };
+                blocks.extend(stored);
+            }
+        } else {
+            let mut keys = Vec::new();
+            if !run::read(store, &self.key, meta.number, 0, &mut keys)? {
+                return Ok(Err(Retired));
+            }
+            blocks.resize(count, [0; 8]);
+            for key in keys {
+                filter::insert(&mut blocks, key.hash);
+            }
+        }
+        // Pages written under another tuning have another size; all pages of a run have the same.
+        let per_page = blocks
+            .len()
+            .checked_div(usize::from(meta.pages.max(1)))
+            .unwrap_or_default();
+        Ok(Ok(Some(Filter {
+            blocks: blocks.into(),
+            per_page,
+            reserved,
+        })))
+    }
+
+    /// One look through one state.
+    fn look(
+        &self,
+        state: &State,
+        hash: u64,
+        matches: &dyn Fn(&Record) -> bool,
+    ) -> Result<Result<Option<Record>, Retired>, Error> {
+        let store = &self.slots.store;
+        for seq in seqs(packed(&state.recent), hash) {
+            if let Some(record) = self.confirm(seq, matches)? {
+                return Ok(Ok(Some(record)));
+            }
+        }
+        for run in state.runs.iter().rev() {
+            let page = run.meta.page_of(hash);
+            let perhaps = match &run.filter {
+                Some(filter) => filter.may_have(page, hash),
+                None if run.meta.pages > 1 => {
+                    match run::stored_filter(store, &self.key, run.meta.number, page)? {
+                        Some(blocks) => filter::may_have(&blocks, hash),
+                        None => return Ok(Err(Retired)),
+                    }
+                }
+                None => true,
+            };
+            if !perhaps {
+                continue;
+            }
+            let Some(seqs) = run::find(store, &self.key, &run.meta, hash)? else {
+                return Ok(Err(Retired));
+            };
+            for seq in seqs {
+                if let Some(record) = self.confirm(seq, matches)? {
+                    return Ok(Ok(Some(record)));
+                }
+            }
+        }
+        Ok(Ok(None))
+    }
+
+    fn confirm(
+        &self,
+        seq: u64,
+        matches: &dyn Fn(&Record) -> bool,
+    ) -> Result<Option<Record>, Error> {
+        let record = pages::record(&self.slots.store, &self.key, seq)?;
+        Ok(matches(&record).then_some(record))
+    }
+}
+
+/// A run that a state names is gone: a fold replaced it meanwhile.
+struct Retired;
+
+impl State {
+    /// Whether memory alone can tell that the hash was never used.
+    fn never_used(&self, hash: u64) -> bool {
+        seqs(packed(&self.recent), hash).next().is_none()
+            && self.runs.iter().all(|run| {
+                let page = run.meta.page_of(hash);
+                run.filter
+                    .as_ref()
+                    .is_some_and(|filter| !filter.may_have(page, hash))
+            })
+    }
+}
+
+impl History for Slot {
+    fn folded(&self) -> u64 {
+        self.state.read().records
+    }
+
+    fn find(&self, hash: u64, matches: &dyn Fn(&Record) -> bool) -> Result<Option<Record>, Error> {
+        let mut state = {
+            let state = self.state.read();
+            if state.never_used(hash) {
+                return Ok(None);
+            }
+            Arc::clone(&state)
+        };
+        loop {
+            if let Ok(found) = self.look(&state, hash, matches)? {
+                return Ok(found);
+            }
+            // A replaced run is forgotten only after its successor was published.
+            let now = Arc::clone(&self.state.read());
+            if Arc::ptr_eq(&now, &state) {
+                return Err(damaged(format!(
+                    "{:?}: a run of its index is missing",
+                    self.key
+                )));
+            }
+            state = now;
+        }
+    }
+
+    fn before(&self, seq: u64, limit: usize) -> Result<Vec<Record>, Error> {
+        pages::before(&self.slots.store, &self.key, seq, limit)
+    }
+}

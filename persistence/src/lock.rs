@@ -1,0 +1,89 @@
+//! The data directory and who may use it: one process at a time.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io,
+    path::{Path, PathBuf},
+};
+
+use crate::{contract::Error, watermark};
+
+/// A data directory that is ours until this is dropped.
+pub(crate) struct Directory {
+    root: PathBuf,
+    /// The operating system lets go of the lock with the descriptor, also when the process dies.
+    _lock: File,
+}
+
+impl Directory {
+    /// Makes the directory if it is not there, and locks it.
+    pub(crate) fn lock(root: &Path) -> Result<Self, Error> {
+        fs::create_dir_all(root).map_err(|error| unusable(root, &error))?;
+        let path = root.join("lock");
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(|error| unusable(&path, &error))?;
+        match lock.try_lock() {
+            // Absolute, so that the parent can be synced too.
+            Ok(()) => match root.canonicalize() {
+                Ok(root) => Ok(Self { root, _lock: lock }),
+                Err(error) => Err(unusable(root, &error)),
+            },
+            Err(TryLockError::WouldBlock) => Err(Error::Unusable(format!(
+                "another Scrip is using {}: stop it first, or give this one its own directory",
+                root.display()
+            ))),
+            Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
+        }
+    }
+
+    /// The directory itself.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where sled's files are.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.root.join("sled")
+    }
+
+    /// Where a new database is made before it takes its place.
+    pub(crate) fn unfinished(&self) -> PathBuf {
+        self.root.join("sled.new")
+    }
+
+    /// The watermark's file.
+    pub(crate) fn watermark(&self) -> PathBuf {
+        self.root.join(watermark::FILE)
+    }
+}
+
+/// Makes the names in a directory survive a power cut.
+pub(crate) fn sync(path: &Path) -> Result<(), Error> {
+    File::open(path)
+        .and_then(|file| file.sync_all())
+        .map_err(|error| unusable(path, &error))
+}
+
+pub(crate) fn unusable(path: &Path, error: &io::Error) -> Error {
+    Error::Unusable(format!("{} cannot be used: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_opener_is_told_who_has_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = Directory::lock(&dir.path().join("data")).unwrap();
+        let second = Directory::lock(&dir.path().join("data"));
+        let message = second.err().unwrap().to_string();
+        assert!(message.contains("another Scrip is using"), "{message}");
+        drop(first);
+        Directory::lock(&dir.path().join("data")).unwrap();
+    }
+}

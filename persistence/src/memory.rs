@@ -1,0 +1,333 @@
+//! The journal's contract without a disk, for tests of what stands on it. "Durable" means kept
+//! across [`MemoryJournal::reopen`]; durability and folding can be held back, and the log can be
+//! made to fail, so that a test can stand between any two moments.
+//!
+//! Waiting callers are answered on the thread that made their append durable: the one that
+//! appended, released or settled.
+
+mod books;
+
+use std::sync::{Arc, Weak};
+
+use domain::{
+    catalog::Document,
+    history::Record,
+    id::{CodeHash, WalletKey},
+};
+use parking_lot::{Condvar, Mutex};
+
+use crate::{
+    codec::{Append, decode_events},
+    contract::{Done, Error, History, Journal, Outcome, Refused, Stored, Ticket},
+};
+use books::Books;
+
+struct Queued {
+    append: Append,
+    done: Option<Done>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Taken in and not durable.
+    queued: Vec<Queued>,
+    /// Everything durable, for reopening. Its length is the last durable ticket, after
+    /// [`State::recovered`] of them.
+    log: Vec<Append>,
+    /// Appends that an earlier opening made durable.
+    recovered: usize,
+    /// Appends of `log` in `books`.
+    folded: usize,
+    books: Books,
+    /// Events taken in and not folded.
+    backlog: u64,
+    holding: bool,
+    holding_folds: bool,
+    /// Someone is answering: another who finds more to answer leaves it to them.
+    answering: bool,
+    refusing: Option<Refused>,
+    failure: Option<Error>,
+}
+
+/// A journal in memory.
+pub struct MemoryJournal {
+    state: Arc<Mutex<State>>,
+    /// Something became durable, was folded, or failed.
+    moved: Condvar,
+}
+
+impl Default for MemoryJournal {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MemoryJournal {
+    /// An empty one.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            state: Arc::default(),
+            moved: Condvar::new(),
+        }
+    }
+
+    /// What a restart finds: everything durable, all of it readable.
+    pub fn reopen(&self) -> Result<Self, Error> {
+        let log = self.state.lock().log.clone();
+        let mut state = State {
+            recovered: log.len(),
+            log,
+            ..State::default()
+        };
+        state.fold()?;
+        Ok(Self {
+            state: Arc::new(Mutex::new(state)),
+            moved: Condvar::new(),
+        })
+    }
+
+    /// From now on nothing becomes durable.
+    pub fn hold(&self) {
+        self.state.lock().holding = true;
+    }
+
+    /// What was held back becomes durable, and so does what follows.
+    pub fn release(&self) {
+        self.state.lock().holding = false;
+        self.deliver();
+    }
+
+    /// From now on nothing is folded.
+    pub fn hold_folds(&self) {
+        self.state.lock().holding_folds = true;
+    }
+
+    /// What was not folded is, and so is what follows.
+    pub fn release_folds(&self) {
+        self.state.lock().holding_folds = false;
+        self.deliver();
+    }
+
+    /// Refuses appends for this reason, until told otherwise.
+    pub fn refuse(&self, why: Option<Refused>) {
+        self.state.lock().refusing = why;
+    }
+
+    /// The log fails: all that wait hear "unknown", for good.
+    pub fn fail(&self, why: &str) {
+        self.state
+            .lock()
+            .failure
+            .get_or_insert_with(|| Error::Io(why.into()));
+        self.deliver();
+    }
+
+    /// Moves everything on as far as it may go, and answers outside of the lock.
+    fn deliver(&self) {
+        loop {
+            let (batch, outcome) = {
+                let mut state = self.state.lock();
+                if state.answering {
+                    return;
+                }
+                let (batch, outcome) = state.advance();
+                self.moved.notify_all();
+                if batch.is_empty() {
+                    return;
+                }
+                state.answering = true;
+                (batch, outcome)
+            };
+            for done in batch {
+                done(outcome);
+            }
+            self.state.lock().answering = false;
+        }
+    }
+}
+
+impl State {
+    fn refusing(&self) -> Option<Refused> {
+        self.failure
+            .as_ref()
+            .map(|_| Refused::Poisoned)
+            .or(self.refusing)
+    }
+
+    fn durable(&self) -> usize {
+        self.log.len().saturating_sub(self.recovered)
+    }
+
+    /// Appends ever taken in, also by earlier openings.
+    fn taken(&self) -> usize {
+        let writing = self
+            .queued
+            .iter()
+            .filter(|queued| queued.append.events() > 0)
+            .count();
+        self.log.len().saturating_add(writing)
+    }
+
+    /// Who is to be answered now, and what.
+    fn advance(&mut self) -> (Vec<Done>, Outcome) {
+        let mut waiting = Vec::new();
+        let outcome = if self.failure.is_some() {
+            waiting.extend(self.queued.drain(..).filter_map(|queued| queued.done));
+            Outcome::Unknown
+        } else {
+            if !self.holding {
+                for queued in self.queued.drain(..) {
+                    if queued.append.events() > 0 {
+                        self.log.push(queued.append);
+                    }
+                    waiting.extend(queued.done);
+                }
+            }
+            if let Err(error) = self.fold() {
+                self.failure = Some(error);
+            }
+            Outcome::Durable
+        };
+        (waiting, outcome)
+    }
+
+    fn fold(&mut self) -> Result<(), Error> {
+        if self.holding_folds {
+            return Ok(());
+        }
+        for append in self.log.iter().skip(self.folded) {
+            for logged in decode_events(append.bytes(), append.events())? {
+                self.books.fold(logged)?;
+            }
+            self.backlog = self.backlog.saturating_sub(append.events().into());
+            self.folded = self.folded.saturating_add(1);
+        }
+        Ok(())
+    }
+}
+
+fn ticket(appends: usize) -> Ticket {
+    Ticket(u64::try_from(appends).unwrap_or(u64::MAX))
+}
+
+impl Journal for MemoryJournal {
+    fn append(&self, append: Append, done: Option<Done>) -> Result<Ticket, Refused> {
+        let taken = {
+            let mut state = self.state.lock();
+            if let Some(refused) = state.refusing() {
+                return Err(refused);
+            }
+            state.backlog = state.backlog.saturating_add(append.events().into());
+            state.queued.push(Queued { append, done });
+            ticket(state.taken().saturating_sub(state.recovered))
+        };
+        self.deliver();
+        Ok(taken)
+    }
+
+    fn durable(&self) -> Ticket {
+        ticket(self.state.lock().durable())
+    }
+
+    fn folded(&self) -> Ticket {
+        let state = self.state.lock();
+        ticket(state.folded.saturating_sub(state.recovered))
+    }
+
+    fn refusing(&self) -> Option<Refused> {
+        self.state.lock().refusing()
+    }
+
+    fn backlog(&self) -> u64 {
+        self.state.lock().backlog
+    }
+
+    fn fold_soon(&self) {
+        self.deliver();
+    }
+
+    fn settle(&self) -> Result<(), Error> {
+        self.deliver();
+        let mut state = self.state.lock();
+        let target = state.taken();
+        loop {
+            if let Some(failure) = &state.failure {
+                return Err(failure.clone());
+            }
+            if state.folded >= target {
+                return Ok(());
+            }
+            self.moved.wait(&mut state);
+        }
+    }
+
+    fn load(&self, key: &WalletKey) -> Result<Option<Stored>, Error> {
+        let state = self.state.lock();
+        Ok(state.books.wallet(key).map(|wallet| Stored {
+            wallet: wallet.clone(),
+            tail: Vec::new(),
+            history: self.new_history(key),
+        }))
+    }
+
+    fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {
+        Arc::new(MemoryHistory {
+            state: Arc::downgrade(&self.state),
+            key: *key,
+        })
+    }
+
+    fn alias(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
+        Ok(self.state.lock().books.alias(code))
+    }
+
+    fn documents(&self) -> Result<Vec<Document>, Error> {
+        Ok(self.state.lock().books.documents())
+    }
+
+    fn close(&self) -> Result<(), Error> {
+        self.state.lock().refusing = Some(Refused::Closed);
+        self.release();
+        self.state.lock().failure.clone().map_or(Ok(()), Err)
+    }
+}
+
+struct MemoryHistory {
+    // Weak: a history must not keep the books alive after their journal.
+    state: Weak<Mutex<State>>,
+    key: WalletKey,
+}
+
+impl MemoryHistory {
+    fn records<T>(&self, read: impl FnOnce(&[Record]) -> T) -> Result<T, Error> {
+        let gone = || Error::Unusable("the journal is closed".into());
+        let state = self.state.upgrade().ok_or_else(gone)?;
+        let state = state.lock();
+        Ok(read(state.books.records(&self.key)))
+    }
+}
+
+impl History for MemoryHistory {
+    fn folded(&self) -> u64 {
+        self.records(|records| records.last().map_or(0, |record| record.seq))
+            .unwrap_or(0)
+    }
+
+    fn find(&self, hash: u64, matches: &dyn Fn(&Record) -> bool) -> Result<Option<Record>, Error> {
+        let found = |record: &&Record| {
+            record
+                .lookup()
+                .is_some_and(|lookup| lookup.hash(&self.key) == hash)
+                && matches(record)
+        };
+        self.records(|records| records.iter().find(found).cloned())
+    }
+
+    fn before(&self, seq: u64, limit: usize) -> Result<Vec<Record>, Error> {
+        self.records(|records| {
+            let older = records.iter().rev().filter(|record| record.seq < seq);
+            older.take(limit).cloned().collect()
+        })
+    }
+}

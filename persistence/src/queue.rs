@@ -1,0 +1,119 @@
+//! Where appends wait for the log's thread: one mutex, one buffer that already has the form of a
+//! frame's payload. Pushing copies the events in and hands out a ticket; it never waits for a disk.
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::{
+    codec::Append,
+    contract::{Done, Outcome, Refused, Ticket},
+    frame,
+};
+
+/// Queued bytes over which appends are shed: the disk has stalled, and memory must not grow.
+const MAX_QUEUED_BYTES: usize = 128 << 20;
+/// Larger buffers are given back after a burst instead of being kept.
+const KEPT_BYTES: usize = 8 << 20;
+
+/// Everything that was queued at one moment: the next group commit.
+#[derive(Default)]
+pub(crate) struct Batch {
+    /// Appends in the form of [`frame::push`].
+    pub bytes: Vec<u8>,
+    /// Who waits, in the order of the tickets. The outcome is unknown until it is known.
+    pub waiting: Vec<(Done, Outcome)>,
+    /// The last ticket before this batch.
+    pub before: u64,
+}
+
+#[derive(Default)]
+struct State {
+    batch: Batch,
+    /// The last ticket handed out.
+    last: u64,
+    /// Why nothing is taken in any more.
+    stopped: Option<Refused>,
+    /// The log's thread sleeps.
+    idle: bool,
+}
+
+/// The queue.
+#[derive(Default)]
+pub(crate) struct Queue {
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+impl Queue {
+    /// Takes an append in. `admit` runs in the order of the tickets and may refuse.
+    pub(crate) fn push(
+        &self,
+        append: &Append,
+        done: Option<Done>,
+        admit: impl FnOnce() -> Result<(), Refused>,
+    ) -> Result<Ticket, Refused> {
+        let mut state = self.state.lock();
+        if let Some(refused) = state.stopped {
+            return Err(refused);
+        }
+        if state.batch.bytes.len() > MAX_QUEUED_BYTES {
+            return Err(Refused::Backlog);
+        }
+        admit()?;
+        if let Some(done) = done {
+            state.batch.waiting.push((done, Outcome::Unknown));
+        }
+        // An append of no events only waits for those before it: it has their ticket.
+        if append.events() > 0 {
+            frame::push(&mut state.batch.bytes, append);
+            state.last = state.last.saturating_add(1);
+        }
+        let ticket = Ticket(state.last);
+        let idle = std::mem::take(&mut state.idle);
+        drop(state);
+        if idle {
+            self.wake.notify_one();
+        }
+        Ok(ticket)
+    }
+
+    /// Waits for the next batch; `None` when the queue is stopped and empty. `spent` is an earlier
+    /// batch whose buffer is used again.
+    pub(crate) fn take(&self, mut spent: Batch) -> Option<Batch> {
+        spent.bytes.clear();
+        spent.bytes.shrink_to(KEPT_BYTES);
+        let mut state = self.state.lock();
+        while state.batch.bytes.is_empty() && state.batch.waiting.is_empty() {
+            if state.stopped.is_some() {
+                return None;
+            }
+            state.idle = true;
+            self.wake.wait(&mut state);
+        }
+        state.idle = false;
+        spent.before = state.last;
+        // The group before this one is a good guess at how many will wait.
+        spent.waiting = Vec::with_capacity(state.batch.waiting.len());
+        Some(std::mem::replace(&mut state.batch, spent))
+    }
+
+    /// Takes nothing more in; what is queued stays for the log's thread. The first reason wins,
+    /// but a failure wins over a close.
+    pub(crate) fn stop(&self, why: Refused) {
+        let mut state = self.state.lock();
+        if state.stopped.is_none() || why == Refused::Poisoned {
+            state.stopped = Some(why);
+        }
+        drop(state);
+        self.wake.notify_all();
+    }
+
+    /// Why nothing is taken in any more, if so.
+    pub(crate) fn stopped(&self) -> Option<Refused> {
+        self.state.lock().stopped
+    }
+
+    /// The last ticket handed out.
+    pub(crate) fn last(&self) -> u64 {
+        self.state.lock().last
+    }
+}

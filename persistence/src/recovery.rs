@@ -1,0 +1,187 @@
+//! Reads the log when it is opened and says whether it is whole: every frame after the folded ones
+//! is there, sound, and follows the one before. A torn last frame was never acknowledged and is
+//! taken away; anything else refuses to start and names the place. Nothing is guessed around.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    codec::{decode_value, encode_value},
+    contract::Error,
+    database::failed,
+    frame::{self, Place},
+    progress::Unfolded,
+    tail::{Builder, Tail},
+};
+
+/// The tree of frames, by sequence number.
+pub(crate) const JOURNAL: &str = "journal";
+/// Where sled's default tree says how far the log is folded.
+const META: &str = "folded";
+
+/// The last folded frame, as a checkpoint writes it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Meta {
+    lsn: u64,
+    hash: [u8; 32],
+}
+
+/// What a log holds.
+pub(crate) struct Scan {
+    /// The last folded frame.
+    pub folded: Place,
+    /// The last frame.
+    pub head: Place,
+    /// Sound frames that are not folded.
+    pub frames: Vec<Unfolded>,
+    /// What they say.
+    pub tail: Tail,
+    /// Frames that are folded and were about to be dropped.
+    pub leftover: Vec<u64>,
+    /// A last frame that was only half written, and what is wrong with it.
+    pub torn: Option<(u64, Error)>,
+}
+
+/// The bytes of the record that says how far the log is folded.
+pub(crate) fn encode_meta(place: &Place) -> Result<Vec<u8>, Error> {
+    encode_value(&Meta {
+        lsn: place.lsn,
+        hash: place.hash,
+    })
+}
+
+/// Notes how far the log is folded.
+pub(crate) fn write_meta(db: &sled::Db, place: &Place) -> Result<(), Error> {
+    db.insert(META, encode_meta(place)?)
+        .map_err(|error| failed("how far it is folded", &error))?;
+    Ok(())
+}
+
+/// How far the log is folded.
+pub(crate) fn read_meta(db: &sled::Db) -> Result<Place, Error> {
+    match db
+        .get(META)
+        .map_err(|error| failed("how far it is folded", &error))?
+    {
+        Some(bytes) => {
+            let Meta { lsn, hash } = decode_value(&bytes)?;
+            Ok(Place { lsn, hash })
+        }
+        None => Ok(Place::default()),
+    }
+}
+
+/// Reads the whole log and changes nothing.
+pub(crate) fn scan(db: &sled::Db, journal: &sled::Tree, mark: Place) -> Result<Scan, Error> {
+    let folded = read_meta(db)?;
+    let mut scan = Scan {
+        folded,
+        head: folded,
+        frames: Vec::new(),
+        tail: Tail::default(),
+        leftover: Vec::new(),
+        torn: None,
+    };
+    let mut tail = Builder::default();
+    let mut marked = mark.lsn <= folded.lsn;
+    for entry in journal {
+        let (key, bytes) = entry.map_err(|error| failed("the log", &error))?;
+        let lsn = number(&key)?;
+        if lsn <= folded.lsn {
+            scan.leftover.push(lsn);
+            continue;
+        }
+        if let Some((torn, why)) = scan.torn {
+            return Err(at(torn, &format!("{why}, and frames follow it")));
+        }
+        let next = scan.head.lsn.saturating_add(1);
+        if lsn != next {
+            return Err(at(
+                next,
+                &format!("it is missing, the next one there is {lsn}"),
+            ));
+        }
+        let frame = match frame::decode(&bytes) {
+            Ok(frame) => frame,
+            // Frames up to the watermark were durable and acknowledged: none of them is "torn".
+            Err(why @ Error::Damaged(_)) if lsn > mark.lsn => {
+                scan.torn = Some((lsn, why));
+                continue;
+            }
+            Err(why) => return Err(at(lsn, &why.to_string())),
+        };
+        if frame.lsn != lsn {
+            return Err(at(lsn, &format!("frame {} is in its place", frame.lsn)));
+        }
+        if frame.before != scan.head.hash {
+            return Err(at(lsn, "it does not follow the frame before it"));
+        }
+        let events = frame.events().map_err(|why| at(lsn, &why.to_string()))?;
+        let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
+        tail.add(lsn, events)?;
+        scan.frames.push(Unfolded {
+            lsn,
+            events: count,
+            ticket: 0,
+        });
+        scan.head = Place {
+            lsn,
+            hash: frame::hash(&bytes),
+        };
+        marked |= scan.head == mark;
+    }
+    if scan.head.lsn < mark.lsn {
+        return Err(Error::Damaged(format!(
+            "the log ends at frame {}, but it was durable up to frame {}: its end was lost",
+            scan.head.lsn, mark.lsn
+        )));
+    }
+    if !marked || (mark.lsn == folded.lsn && mark != folded) {
+        return Err(at(mark.lsn, "it is not the one that the watermark names"));
+    }
+    scan.tail = tail.finish();
+    Ok(scan)
+}
+
+/// Takes away what a crash left over, durably.
+pub(crate) fn repair(db: &sled::Db, journal: &sled::Tree, scan: &Scan) -> Result<(), Error> {
+    if let Some((lsn, why)) = &scan.torn {
+        tracing::warn!(
+            log.lsn = lsn,
+            error = %why,
+            "the last frame of the log was torn by a crash before it was acknowledged; removed"
+        );
+    }
+    let torn = scan.torn.iter().map(|(lsn, _)| lsn);
+    let mut gone = 0_usize;
+    for lsn in scan.leftover.iter().chain(torn) {
+        journal
+            .remove(lsn.to_be_bytes())
+            .map_err(|error| failed(&format!("removing frame {lsn}"), &error))?;
+        gone = gone.saturating_add(1);
+    }
+    if gone > 0 {
+        db.flush()
+            .map_err(|error| failed("after removing frames", &error))?;
+    }
+    Ok(())
+}
+
+fn number(key: &[u8]) -> Result<u64, Error> {
+    let key: [u8; 8] = key
+        .try_into()
+        .map_err(|_| Error::Damaged("the log has an entry that is not a frame".into()))?;
+    Ok(u64::from_be_bytes(key))
+}
+
+fn at(lsn: u64, why: &str) -> Error {
+    Error::Damaged(format!("the log at frame {lsn}: {why}"))
+}
+
+#[cfg(test)]
+#[path = "recovery_tests.rs"]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "small numbers in a test"
+)]
+mod tests;

@@ -1,0 +1,237 @@
+use domain::{
+    id::{ProjectId, WalletId, WalletKey},
+    text::{ExternalUserId, Feature},
+    time::Timestamp,
+    wallet::{Change, Created, Event, Owner},
+};
+
+use super::*;
+use crate::codec::{Append, Logged};
+
+struct Log {
+    _dir: tempfile::TempDir,
+    db: sled::Db,
+    journal: sled::Tree,
+    places: Vec<Place>,
+}
+
+impl Log {
+    /// A log of this many frames, one event each; the first creates a wallet.
+    fn of(frames: u64) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let db = sled::Config::new()
+            .path(dir.path())
+            .flush_every_ms(None)
+            .open()
+            .unwrap();
+        let journal = db.open_tree(JOURNAL).unwrap();
+        let mut log = Self {
+            _dir: dir,
+            db,
+            journal,
+            places: vec![Place::default()],
+        };
+        for version in 1..=frames {
+            log.add(&event(version));
+        }
+        log
+    }
+
+    fn add(&mut self, logged: &Logged) {
+        let mut payload = Vec::new();
+        frame::push(&mut payload, &Append::one(logged).unwrap());
+        let mut bytes = Vec::new();
+        let place = frame::encode(&mut bytes, self.places.last().unwrap(), &payload, 1);
+        self.journal.insert(place.lsn.to_be_bytes(), bytes).unwrap();
+        self.places.push(place);
+    }
+
+    fn scan(&self, mark: u64) -> Result<Scan, Error> {
+        let mark = self.places.get(mark as usize).copied();
+        let ahead = Place {
+            lsn: self.places.len() as u64,
+            hash: [1; 32],
+        };
+        scan(&self.db, &self.journal, mark.unwrap_or(ahead))
+    }
+
+    fn damage(&self, lsn: u64) {
+        let mut bytes = self
+            .journal
+            .get(lsn.to_be_bytes())
+            .unwrap()
+            .unwrap()
+            .to_vec();
+        let last = bytes.len() - 1;
+        bytes[last] ^= 1;
+        self.journal.insert(lsn.to_be_bytes(), bytes).unwrap();
+    }
+
+    fn remove(&self, lsn: u64) {
+        self.journal.remove(lsn.to_be_bytes()).unwrap();
+    }
+}
+
+fn event(version: u64) -> Logged {
+    let change = if version == 1 {
+        Change::Created(Box::new(Created {
+            id: WalletId(1),
+            project: ProjectId(1),
+            owner: Owner::External(ExternalUserId::new("u").unwrap()),
+        }))
+    } else {
+        Change::FeatureGranted {
+            feature: Feature::new("f").unwrap(),
+        }
+    };
+    Logged::Wallet {
+        key: WalletKey([3; 16]),
+        version,
+        event: Event {
+            at: Timestamp(5),
+            change,
+        },
+    }
+}
+
+fn message(result: Result<Scan, Error>) -> String {
+    result.err().expect("refuses").to_string()
+}
+
+#[test]
+fn a_whole_log_is_read_whole_wherever_the_watermark_is() {
+    for mark in 0..=5 {
+        let log = Log::of(5);
+        let scan = log.scan(mark).unwrap();
+        assert_eq!(scan.head, log.places[5]);
+        assert_eq!(scan.frames.len(), 5);
+        assert!(scan.torn.is_none() && scan.leftover.is_empty());
+    }
+}
+
+#[test]
+fn only_the_tail_of_a_folded_log_is_read_and_leftovers_are_dropped() {
+    let log = Log::of(5);
+    write_meta(&log.db, &log.places[3]).unwrap();
+    let scan = log.scan(5).unwrap();
+    assert_eq!(
+        (scan.leftover.as_slice(), scan.frames.len()),
+        (&[1, 2, 3][..], 2)
+    );
+    repair(&log.db, &log.journal, &scan).unwrap();
+    assert_eq!(log.journal.len(), 2);
+    assert_eq!(log.scan(5).unwrap().head, log.places[5]);
+    // Folded to the end and dropped: the place is still known.
+    write_meta(&log.db, &log.places[5]).unwrap();
+    log.journal.clear().unwrap();
+    assert_eq!(log.scan(5).unwrap().head, log.places[5]);
+}
+
+#[test]
+fn a_torn_last_frame_is_taken_away() {
+    let log = Log::of(5);
+    log.damage(5);
+    let scan = log.scan(4).unwrap();
+    assert_eq!(scan.head, log.places[4]);
+    assert_eq!(scan.torn.as_ref().map(|(lsn, _)| *lsn), Some(5));
+    repair(&log.db, &log.journal, &scan).unwrap();
+    assert_eq!(log.journal.len(), 4);
+    assert!(log.scan(4).unwrap().torn.is_none());
+}
+
+#[test]
+fn a_damaged_frame_that_was_durable_is_not_called_torn() {
+    let log = Log::of(5);
+    log.damage(5);
+    assert!(message(log.scan(5)).contains("frame 5"));
+}
+
+#[test]
+fn damage_before_the_end_names_the_frame() {
+    for lsn in 1..5 {
+        let log = Log::of(5);
+        log.damage(lsn);
+        let said = message(log.scan(0));
+        assert!(said.contains(&format!("frame {lsn}:")), "{said}");
+    }
+}
+
+#[test]
+fn a_hole_names_the_frame() {
+    for lsn in 1..5 {
+        let log = Log::of(5);
+        log.remove(lsn);
+        let said = message(log.scan(0));
+        assert!(
+            said.contains(&format!("frame {lsn}: it is missing")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_lost_end_is_seen_by_the_watermark() {
+    let log = Log::of(5);
+    log.remove(5);
+    assert!(log.scan(4).is_ok());
+    let said = message(log.scan(5));
+    assert!(
+        said.contains("ends at frame 4") && said.contains("up to frame 5"),
+        "{said}"
+    );
+}
+
+#[test]
+fn another_history_under_the_same_numbers_is_seen() {
+    let mut log = Log::of(3);
+    // Frame 2 as it would be in another log.
+    let mut bytes = Vec::new();
+    frame::encode(
+        &mut bytes,
+        &Place {
+            lsn: 1,
+            hash: [7; 32],
+        },
+        &[],
+        0,
+    );
+    log.journal.insert(2_u64.to_be_bytes(), bytes).unwrap();
+    assert!(message(log.scan(0)).contains("frame 2: it does not follow"));
+
+    log = Log::of(3);
+    let other = Place {
+        lsn: 2,
+        hash: [7; 32],
+    };
+    assert!(message(scan(&log.db, &log.journal, other)).contains("frame 2"));
+
+    log = Log::of(3);
+    let moved = log.journal.get(1_u64.to_be_bytes()).unwrap().unwrap();
+    log.journal.insert(2_u64.to_be_bytes(), moved).unwrap();
+    assert!(message(log.scan(0)).contains("frame 1 is in its place"));
+}
+
+#[test]
+fn the_tail_finds_a_wallets_events_until_they_are_folded() {
+    let log = Log::of(4);
+    let scan = log.scan(4).unwrap();
+    let key = WalletKey([3; 16]);
+    let versions = |key: &WalletKey| {
+        let events = scan.tail.events(key, &log.journal).unwrap();
+        events
+            .into_iter()
+            .map(|(version, _)| version)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(versions(&key), [1, 2, 3, 4]);
+    assert!(versions(&WalletKey([4; 16])).is_empty());
+    // Same beginning, another wallet.
+    let mut other = [3; 16];
+    other[15] = 4;
+    assert!(versions(&WalletKey(other)).is_empty());
+    scan.tail.folded(3);
+    assert_eq!(scan.tail.len(), 4);
+    scan.tail.folded(4);
+    assert_eq!(scan.tail.len(), 0);
+    assert!(versions(&key).is_empty());
+}

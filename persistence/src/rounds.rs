@@ -1,0 +1,56 @@
+//! What has to be looked after once a second whether or not anyone appends: the watermark and the
+//! free space. An idle store costs one look at the file system and writes nothing.
+
+use std::{sync::Arc, time::Duration};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::{contract::Error, options::Step, shared::Shared, watermark::Watermark};
+
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Ends the rounds.
+#[derive(Default)]
+pub(crate) struct Stop {
+    stopped: Mutex<bool>,
+    now: Condvar,
+}
+
+impl Stop {
+    pub(crate) fn stop(&self) {
+        *self.stopped.lock() = true;
+        self.now.notify_all();
+    }
+
+    /// Waits for the next round; `true` when there is to be none.
+    fn wait(&self) -> bool {
+        let mut stopped = self.stopped.lock();
+        if !*stopped {
+            self.now.wait_for(&mut stopped, EVERY);
+        }
+        *stopped
+    }
+}
+
+/// The thread's work. Writes the watermark a last time when it is stopped.
+pub(crate) fn run(
+    shared: &Arc<Shared>,
+    stop: &Stop,
+    mut watermark: Watermark,
+) -> Result<(), Error> {
+    loop {
+        let last = stop.wait();
+        if shared.failed() {
+            return Ok(());
+        }
+        let head = shared.progress.head();
+        if head != watermark.place() {
+            shared.options.before(Step::SyncWatermark)?;
+            watermark.write(head)?;
+        }
+        if last {
+            return Ok(());
+        }
+        shared.space.look();
+    }
+}

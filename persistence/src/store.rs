@@ -1,0 +1,284 @@
+//! The journal on sled: puts the parts together and opens and closes them in the right order. What
+//! each part promises is said where it is.
+
+use std::{sync::Arc, thread::JoinHandle};
+
+use domain::{
+    catalog::Document,
+    id::{CodeHash, WalletKey},
+};
+use parking_lot::{Mutex, RwLock};
+
+use crate::{
+    checkpoint,
+    codec::Append,
+    commit,
+    contract::{Done, Error, History, Journal, Refused, Stored, Ticket},
+    database::{self, Database, caught, failed},
+    fold::Folded,
+    guard,
+    lock::Directory,
+    options::Options,
+    progress::Progress,
+    recovery::{self, JOURNAL},
+    rounds::{self, Stop},
+    shared::{Disk, Shared, start},
+    space::Space,
+    watermark::Watermark,
+};
+
+/// The books on this machine's disk.
+pub struct SledJournal {
+    shared: Arc<Shared>,
+    /// `None` once closed.
+    disk: RwLock<Option<Arc<Disk>>>,
+    stop_rounds: Arc<Stop>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl SledJournal {
+    /// Opens the data directory, recovers, and starts the store's threads. Blocks for as long as
+    /// reading the unfolded part of the log takes.
+    pub fn open(options: Options) -> Result<Self, Error> {
+        let unsynced = match guard::install() {
+            Ok(()) => false,
+            Err(why) if options.allow_unsynced => {
+                tracing::warn!(error = %why, "running all the same: unsynced writes are allowed");
+                true
+            }
+            Err(why) => return Err(why),
+        };
+        let directory = Directory::lock(&options.dir)?;
+        let space = Space::watch(directory.root(), options.min_free_bytes)?;
+        let database = database::open(
+            &directory,
+            options.cache_bytes,
+            Some(options.flush_every_ms),
+        )?;
+        let watermark = Watermark::open(&directory.watermark())?;
+        let (disk, progress) = recover(directory, database, &watermark)?;
+        let shared = Arc::new(Shared::new(options, progress, space, unsynced));
+        let journal = Self {
+            shared,
+            disk: RwLock::new(None),
+            stop_rounds: Arc::default(),
+            threads: Mutex::default(),
+        };
+        journal.start(disk, watermark)?;
+        Ok(journal)
+    }
+
+    fn start(&self, disk: Disk, watermark: Watermark) -> Result<(), Error> {
+        let disk = Arc::new(disk);
+        *self.disk.write() = Some(Arc::clone(&disk));
+        let stop = Arc::clone(&self.stop_rounds);
+        let mut threads = self.threads.lock();
+        threads.push(start("log", &self.shared, &disk, commit::run)?);
+        threads.push(start("checkpoint", &self.shared, &disk, checkpoint::run)?);
+        threads.push(start("rounds", &self.shared, &disk, move |shared, _| {
+            rounds::run(shared, &stop, watermark)
+        })?);
+        Ok(())
+    }
+
+    fn disk(&self) -> Result<Arc<Disk>, Error> {
+        self.disk
+            .read()
+            .clone()
+            .ok_or_else(|| Error::Unusable("the journal is closed".into()))
+    }
+
+    /// The last word to the disk, after all threads ended.
+    fn let_go(&self) -> Result<(), Error> {
+        let Some(disk) = self.disk.write().take() else {
+            return Ok(());
+        };
+        if let Some(failure) = self.shared.failure() {
+            // The reference leaked by the failure keeps sled from being dropped.
+            return Err(failure);
+        }
+        let database = &disk.database;
+        let result = database
+            .sled
+            .flush()
+            .map_err(|error| failed("closing", &error))
+            .and_then(|_| {
+                let synced = database.file.sync_data();
+                synced.map_err(|error| Error::Io(format!("closing: {error}")))
+            });
+        if let Err(error) = &result {
+            self.shared.fail(&disk, error);
+            self.shared.all_answered();
+        }
+        result
+    }
+}
+
+/// Checks the log, repairs what a crash left, and says where it stands.
+fn recover(
+    directory: Directory,
+    database: Database,
+    watermark: &Watermark,
+) -> Result<(Disk, Progress), Error> {
+    let Database { sled, .. } = &database;
+    let (journal, folded, scan) = caught(|| {
+        let journal = sled
+            .open_tree(JOURNAL)
+            .map_err(|error| failed("the log", &error))?;
+        let scan = recovery::scan(sled, &journal, watermark.place())?;
+        recovery::repair(sled, &journal, &scan)?;
+        Ok((journal, Folded::open(sled)?, scan))
+    })?;
+    tracing::info!(
+        log.lsn = scan.head.lsn,
+        log.folded_lsn = scan.folded.lsn,
+        log.unfolded_frames = scan.frames.len(),
+        "the log is whole"
+    );
+    let progress = Progress::recovered(scan.head, scan.frames);
+    Ok((
+        Disk {
+            database,
+            journal,
+            folded,
+            tail: scan.tail,
+            _directory: directory,
+        },
+        progress,
+    ))
+}
+
+impl Journal for SledJournal {
+    fn append(&self, append: Append, done: Option<Done>) -> Result<Ticket, Refused> {
+        let shared = &self.shared;
+        shared.queue.push(&append, done, || {
+            if shared.space.low() {
+                return Err(Refused::DiskFull);
+            }
+            shared
+                .progress
+                .admit(append.events(), shared.options.backlog_limit)
+        })
+    }
+
+    fn durable(&self) -> Ticket {
+        Ticket(self.shared.progress.durable())
+    }
+
+    fn folded(&self) -> Ticket {
+        Ticket(self.shared.progress.folded())
+    }
+
+    fn refusing(&self) -> Option<Refused> {
+        let shared = &self.shared;
+        if let Some(stopped) = shared.queue.stopped() {
+            return Some(stopped);
+        }
+        if shared.space.low() {
+            return Some(Refused::DiskFull);
+        }
+        let full = shared.progress.backlog() >= shared.options.backlog_limit;
+        full.then_some(Refused::Backlog)
+    }
+
+    fn backlog(&self) -> u64 {
+        self.shared.progress.backlog()
+    }
+
+    fn fold_soon(&self) {
+        self.shared.progress.ask(self.shared.queue.last());
+    }
+
+    fn settle(&self) -> Result<(), Error> {
+        let settled = self.shared.progress.settle(self.shared.queue.last());
+        match self.shared.failure() {
+            Some(failure) => Err(failure),
+            None if settled => Ok(()),
+            None => Err(Error::Unusable("the journal is closed".into())),
+        }
+    }
+
+    fn load(&self, key: &WalletKey) -> Result<Option<Stored>, Error> {
+        let disk = self.disk()?;
+        caught(|| {
+            // The frames first: one that is folded and dropped in between is in what is stored.
+            let events = disk.tail.events(key, &disk.journal)?;
+            disk.folded.load(key, events)
+        })
+    }
+
+    fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {
+        match self.disk() {
+            Ok(disk) => disk.folded.new_history(key),
+            Err(error) => Arc::new(Gone(error)),
+        }
+    }
+
+    fn alias(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
+        let disk = self.disk()?;
+        match disk.tail.alias(code) {
+            Some(key) => Ok(Some(key)),
+            None => caught(|| disk.folded.alias(code)),
+        }
+    }
+
+    fn documents(&self) -> Result<Vec<Document>, Error> {
+        let disk = self.disk()?;
+        // The folded ones first would miss what is folded and dropped in between; the tail keeps
+        // its documents until all of them are folded.
+        let recovered = disk.tail.documents();
+        let folded = caught(|| disk.folded.documents())?;
+        Ok(recovered.over(folded))
+    }
+
+    fn close(&self) -> Result<(), Error> {
+        self.shared.queue.stop(Refused::Closed);
+        let mut threads = self.threads.lock();
+        let mut threads = threads.drain(..);
+        // The log's thread first: it drains the queue, and the watermark is written after it.
+        if let Some(log) = threads.next() {
+            join(log);
+        }
+        self.shared.progress.stop();
+        self.stop_rounds.stop();
+        threads.for_each(join);
+        self.let_go()
+    }
+}
+
+/// A thread's panic was turned into a failure inside. A callback that held the last reference to
+/// the journal closes it from the log's own thread, which must not wait for itself.
+fn join(thread: JoinHandle<()>) {
+    if thread.thread().id() != std::thread::current().id() {
+        let _ended = thread.join();
+    }
+}
+
+impl Drop for SledJournal {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            tracing::error!(error = %error, "the journal did not close cleanly");
+        }
+    }
+}
+
+/// The history of a wallet asked for after the journal was closed.
+struct Gone(Error);
+
+impl History for Gone {
+    fn folded(&self) -> u64 {
+        0
+    }
+
+    fn find(
+        &self,
+        _: u64,
+        _: &dyn Fn(&domain::history::Record) -> bool,
+    ) -> Result<Option<domain::history::Record>, Error> {
+        Err(self.0.clone())
+    }
+
+    fn before(&self, _: u64, _: usize) -> Result<Vec<domain::history::Record>, Error> {
+        Err(self.0.clone())
+    }
+}

@@ -1,0 +1,370 @@
+//! What is left when a step fails or the process dies between two of them: images of the data
+//! directory, opened again. Power cuts are tested from outside, on the running server.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::panic,
+    reason = "a panic in a test is a failed test, which is the point"
+)]
+
+mod common;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use common::{PATIENCE, Trouble, append, commit, crash_image, nth, options, version, waiter};
+use persistence::{Error, Journal, Options, Outcome, Refused, SledJournal, Step, verify};
+
+const WALLETS: u64 = 3;
+
+/// A journal whose chosen step will fail.
+struct Doomed {
+    dir: tempfile::TempDir,
+    trouble: Arc<Trouble>,
+    fatal: Arc<AtomicU32>,
+    journal: SledJournal,
+}
+
+impl Doomed {
+    fn open(change: impl FnOnce(&mut Options)) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let (trouble, fatal) = (Arc::<Trouble>::default(), Arc::<AtomicU32>::default());
+        let mut options = options(dir.path(), &trouble);
+        let told = Arc::clone(&fatal);
+        options.on_fatal = Arc::new(move |_| {
+            told.fetch_add(1, Ordering::AcqRel);
+        });
+        change(&mut options);
+        let journal = SledJournal::open(options).unwrap();
+        Self {
+            dir,
+            trouble,
+            fatal,
+            journal,
+        }
+    }
+
+    /// Grants to wallets in turn, folding now and then, until the journal fails; how many events
+    /// of each wallet were acknowledged.
+    fn run_until_failure(&self) -> [u64; WALLETS as usize] {
+        let mut acknowledged = [0; WALLETS as usize];
+        for number in 1..=400_u64 {
+            for wallet in 0..WALLETS {
+                let (done, heard) = waiter();
+                match self
+                    .journal
+                    .append(append(&[nth(wallet, number)]), Some(done))
+                {
+                    Ok(_) => {}
+                    Err(refused) => {
+                        assert_eq!(refused, Refused::Poisoned);
+                        return acknowledged;
+                    }
+                }
+                match heard.recv_timeout(PATIENCE).unwrap() {
+                    Outcome::Durable => acknowledged[wallet as usize] = number,
+                    Outcome::Unknown => return acknowledged,
+                }
+            }
+            if number % 10 == 0 && self.journal.settle().is_err() {
+                return acknowledged;
+            }
+        }
+        // The watermark is written by the clock: wait for its turn.
+        while self.journal.refusing().is_none() {
+            std::thread::yield_now();
+        }
+        acknowledged
+    }
+}
+
+#[test]
+fn a_failure_of_any_step_loses_nothing_that_was_acknowledged() {
+    for step in Step::ALL {
+        for after in [0, 1, 7] {
+            let doomed = Doomed::open(|_| {});
+            // The watermark is written about once a second.
+            let after = if step == Step::SyncWatermark {
+                0
+            } else {
+                after
+            };
+            doomed.trouble.fail(step, after);
+            let acknowledged = doomed.run_until_failure();
+            assert!(doomed.journal.close().is_err(), "{step:?}");
+            assert_eq!(
+                doomed.fatal.load(Ordering::Acquire),
+                1,
+                "{step:?} after {after}"
+            );
+
+            let image = crash_image(doomed.dir.path());
+            recovered(
+                image.path(),
+                acknowledged,
+                &format!("{step:?} after {after}"),
+            );
+            if step == Step::SyncWatermark {
+                break;
+            }
+        }
+    }
+}
+
+/// Opens an image twice, the second time after folding all of it.
+fn recovered(dir: &std::path::Path, acknowledged: [u64; WALLETS as usize], what: &str) {
+    let mut found = [0; WALLETS as usize];
+    for round in 0..2 {
+        let report = verify(dir).unwrap();
+        assert_eq!(report.problems, [""; 0], "{what}");
+        let journal = SledJournal::open(options(dir, &Arc::default())).unwrap();
+        for wallet in 0..WALLETS {
+            let now = version(&journal, wallet);
+            let least = acknowledged[wallet as usize];
+            // One more was under way at most.
+            assert!(
+                (least..=least + 1).contains(&now),
+                "{what}: {now} of {least}"
+            );
+            assert!(round == 0 || now == found[wallet as usize], "{what}");
+            found[wallet as usize] = now;
+        }
+        journal.settle().unwrap();
+        for wallet in 0..WALLETS {
+            assert_eq!(version(&journal, wallet), found[wallet as usize], "{what}");
+        }
+        journal.close().unwrap();
+    }
+    // And it goes on from there.
+    let journal = SledJournal::open(options(dir, &Arc::default())).unwrap();
+    let next = nth(0, found[0] + 1);
+    assert_eq!(commit(&journal, &[next]).1, Outcome::Durable);
+}
+
+#[test]
+fn a_process_that_dies_loses_nothing_that_was_acknowledged() {
+    let alive = Doomed::open(|options| options.checkpoint_interval = Duration::from_millis(5));
+    let mut expected = 0;
+    for _ in 0..10 {
+        for _ in 0..25 {
+            expected += 1;
+            for wallet in 0..WALLETS {
+                commit(&alive.journal, &[nth(wallet, expected)]);
+            }
+        }
+        // The checkpointer may be anywhere; a copy is not one moment, so it must rest.
+        alive.journal.settle().unwrap();
+        expected += 1;
+        for wallet in 0..WALLETS {
+            alive
+                .journal
+                .append(append(&[nth(wallet, expected)]), None)
+                .unwrap();
+        }
+        commit(&alive.journal, &[]);
+    }
+    alive.journal.settle().unwrap();
+    let image = crash_image(alive.dir.path());
+    recovered(image.path(), [expected; WALLETS as usize], "killed");
+}
+
+#[test]
+fn a_group_larger_than_a_frame_is_several_frames_in_order() {
+    let journal = Doomed::open(|options| options.checkpoint_interval = Duration::from_secs(3600));
+    journal.trouble.hold(true);
+    for number in 1..=2000 {
+        for wallet in 0..WALLETS {
+            journal
+                .journal
+                .append(append(&[nth(wallet, number)]), None)
+                .unwrap();
+        }
+    }
+    journal.trouble.hold(false);
+    assert_eq!(commit(&journal.journal, &[]).1, Outcome::Durable);
+    journal.journal.close().unwrap();
+    drop(journal.journal);
+    let report = verify(journal.dir.path()).unwrap();
+    assert_eq!((report.problems.len(), report.unfolded_events), (0, 6000));
+    assert!(
+        report.frames > 3 && report.frames < 20,
+        "{} frames",
+        report.frames
+    );
+    assert_eq!(
+        std::fs::read_dir(journal.dir.path().join("sled/blobs"))
+            .unwrap()
+            .count(),
+        0
+    );
+    recovered(journal.dir.path(), [2000; WALLETS as usize], "large groups");
+}
+
+#[test]
+fn a_backlog_is_shed_and_taken_again_after_folding() {
+    let journal = Doomed::open(|options| {
+        options.backlog_limit = 10;
+        options.checkpoint_interval = Duration::from_secs(3600);
+    });
+    let journal = &journal.journal;
+    for number in 1..=10 {
+        journal.append(append(&[nth(0, number)]), None).unwrap();
+    }
+    assert_eq!(
+        journal.append(append(&[nth(0, 11)]), None),
+        Err(Refused::Backlog)
+    );
+    assert_eq!(
+        (journal.refusing(), journal.backlog()),
+        (Some(Refused::Backlog), 10)
+    );
+    journal.settle().unwrap();
+    assert_eq!((journal.refusing(), journal.backlog()), (None, 0));
+    assert_eq!(commit(journal, &[nth(0, 11)]).1, Outcome::Durable);
+}
+
+#[test]
+fn a_disk_that_is_nearly_full_refuses_writes_and_still_reads() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = SledJournal::open(options(dir.path(), &Arc::default())).unwrap();
+    commit(&journal, &[nth(0, 1)]);
+    drop(journal);
+    let mut tight = options(dir.path(), &Arc::default());
+    tight.min_free_bytes = u64::MAX;
+    let journal = SledJournal::open(tight).unwrap();
+    assert_eq!(
+        journal.append(append(&[nth(0, 2)]), None),
+        Err(Refused::DiskFull)
+    );
+    assert_eq!(journal.refusing(), Some(Refused::DiskFull));
+    assert_eq!(version(&journal, 0), 1);
+    journal.settle().unwrap();
+    assert_eq!(version(&journal, 0), 1);
+}
+
+/// A closed store of some wallets; its events are not folded.
+fn closed() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let mut unfolded = options(dir.path(), &Arc::default());
+    unfolded.checkpoint_interval = Duration::from_secs(3600);
+    let journal = SledJournal::open(unfolded).unwrap();
+    for number in 1..=2000 {
+        journal.append(append(&[nth(0, number)]), None).unwrap();
+    }
+    commit(&journal, &[]);
+    journal.close().unwrap();
+    drop(journal);
+    // A closed store is free at once.
+    drop(verify(dir.path()).unwrap());
+    dir
+}
+
+fn refusal(dir: &std::path::Path) -> Error {
+    SledJournal::open(options(dir, &Arc::default()))
+        .err()
+        .expect("refuses to start")
+}
+
+#[test]
+fn a_second_server_on_the_same_directory_is_refused() {
+    let open = Doomed::open(|_| {});
+    let error = refusal(open.dir.path());
+    assert!(
+        error.to_string().contains("another Scrip is using"),
+        "{error}"
+    );
+    assert!(matches!(verify(open.dir.path()), Err(Error::Unusable(_))));
+}
+
+#[test]
+fn an_older_database_beside_a_newer_watermark_is_refused() {
+    let dir = closed();
+    let old = crash_image(dir.path());
+    let journal = SledJournal::open(options(dir.path(), &Arc::default())).unwrap();
+    commit(&journal, &[nth(0, 2001)]);
+    journal.close().unwrap();
+    drop(journal);
+    std::fs::copy(dir.path().join("watermark"), old.path().join("watermark")).unwrap();
+    let error = refusal(old.path());
+    assert!(error.to_string().contains("its end was lost"), "{error}");
+    assert!(verify(old.path()).unwrap().problems[0].contains("its end was lost"));
+
+    std::fs::remove_dir_all(old.path().join("sled")).unwrap();
+    assert!(refusal(old.path()).to_string().contains("is missing"));
+}
+
+#[test]
+fn a_missing_watermark_is_refused() {
+    let dir = closed();
+    std::fs::remove_file(dir.path().join("watermark")).unwrap();
+    let error = refusal(dir.path());
+    assert!(error.to_string().contains("watermark"), "{error}");
+}
+
+#[test]
+fn a_value_in_a_file_of_its_own_is_refused() {
+    let dir = closed();
+    std::fs::write(dir.path().join("sled/blobs/17"), b"x").unwrap();
+    assert!(refusal(dir.path()).to_string().contains("blobs"));
+}
+
+#[test]
+fn a_creation_that_was_cut_short_is_started_over() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join("sled.new/blobs")).unwrap();
+    std::fs::write(dir.path().join("sled.new/db"), b"half").unwrap();
+    let journal = SledJournal::open(options(dir.path(), &Arc::default())).unwrap();
+    assert_eq!(commit(&journal, &[nth(0, 1)]).1, Outcome::Durable);
+    assert!(!dir.path().join("sled.new").exists());
+}
+
+/// Whatever a flipped bit hits, opening or verifying says so or nothing was lost: never a panic,
+/// never other books.
+#[test]
+fn a_flipped_bit_is_an_error_or_harmless() {
+    let dir = closed();
+    let length = std::fs::metadata(dir.path().join("sled/db")).unwrap().len();
+    let mut refused = 0;
+    for part in 0..24 {
+        let image = crash_image(dir.path());
+        let path = image.path().join("sled/db");
+        let mut bytes = std::fs::read(&path).unwrap();
+        let used = bytes.iter().rposition(|byte| *byte != 0).unwrap_or(0);
+        assert!(used > 0 && length > 0);
+        bytes[used * part / 24 + 11] ^= 0x10;
+        std::fs::write(&path, bytes).unwrap();
+        match SledJournal::open(options(image.path(), &Arc::default())) {
+            Ok(journal) => assert_eq!(version(&journal, 0), 2000, "part {part}"),
+            Err(Error::Damaged(_) | Error::Unusable(_) | Error::Io(_)) => refused += 1,
+            Err(other) => panic!("part {part}: {other}"),
+        }
+    }
+    assert!(refused > 0, "no flip was noticed");
+}
+
+#[test]
+fn a_callback_that_holds_the_last_reference_closes_cleanly() {
+    let dir = tempfile::tempdir().unwrap();
+    let trouble = Arc::<Trouble>::default();
+    let journal = Arc::new(SledJournal::open(options(dir.path(), &trouble)).unwrap());
+    trouble.hold(true);
+    let (done, heard) = waiter();
+    let last = Arc::clone(&journal);
+    let done = Box::new(move |outcome| {
+        drop(last);
+        done(outcome);
+    });
+    journal.append(append(&[nth(0, 1)]), Some(done)).unwrap();
+    drop(journal);
+    trouble.hold(false);
+    assert_eq!(heard.recv_timeout(PATIENCE), Ok(Outcome::Durable));
+}
