@@ -1,1 +1,26 @@
-//! t
+//! Fault tests: what was acknowledged is there exactly once, whatever happens to the process, the
+//! disk or the power. Each drives the real binary from outside and tells the truth from its own
+//! diary of what was sent and answered, never from the product's.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "a test that cannot go on must panic, and its numbers are small"
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod books;
+mod full_disk;
+mod kill9;
+mod knobs;
+mod powercut;
+mod seed;
+mod small_disk;
+mod strace;

@@ -1,0 +1,51 @@
+//! The rules alone: deciding a deduction and applying it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    reason = "a benchmark that cannot be set up has to stop"
+)]
+#![allow(missing_docs, reason = "criterion's macros make public functions")]
+
+#[path = "support/sample.rs"]
+mod sample;
+
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use domain::wallet::{Decision, Event};
+use std::hint::black_box;
+
+fn decide(c: &mut Criterion) {
+    let wallet = sample::funded_wallet();
+    let mut number = 0;
+    c.bench_function("decide a deduction", |b| {
+        b.iter(|| {
+            number += 1;
+            black_box(wallet.deduct(sample::deduct(number), None).unwrap())
+        });
+    });
+    c.bench_function("decide and apply a deduction", |b| {
+        b.iter_batched_ref(
+            || wallet.clone(),
+            |wallet| {
+                number += 1;
+                let Decision::Accept(change) = wallet.deduct(sample::deduct(number), None).unwrap()
+                else {
+                    return None;
+                };
+                wallet
+                    .apply(Event {
+                        at: sample::NOW,
+                        change,
+                    })
+                    .unwrap()
+            },
+            BatchSize::NumIterations(10_000),
+        );
+    });
+}
+
+criterion_group! {
+    name = benches;
+    config = sample::short();
+    targets = decide
+}
+criterion_main!(benches);

@@ -1,0 +1,92 @@
+//! What every benchmark works on.
+#![allow(dead_code, reason = "each benchmark uses a part")]
+
+use std::time::Duration;
+
+use criterion::Criterion;
+use domain::{
+    Amount, Timestamp,
+    id::{ProductId, ProjectId, WalletId, WalletKey},
+    text::{ExternalUserId, IdempotencyKey, Meta},
+    wallet::{
+        Change, Created, Decision, Event, Owner, ProductRef, Wallet, credit::Credit, deduct::Deduct,
+    },
+};
+use persistence::Logged;
+
+pub(crate) const NOW: Timestamp = Timestamp(1_800_000_000_000);
+pub(crate) const PRODUCT: ProductId = ProductId(1);
+
+/// Short samples: a trend, not a publication.
+pub(crate) fn short() -> Criterion {
+    Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(2))
+}
+
+pub(crate) fn key(number: u64) -> IdempotencyKey {
+    IdempotencyKey::new(format!("k0000000000000_0_000_{number:010x}")).unwrap()
+}
+
+pub(crate) fn user(number: u64) -> ExternalUserId {
+    ExternalUserId::new(format!("user_{number:07}")).unwrap()
+}
+
+pub(crate) fn deduct(number: u64) -> Deduct {
+    let meta = Some(Meta::new(r#"{"feature":"image"}"#).unwrap());
+    let amount = Amount::new(1).unwrap();
+    Deduct {
+        product: ProductRef::Named(PRODUCT),
+        amount,
+        key: key(number),
+        meta,
+    }
+}
+
+pub(crate) fn credit(number: u64) -> Credit {
+    let amount = Amount::new(1_000_000_000_000).unwrap();
+    Credit {
+        product: PRODUCT,
+        amount,
+        expires_at: None,
+        key: key(number),
+        meta: None,
+    }
+}
+
+pub(crate) fn created(number: u64) -> Created {
+    let (id, project) = (WalletId(u128::from(number)), ProjectId(1));
+    Created {
+        id,
+        project,
+        owner: Owner::External(user(number)),
+    }
+}
+
+/// A wallet with a lot to take from.
+pub(crate) fn funded_wallet() -> Wallet {
+    let mut wallet = Wallet::born(WalletKey([1; 16]), NOW, created(1));
+    if let Decision::Accept(change) = wallet.credit(credit(0), None).unwrap() {
+        wallet.apply(Event { at: NOW, change }).unwrap();
+    }
+    wallet
+}
+
+/// A deduction as the log has it.
+pub(crate) fn logged(wallet: WalletKey, version: u64) -> Logged {
+    let Deduct {
+        amount, key, meta, ..
+    } = deduct(version);
+    let change = Change::Deducted {
+        product: PRODUCT,
+        amount,
+        key,
+        meta,
+    };
+    Logged::Wallet {
+        key: wallet,
+        version,
+        event: Event { at: NOW, change },
+    }
+}

@@ -1,0 +1,139 @@
+//! The wallets over the log on disk: one deduction alone, a thousand at once, a batch.
+#![allow(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    reason = "a benchmark that cannot be set up has to stop"
+)]
+#![allow(missing_docs, reason = "criterion's macros make public functions")]
+
+#[path = "support/sample.rs"]
+mod sample;
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use actors::{Address, Handle, Keyring, Options, Scope, clock::SystemClock};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use domain::id::ProjectId;
+use persistence::SledJournal;
+use tokio::{runtime::Runtime, task::JoinSet};
+
+/// Wallets that deductions are spread over.
+const WALLETS: u64 = 1_000;
+/// Deductions at once.
+const MANY: u64 = 1_000;
+
+#[derive(Clone)]
+struct Core {
+    handle: Handle,
+    scope: Arc<Scope>,
+    number: Arc<AtomicU64>,
+}
+
+impl Core {
+    async fn start(folder: &Path) -> Self {
+        let options = persistence::Options {
+            completions: actors::completions(),
+            ..persistence::Options::new(folder)
+        };
+        let journal = Arc::new(SledJournal::open(options).unwrap());
+        let keyring = Keyring::new(&[7; 32]);
+        let clock = Arc::new(SystemClock);
+        let handle = Handle::start(journal, clock, keyring, Options::default())
+            .await
+            .unwrap();
+        let scope = Scope {
+            project: ProjectId(1),
+            free_grants: Arc::new([]),
+            free_grants_for_code_wallets: false,
+        };
+        let core = Self {
+            handle,
+            scope: Arc::new(scope),
+            number: Arc::default(),
+        };
+        for wallet in 0..WALLETS {
+            core.handle
+                .credit(&core.scope, &address(wallet), sample::credit(wallet))
+                .await
+                .unwrap();
+        }
+        core
+    }
+
+    fn next(&self) -> u64 {
+        self.number.fetch_add(1, Ordering::Relaxed)
+    }
+
+    async fn one(&self) {
+        let number = self.next();
+        let wallet = address(number % WALLETS);
+        let answer = self
+            .handle
+            .deduct(&self.scope, &wallet, sample::deduct(number))
+            .await;
+        assert!(answer.unwrap().applied);
+    }
+
+    async fn many(&self) {
+        let mut running = JoinSet::new();
+        for _ in 0..MANY {
+            let core = self.clone();
+            running.spawn(async move { core.one().await });
+        }
+        while let Some(ended) = running.join_next().await {
+            ended.unwrap();
+        }
+    }
+
+    async fn batch(&self) {
+        let items = (0..MANY).map(|_| {
+            let number = self.next();
+            (address(number % WALLETS), sample::deduct(number))
+        });
+        let answers = self
+            .handle
+            .deduct_batch(&self.scope, items.collect())
+            .await
+            .unwrap();
+        assert!(
+            answers
+                .iter()
+                .all(|answer| answer.as_ref().unwrap().applied)
+        );
+    }
+}
+
+fn address(wallet: u64) -> Address {
+    Address::External(sample::user(wallet))
+}
+
+fn wallets(c: &mut Criterion) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let runtime = Runtime::new().unwrap();
+    let core = runtime.block_on(Core::start(&folder.path().join("data")));
+    let mut group = c.benchmark_group("deduct until durable");
+    group.throughput(Throughput::Elements(1));
+    group.bench_function("one", |b| b.to_async(&runtime).iter(|| core.one()));
+    group.throughput(Throughput::Elements(MANY));
+    group.bench_function("1,000 at once", |b| {
+        b.to_async(&runtime).iter(|| core.many())
+    });
+    group.bench_function("a batch of 1,000", |b| {
+        b.to_async(&runtime).iter(|| core.batch())
+    });
+    group.finish();
+    runtime.block_on(core.handle.shut_down()).unwrap();
+}
+
+criterion_group! {
+    name = benches;
+    config = sample::short();
+    targets = wallets
+}
+criterion_main!(benches);

@@ -1,0 +1,55 @@
+//! The administrator's interface: projects, keys, products, prices, under `/api/admin/v1`, with its
+//! own OpenAPI document. All routes on this screen, one file for each kind of document.
+//!
+//! It knows no rule of its own: the catalog decides.
+
+mod body;
+mod field;
+mod keys;
+mod openapi;
+mod path;
+mod prices;
+mod products;
+mod projects;
+mod refusal;
+pub mod view;
+
+use axum::{Json, Router, routing::get};
+use utoipa::openapi::OpenApi;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::app::App;
+
+/// Where everything here is served.
+pub const PREFIX: &str = "/api/admin/v1";
+
+/// All routes, to be merged into the service's own.
+pub fn router() -> Router<App> {
+    let (router, document) = routes().split_for_parts();
+    let document = openapi::finish(document);
+    router.route(
+        &format!("{PREFIX}/openapi.json"),
+        get(move || std::future::ready(Json(document.clone()))),
+    )
+}
+
+/// What the routes are, for programs.
+#[must_use]
+pub fn document() -> OpenApi {
+    openapi::finish(routes().into_openapi())
+}
+
+fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().nest(
+        PREFIX,
+        OpenApiRouter::new()
+            .routes(routes!(projects::create, projects::list))
+            .routes(routes!(projects::show, projects::update))
+            .routes(routes!(keys::create, keys::list))
+            .routes(routes!(keys::show, keys::revoke))
+            .routes(routes!(products::create, products::list))
+            .routes(routes!(products::show, products::update))
+            .routes(routes!(prices::create, prices::list))
+            .routes(routes!(prices::show, prices::update)),
+    )
+}

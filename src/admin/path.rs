@@ -1,0 +1,58 @@
+//! Identifiers in the path. A malformed one is one that does not exist. They are parsed by the
+//! handler, after its body: a bad body is told before an unknown id.
+
+use std::str::FromStr;
+
+use axum::{
+    extract::{FromRequestParts, RawPathParams},
+    http::request::Parts,
+};
+use domain::id::{KeyId, PriceId, ProductId, ProjectId};
+
+use crate::api::{Code, Error};
+
+/// The named segments of a request's path, unread.
+#[derive(Debug)]
+pub(super) struct Segments(Vec<(String, String)>);
+
+impl Segments {
+    pub(super) fn project(&self) -> Result<ProjectId, Error> {
+        self.read("projectId", Code::ProjectNotFound)
+    }
+
+    pub(super) fn key(&self) -> Result<KeyId, Error> {
+        self.read("keyId", Code::KeyNotFound)
+    }
+
+    pub(super) fn product(&self) -> Result<ProductId, Error> {
+        self.read("productId", Code::ProductNotFound)
+    }
+
+    pub(super) fn price(&self) -> Result<PriceId, Error> {
+        self.read("priceId", Code::PriceNotFound)
+    }
+
+    fn read<T: FromStr>(&self, name: &str, unknown: Code) -> Result<T, Error> {
+        let segment = self.0.iter().find(|(key, _)| key == name);
+        segment
+            .and_then(|(_, text)| text.parse().ok())
+            .ok_or_else(|| Error::new(unknown))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Segments {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        // Refused only where a segment is not UTF-8: then nothing is there.
+        let params = RawPathParams::from_request_parts(parts, state)
+            .await
+            .map_err(|_| Error::new(Code::RouteNotFound))?;
+        Ok(Self(
+            params
+                .iter()
+                .map(|(name, text)| (name.to_owned(), text.to_owned()))
+                .collect(),
+        ))
+    }
+}

@@ -1,0 +1,218 @@
+//! Products: make, list, show, change.
+
+use axum::{Json, extract::State, http::StatusCode};
+use domain::{Amount, MAX_CREDITS, catalog};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::{
+    body::{Body, inner},
+    field::Field,
+    openapi::{Failure, NotFound, Refused},
+    path::Segments,
+    view::{FreeGrant, Period, Product, ProductType, Products},
+};
+use crate::{
+    api::{Administrator, Code, Error},
+    app::App,
+    catalog::{NewProduct, ProductChange},
+};
+
+/// A product to make.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NewProduct)]
+struct Create {
+    /// 1 to 200 characters.
+    #[schema(value_type = String)]
+    name: Option<String>,
+    /// What it is.
+    #[serde(rename = "type")]
+    #[schema(value_type = ProductType)]
+    kind: Option<ProductType>,
+    /// At most 2000 characters.
+    description: Option<String>,
+    /// What its credits are called; required for type `credits`.
+    credit_unit: Option<String>,
+    /// Credits for nothing; only with a `creditUnit`.
+    #[schema(value_type = Option<FreeGrant>)]
+    free_grant: Option<Map<String, Value>>,
+    /// Whether it is offered; true when left out.
+    active: Option<bool>,
+}
+
+/// What to change of a product. What is left out stays.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ProductChange)]
+struct Update {
+    /// 1 to 200 characters.
+    #[schema(value_type = Option<String>, nullable = false)]
+    #[serde(default)]
+    name: Field<String>,
+    /// What it is; settled once it has prices.
+    #[serde(rename = "type", default)]
+    #[schema(value_type = Option<ProductType>, nullable = false)]
+    kind: Field<ProductType>,
+    /// At most 2000 characters; null: none.
+    #[schema(value_type = Option<String>)]
+    #[serde(default)]
+    description: Field<String>,
+    /// What its credits are called. It can be renamed but not removed: wallets may hold them.
+    #[schema(value_type = Option<String>)]
+    #[serde(default)]
+    credit_unit: Field<String>,
+    /// Credits for nothing; null: none.
+    #[schema(value_type = Option<FreeGrant>)]
+    #[serde(default)]
+    free_grant: Field<Map<String, Value>>,
+    /// Whether it is offered. Balances of an inactive product stay spendable.
+    #[schema(value_type = Option<bool>, nullable = false)]
+    #[serde(default)]
+    active: Field<bool>,
+}
+
+#[derive(Deserialize)]
+struct Grant {
+    credits: Option<i64>,
+    period: Option<Period>,
+}
+
+impl Grant {
+    fn read(fields: Map<String, Value>) -> Result<catalog::FreeGrant, Error> {
+        let Self { credits, period } = inner("freeGrant", fields)?;
+        let missing = |field| Error::missing(field).within("freeGrant");
+        let credits = Amount::new(credits.ok_or_else(|| missing("credits"))?).ok_or_else(|| {
+            let message = format!("credits is a whole number from 1 to {MAX_CREDITS}.");
+            Error::invalid("freeGrant.credits", message)
+        })?;
+        let period = period.ok_or_else(|| missing("period"))?.into();
+        Ok(catalog::FreeGrant { credits, period })
+    }
+}
+
+/// Make a product.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/products",
+    operation_id = "createProduct",
+    tag = "Products",
+    params(("projectId" = String, Path, description = "The project.")),
+    request_body = Create,
+    responses((status = 201, description = "Made.", body = Product), Refused, NotFound, Failure)
+)]
+pub(super) async fn create(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<(StatusCode, Json<Product>), Error> {
+    let body: Create = body.parse()?;
+    let new = NewProduct {
+        name: body.name.ok_or_else(|| Error::missing("name"))?,
+        kind: body.kind.ok_or_else(|| Error::missing("type"))?.into(),
+        description: body.description,
+        credit_unit: body.credit_unit,
+        free_grant: body.free_grant.map(Grant::read).transpose()?,
+        active: body.active.unwrap_or(true),
+    };
+    let project = path.project()?;
+    let product = app.catalog.create_product(project, new).await?;
+    let catalog = app.catalog.project(project)?;
+    Ok((StatusCode::CREATED, Json(Product::of(&product, &catalog))))
+}
+
+/// List a project's products with their prices, inactive ones too.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/products",
+    operation_id = "listProducts",
+    tag = "Products",
+    params(("projectId" = String, Path, description = "The project.")),
+    responses((status = 200, description = "All of them.", body = Products), NotFound, Failure)
+)]
+pub(super) async fn list(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<Products>, Error> {
+    let catalog = app.catalog.project(path.project()?)?;
+    let products = catalog
+        .products()
+        .map(|product| Product::of(product, &catalog))
+        .collect();
+    Ok(Json(Products { products }))
+}
+
+/// Show a product with its prices.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/products/{productId}",
+    operation_id = "getProduct",
+    tag = "Products",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("productId" = String, Path, description = "The product.")
+    ),
+    responses((status = 200, description = "The product.", body = Product), NotFound, Failure)
+)]
+pub(super) async fn show(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<Product>, Error> {
+    let catalog = app.catalog.project(path.project()?)?;
+    let product = catalog
+        .product(&path.product()?)
+        .ok_or(Error::new(Code::ProductNotFound))?;
+    Ok(Json(Product::of(product, &catalog)))
+}
+
+/// Change a product.
+#[utoipa::path(
+    patch,
+    path = "/projects/{projectId}/products/{productId}",
+    operation_id = "updateProduct",
+    tag = "Products",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("productId" = String, Path, description = "The product.")
+    ),
+    request_body = Update,
+    responses(
+        (status = 200, description = "As it is now.", body = Product),
+        Refused, NotFound, Failure
+    )
+)]
+pub(super) async fn update(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<Json<Product>, Error> {
+    let change = body.parse::<Update>()?.read()?;
+    let project = path.project()?;
+    let product = app
+        .catalog
+        .update_product(project, path.product()?, change)
+        .await?;
+    let catalog = app.catalog.project(project)?;
+    Ok(Json(Product::of(&product, &catalog)))
+}
+
+impl Update {
+    fn read(self) -> Result<ProductChange, Error> {
+        let free_grant = self.free_grant.nullable();
+        Ok(ProductChange {
+            name: self.name.not_null("name")?,
+            kind: self.kind.not_null("type")?.map(Into::into),
+            description: self.description.nullable(),
+            credit_unit: self.credit_unit.nullable(),
+            free_grant: free_grant
+                .map(|grant| grant.map(Grant::read).transpose())
+                .transpose()?,
+            active: self.active.not_null("active")?,
+        })
+    }
+}

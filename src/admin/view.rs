@@ -1,0 +1,378 @@
+//! Projects, keys, products and prices as the administrator sees them: everything, also what is
+//! inactive or revoked. `scrip apply` reads them back.
+
+use domain::catalog::{self, ApiKey};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{
+    api::view::Instant,
+    catalog::{MintedKey, ProjectCatalog},
+};
+
+/// How a project's wallets are addressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Anonymous code wallets, and external ones.
+    CreditCodes,
+    /// External wallets only.
+    ExternalUsers,
+}
+
+/// So many anonymous wallets in so many seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreationLimit {
+    /// Wallets, at least 1.
+    #[schema(minimum = 1)]
+    pub max: u32,
+    /// Seconds, at most a year.
+    #[schema(minimum = 1, maximum = 31_622_400)]
+    pub window_seconds: u32,
+}
+
+/// A project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Project {
+    /// Its identifier.
+    #[schema(example = "proj_01jd3v8q6pf6r9x3v1m2k4c5d7")]
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// How its wallets are addressed.
+    pub mode: Mode,
+    /// Origins that a publishable key may redirect to; empty: any.
+    pub allowed_origins: Vec<String>,
+    /// Anonymous wallets for the whole project; null: no limit.
+    pub wallet_creation_limit: Option<CreationLimit>,
+    /// Anonymous wallets for each client address; null: no limit.
+    pub wallet_creation_limit_per_ip: Option<CreationLimit>,
+    /// Whether anonymous wallets get free grants.
+    pub free_grants_for_code_wallets: bool,
+    /// Days for which a past-due subscription keeps its features.
+    pub subscription_grace_days: u32,
+    /// When it was made.
+    pub created_at: String,
+}
+
+/// A project that was just made, with a key of each kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreatedProject {
+    /// The project.
+    #[serde(flatten)]
+    pub project: Project,
+    /// For browsers.
+    pub publishable_key: String,
+    /// For servers. Shown only now.
+    pub secret_key: String,
+}
+
+/// All projects.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Projects {
+    /// Oldest first.
+    pub projects: Vec<Project>,
+}
+
+/// What a key may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum KeyKind {
+    /// Browser-safe.
+    Publishable,
+    /// Server only.
+    Secret,
+}
+
+/// An API key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Key {
+    /// Its name, safe to show.
+    #[schema(example = "key_01jd3v8q6pf6r9x3v1m2k4c5d7")]
+    pub id: String,
+    /// What it may do.
+    pub kind: KeyKind,
+    /// The key itself. A secret one is told once, when it is made; then null.
+    pub key: Option<String>,
+    /// When it was made.
+    pub created_at: String,
+    /// When it stopped working; null: it works.
+    pub revoked_at: Option<String>,
+}
+
+/// All keys of a project.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Keys {
+    /// Oldest first, revoked ones too.
+    pub keys: Vec<Key>,
+}
+
+/// What a product is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProductType {
+    /// Prepaid credits.
+    Credits,
+    /// Tiers billed each cycle.
+    Subscription,
+    /// Features bought once.
+    OneTime,
+}
+
+/// How often a free grant is given, by the UTC calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Period {
+    /// Once in a wallet's life; never expires.
+    Once,
+    /// Each day.
+    Daily,
+    /// Each week, from Monday.
+    Weekly,
+    /// Each month.
+    Monthly,
+    /// Each year.
+    Yearly,
+}
+
+/// Credits that every wallet gets each period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FreeGrant {
+    /// How many.
+    #[schema(minimum = 1)]
+    pub credits: i64,
+    /// How often.
+    pub period: Period,
+}
+
+/// A product with all of its prices.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Product {
+    /// Its identifier.
+    #[schema(example = "prod_01jd3v8q6pf6r9x3v1m2k4c5d7")]
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// A sentence about it.
+    pub description: Option<String>,
+    /// What it is.
+    #[serde(rename = "type")]
+    pub kind: ProductType,
+    /// What its credits are called; null: it holds none.
+    pub credit_unit: Option<String>,
+    /// Credits for nothing; null: none.
+    pub free_grant: Option<FreeGrant>,
+    /// Whether it is offered.
+    pub active: bool,
+    /// When it was made.
+    pub created_at: String,
+    /// All of its prices, oldest first, inactive ones too.
+    pub prices: Vec<Price>,
+}
+
+/// All products of a project.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Products {
+    /// Oldest first, inactive ones too.
+    pub products: Vec<Product>,
+}
+
+/// How often a price is charged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Interval {
+    /// Once.
+    OneTime,
+    /// Each month.
+    Month,
+    /// Each year.
+    Year,
+}
+
+/// A price.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Price {
+    /// Its identifier.
+    #[schema(example = "price_01jd3v8q6pf6r9x3v1m2k4c5d7")]
+    pub id: String,
+    /// Of which product.
+    pub product_id: String,
+    /// The tier's name.
+    pub label: Option<String>,
+    /// In the currency's minor unit.
+    pub amount_cents: i64,
+    /// ISO 4217.
+    pub currency: String,
+    /// Credits for it; for a subscription in each cycle.
+    pub credits_granted: i64,
+    /// The product whose balance it fills; null: its own.
+    pub credits_product_id: Option<String>,
+    /// Days until the credits expire; null: never.
+    pub credits_expire_after_days: Option<u32>,
+    /// Whether a cycle's unused credits stay.
+    pub rollover: bool,
+    /// Features that it unlocks, sorted.
+    pub features: Vec<String>,
+    /// How often it is charged.
+    pub interval: Interval,
+    /// Whether it is offered.
+    pub active: bool,
+    /// When it was made.
+    pub created_at: String,
+}
+
+/// All prices of a product.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Prices {
+    /// Oldest first, inactive ones too.
+    pub prices: Vec<Price>,
+}
+
+impl From<&catalog::Project> for Project {
+    fn from(project: &catalog::Project) -> Self {
+        Self {
+            id: project.id.to_string(),
+            name: project.name.clone(),
+            mode: project.mode.into(),
+            allowed_origins: project.allowed_origins.clone(),
+            wallet_creation_limit: project.wallet_creation_limit.map(Into::into),
+            wallet_creation_limit_per_ip: project.wallet_creation_limit_per_ip.map(Into::into),
+            free_grants_for_code_wallets: project.free_grants_for_code_wallets,
+            subscription_grace_days: project.subscription_grace_days,
+            created_at: Instant(project.created_at).to_string(),
+        }
+    }
+}
+
+impl From<&ApiKey> for Key {
+    fn from(key: &ApiKey) -> Self {
+        Self {
+            id: key.id.to_string(),
+            kind: key.kind.into(),
+            key: key.public.clone(),
+            created_at: Instant(key.created_at).to_string(),
+            revoked_at: key.revoked_at.map(|at| Instant(at).to_string()),
+        }
+    }
+}
+
+impl From<MintedKey> for Key {
+    fn from(minted: MintedKey) -> Self {
+        Self {
+            key: Some(minted.plain),
+            ..Self::from(&minted.key)
+        }
+    }
+}
+
+impl Product {
+    /// A product with its prices in the catalog.
+    pub(super) fn of(product: &catalog::Product, catalog: &ProjectCatalog) -> Self {
+        Self {
+            id: product.id.to_string(),
+            name: product.name.clone(),
+            description: product.description.clone(),
+            kind: product.kind.into(),
+            credit_unit: product.credit_unit.clone(),
+            free_grant: product.free_grant.map(Into::into),
+            active: product.active,
+            created_at: Instant(product.created_at).to_string(),
+            prices: catalog.prices(&product.id).map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<&catalog::Price> for Price {
+    fn from(price: &catalog::Price) -> Self {
+        Self {
+            id: price.id.to_string(),
+            product_id: price.product.to_string(),
+            label: price.label.clone(),
+            amount_cents: price.amount_cents,
+            currency: price.currency.clone(),
+            credits_granted: price.credits_granted,
+            credits_product_id: price.credits_product.map(|id| id.to_string()),
+            credits_expire_after_days: price.credits_expire_after_days,
+            rollover: price.rollover,
+            features: price
+                .features
+                .iter()
+                .map(|slug| slug.as_str().to_owned())
+                .collect(),
+            interval: price.interval.into(),
+            active: price.active,
+            created_at: Instant(price.created_at).to_string(),
+        }
+    }
+}
+
+impl From<catalog::FreeGrant> for FreeGrant {
+    fn from(grant: catalog::FreeGrant) -> Self {
+        Self {
+            credits: grant.credits.get(),
+            period: grant.period.into(),
+        }
+    }
+}
+
+impl From<catalog::CreationLimit> for CreationLimit {
+    fn from(limit: catalog::CreationLimit) -> Self {
+        Self {
+            max: limit.max,
+            window_seconds: limit.window_seconds,
+        }
+    }
+}
+
+impl From<CreationLimit> for catalog::CreationLimit {
+    fn from(limit: CreationLimit) -> Self {
+        Self {
+            max: limit.max,
+            window_seconds: limit.window_seconds,
+        }
+    }
+}
+
+/// The wire's names and the rules' names of the same choices.
+macro_rules! same {
+    ($wire:ident, $rule:path, $($variant:ident),+) => {
+        impl From<$rule> for $wire {
+            fn from(rule: $rule) -> Self {
+                use $rule as Rule;
+                match rule { $(Rule::$variant => Self::$variant,)+ }
+            }
+        }
+
+        impl From<$wire> for $rule {
+            fn from(wire: $wire) -> Self {
+                match wire { $($wire::$variant => Self::$variant,)+ }
+            }
+        }
+    };
+}
+
+same!(Mode, catalog::Mode, CreditCodes, ExternalUsers);
+same!(KeyKind, catalog::KeyKind, Publishable, Secret);
+same!(
+    ProductType,
+    catalog::ProductType,
+    Credits,
+    Subscription,
+    OneTime
+);
+same!(Interval, catalog::Interval, OneTime, Month, Year);
+same!(
+    Period,
+    domain::time::Period,
+    Once,
+    Daily,
+    Weekly,
+    Monthly,
+    Yearly
+);

@@ -1,0 +1,209 @@
+//! A request's body: its media type and size are checked before it is read whole, its shape when it
+//! is parsed. Parsing borrows from the body and runs once; only a refusal parses a second time, to
+//! find out which input was at fault.
+
+use std::time::Duration;
+
+use axum::{
+    body::Bytes,
+    extract::{FromRef, FromRequest, Request},
+    http::{HeaderMap, header},
+};
+use bytes::BytesMut;
+use http_body_util::BodyExt;
+use serde::Deserialize;
+
+use super::{
+    error::{Code, Error},
+    field::Object,
+};
+use crate::app::App;
+
+/// A body that is too large is read on to here before it is refused, so that a client that is still
+/// sending hears the answer.
+const DRAINED_BYTES: usize = 4 * 1024 * 1024;
+
+/// A JSON body of an ordinary request.
+#[derive(Debug)]
+pub(super) struct Body(Bytes);
+
+/// A JSON body of a batch, which may be larger.
+#[derive(Debug)]
+pub(super) struct BatchBody(Bytes);
+
+impl<S: Sync> FromRequest<S> for Body
+where
+    App: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        let http = &App::from_ref(state).config.http;
+        read(request, http.max_body_bytes, http.body_timeout_seconds)
+            .await
+            .map(Self)
+    }
+}
+
+impl<S: Sync> FromRequest<S> for BatchBody
+where
+    App: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        let http = &App::from_ref(state).config.http;
+        read(
+            request,
+            http.max_batch_body_bytes,
+            http.body_timeout_seconds,
+        )
+        .await
+        .map(Self)
+    }
+}
+
+impl Body {
+    /// Reads the body as an object of this type.
+    pub(super) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
+        parse(&self.0)
+    }
+}
+
+impl BatchBody {
+    /// Reads the body as an object of this type.
+    pub(super) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
+        parse(&self.0)
+    }
+}
+
+async fn read(request: Request, max: usize, seconds: u64) -> Result<Bytes, Error> {
+    if !is_json(request.headers()) {
+        return Err(Error::new(Code::UnsupportedMediaType));
+    }
+    let mut body = request.into_body();
+    // Most bodies have arrived with the head, in one piece: no timer, no copy.
+    let Some(first) = within(seconds, next(&mut body)).await? else {
+        return Ok(Bytes::new());
+    };
+    if first.len() <= max && http_body::Body::is_end_stream(&body) {
+        return Ok(first);
+    }
+    within(seconds, rest(body, first, max)).await
+}
+
+async fn rest(mut body: axum::body::Body, first: Bytes, max: usize) -> Result<Bytes, Error> {
+    let mut whole = BytesMut::from(first);
+    let mut seen = whole.len();
+    while seen <= DRAINED_BYTES
+        && let Some(more) = next(&mut body).await?
+    {
+        seen = seen.saturating_add(more.len());
+        if seen <= max {
+            whole.extend_from_slice(&more);
+        } else {
+            whole = BytesMut::new();
+        }
+    }
+    if seen <= max {
+        Ok(whole.freeze())
+    } else {
+        Err(Error::new(Code::BodyTooLarge))
+    }
+}
+
+/// The next piece of data; `None` at the end.
+async fn next(body: &mut axum::body::Body) -> Result<Option<Bytes>, Error> {
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Error::malformed("The body ended too early."))?;
+        if let Ok(data) = frame.into_data() {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
+}
+
+async fn within<T>(seconds: u64, read: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    match tokio::time::timeout(Duration::from_secs(seconds), read).await {
+        Ok(result) => result,
+        Err(_) => Err(Error::malformed("The body took too long to arrive.")),
+    }
+}
+
+/// Whether the media type is `application/json`, with any parameters.
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(value) = headers.get(header::CONTENT_TYPE) else {
+        return false;
+    };
+    let essence = value
+        .as_bytes()
+        .split(|&byte| byte == b';')
+        .next()
+        .unwrap_or_default();
+    essence
+        .trim_ascii()
+        .eq_ignore_ascii_case(b"application/json")
+}
+
+fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
+    match serde_json::from_slice::<Object<T>>(body) {
+        Ok(Object(value)) => Ok(value),
+        Err(_) => Err(explain::<T>(body)),
+    }
+}
+
+/// Which input is at fault, and what was expected of it. Never what was there instead: that may be
+/// a secret in the wrong place.
+#[cold]
+fn explain<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Error {
+    let mut deserializer = serde_json::Deserializer::from_slice(body);
+    let failure = match serde_path_to_error::deserialize::<_, Object<T>>(&mut deserializer) {
+        Ok(_) => return Error::malformed("The body has more than one JSON value."),
+        Err(failure) => failure,
+    };
+    let path = failure.path().to_string();
+    let inner = failure.inner();
+    let text = inner.to_string();
+    // serde_json ends each message with its place.
+    let message = text
+        .rsplit_once(" at line ")
+        .map_or(text.as_str(), |(message, _)| message);
+    if !inner.is_data() {
+        // Of these one value is at fault, not the text as a whole. They repeat no input.
+        let of_one_value = [
+            "number out of range",
+            "lone leading surrogate",
+            "unexpected end of hex",
+        ];
+        return if path != "." && of_one_value.iter().any(|start| message.starts_with(start)) {
+            Error::invalid(
+                path.clone(),
+                format!("{path} is not valid JSON: {message}."),
+            )
+        } else {
+            Error::malformed(format!("The body is not valid JSON: {text}."))
+        };
+    }
+    if let Some(field) = message
+        .strip_prefix("duplicate field `")
+        .and_then(|m| m.strip_suffix('`'))
+    {
+        let param = if path == "." {
+            field.to_owned()
+        } else {
+            format!("{path}.{field}")
+        };
+        return Error::invalid(param.clone(), format!("{param} is there twice."));
+    }
+    match (message.rsplit_once(", expected "), path.as_str()) {
+        (Some((_, expected)), ".") => Error::malformed(format!("The body has to be {expected}.")),
+        (Some((_, expected)), _) => {
+            Error::invalid(path.clone(), format!("{path} has to be {expected}."))
+        }
+        (None, ".") => Error::malformed("The body does not have the expected shape."),
+        (None, _) => Error::invalid(path.clone(), format!("{path} is not valid.")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

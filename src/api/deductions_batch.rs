@@ -1,0 +1,216 @@
+//! `POST /deductions/batch`: many deductions in one request, each applied or refused on its own. An
+//! ill-shaped item refuses them all.
+
+use actors::Address;
+use axum::{extract::State, response::Response};
+use domain::wallet::deduct::Deduct;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::{
+    auth::SecretKey,
+    body::BatchBody,
+    error::{Code, Error, ErrorBody},
+    field::{Object, Positive, Text},
+    idempotency, meta, respond,
+    subject::{self, Named, required},
+    view::Deducted,
+};
+use crate::{app::App, catalog::ProjectCatalog};
+
+const MAX_ITEMS: usize = 1000;
+/// Bytes of a result, roughly.
+const RESULT_BYTES: usize = 48;
+
+/// Deductions, 1 to 1,000.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = DeductBatch)]
+pub(super) struct Request<'a> {
+    #[serde(borrow)]
+    #[schema(value_type = Vec<Item>, required, nullable = false, min_items = 1, max_items = 1000)]
+    items: Option<Vec<Object<Item<'a>>>>,
+}
+
+/// A deduction. The wallet is named by exactly one of `externalUserId` and `code`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DeductBatchItem)]
+pub(super) struct Item<'a> {
+    /// The caller's own user id.
+    #[serde(borrow)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 255)]
+    external_user_id: Option<Text<'a>>,
+    /// A recovery code.
+    #[serde(borrow)]
+    #[schema(value_type = Option<String>)]
+    code: Option<Text<'a>>,
+    /// Whose credits; may be left out where the project has exactly one product that holds credits.
+    #[serde(borrow)]
+    #[schema(value_type = Option<String>)]
+    product_id: Option<Text<'a>>,
+    #[schema(value_type = i64, required, nullable = false, minimum = 1, maximum = 9007199254740991_i64)]
+    amount: Option<Positive>,
+    /// Names the operation: it is applied once.
+    #[serde(borrow)]
+    #[schema(value_type = String, required, nullable = false, min_length = 1, max_length = 255)]
+    idempotency_key: Option<Text<'a>>,
+    /// A note for the ledger: at most 4 KiB.
+    #[serde(borrow)]
+    #[schema(value_type = Option<Object>)]
+    meta: Option<&'a RawValue>,
+}
+
+/// What came of each item, in their order.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DeductBatchResults)]
+pub(super) struct Results<'a> {
+    #[schema(value_type = Vec<ItemResult>)]
+    results: Vec<ItemResult<'a>>,
+}
+
+/// What came of an item: either a deduction or its refusal.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = DeductBatchResult)]
+pub(super) enum ItemResult<'a> {
+    /// Done, now or before.
+    Done(Deducted),
+    /// Refused; nothing changed.
+    Refused {
+        #[schema(value_type = ErrorBody)]
+        error: ErrorBody<'a>,
+    },
+}
+
+/// Deduct from many wallets
+///
+/// Each item is applied or refused on its own, those of one wallet in list order, and all that were
+/// applied are durable before the answer. An ill-shaped item refuses the whole batch, with
+/// `param` naming it (`items[3].amount`).
+#[utoipa::path(
+    post,
+    path = "/api/v1/deductions/batch",
+    tag = "Wallets of both kinds",
+    request_body = Request,
+    responses((status = 200, description = "What came of each", body = Results)),
+    security(("secret" = [])),
+    extensions(("x-errors" = json!(["conflicting_wallet"]))),
+)]
+pub(super) async fn deduct_batch(
+    State(app): State<App>,
+    key: SecretKey,
+    body: BatchBody,
+) -> Result<Response, Error> {
+    let Request { items } = body.parse()?;
+    let items = required(items, "items")?;
+    if !(1..=MAX_ITEMS).contains(&items.len()) {
+        return Err(Error::invalid("items", "items has 1 to 1000 items."));
+    }
+    let commands = read(items, &key)?;
+    // What cannot be found is refused here; the wallets decide the rest.
+    let mut refused = Vec::with_capacity(commands.len());
+    let mut sent = Vec::with_capacity(commands.len());
+    for command in commands {
+        match command {
+            Ok(command) => {
+                refused.push(None);
+                sent.push(command);
+            }
+            Err(error) => refused.push(Some(error)),
+        }
+    }
+    let outcomes = app.handle.deduct_batch(&key.scope, sent).await;
+    let outcomes = outcomes.map_err(|error| Error::from_wallet(error, &key))?;
+    let mut outcomes = outcomes.into_iter().map(|outcome| {
+        app.metrics.deducted(outcome.as_ref());
+        outcome
+            .map(Deducted::from)
+            .map_err(|error| Error::from_wallet(error, &key))
+    });
+    let outcomes: Vec<Result<Deducted, Error>> = refused
+        .into_iter()
+        .map(|refused| match refused {
+            Some(error) => Err(error),
+            // One outcome for each item that was sent.
+            None => outcomes
+                .next()
+                .unwrap_or(Err(Error::new(Code::InternalError))),
+        })
+        .collect();
+    let results: Vec<_> = outcomes.iter().map(ItemResult::of).collect();
+    let bytes = results.len().saturating_mul(RESULT_BYTES);
+    respond::json_with_capacity(&Results { results }, bytes)
+}
+
+impl<'a> ItemResult<'a> {
+    fn of(outcome: &'a Result<Deducted, Error>) -> Self {
+        match outcome {
+            Ok(Deducted { balance, deducted }) => Self::Done(Deducted {
+                balance: *balance,
+                deducted: *deducted,
+            }),
+            Err(error) => Self::Refused {
+                error: error.body(None),
+            },
+        }
+    }
+}
+
+type Command = (Address, Deduct);
+
+/// Checks every item. The outer error refuses the batch, an inner one its item.
+fn read(
+    items: Vec<Object<Item<'_>>>,
+    project: &ProjectCatalog,
+) -> Result<Vec<Result<Command, Error>>, Error> {
+    items
+        .into_iter()
+        .enumerate()
+        .map(|(position, Object(item))| {
+            let shape =
+                shape(&item).map_err(|error| error.within(&format!("items[{position}]")))?;
+            Ok(resolve(shape, &item, project))
+        })
+        .collect()
+}
+
+/// What an item says, its product not looked up yet.
+struct Shape {
+    wallet: Named,
+    amount: domain::Amount,
+    key: domain::text::IdempotencyKey,
+    meta: Option<domain::text::Meta>,
+}
+
+fn shape(item: &Item<'_>) -> Result<Shape, Error> {
+    let wallet = subject::wallet(item.external_user_id.as_ref(), item.code.as_ref())?;
+    let wallet = required(wallet, "externalUserId")?;
+    let Positive(amount) = required(item.amount, "amount")?;
+    let key = idempotency::required(item.idempotency_key.as_ref())?;
+    Ok(Shape {
+        wallet,
+        amount,
+        key,
+        meta: meta::parse(item.meta)?,
+    })
+}
+
+fn resolve(shape: Shape, item: &Item<'_>, project: &ProjectCatalog) -> Result<Command, Error> {
+    let Shape {
+        wallet,
+        amount,
+        key,
+        meta,
+    } = shape;
+    let product = subject::product_or_only(item.product_id.as_ref(), project)?;
+    Ok((
+        wallet.address()?,
+        Deduct {
+            product,
+            amount,
+            key,
+            meta,
+        },
+    ))
+}

@@ -1,0 +1,242 @@
+//! The one layer around every route. Before a handler it names the request, authenticates the key
+//! and counts it against its limit; after it it writes refusals out and adds the headers and figures
+//! that every response has. One layer instead of five: a deduction pays for each.
+//!
+//! It logs routes, never paths: they carry recovery codes.
+
+use std::{
+    any::Any,
+    convert::Infallible,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::Arc,
+    task::{Context as TaskContext, Poll, ready},
+    time::Instant,
+};
+
+use axum::{
+    extract::{ConnectInfo, MatchedPath, Request},
+    http::{HeaderValue, StatusCode},
+    response::{IntoResponse, Response},
+};
+use pin_project_lite::pin_project;
+use tower::{Layer, Service};
+
+use super::{
+    auth::authenticate,
+    context::{Anonymous, Context},
+    error::{Code, Error},
+    headers::{RATE_LIMIT_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, X_REQUEST_ID},
+    request_id::RequestId,
+};
+use crate::{
+    app::App,
+    limits::{Client, Level},
+    metrics::Route,
+};
+
+/// What of the service needs an API key.
+pub(crate) const API_PREFIX: &str = "/api/v1/";
+
+/// Puts [`Edge`] around routes.
+#[derive(Clone)]
+pub struct EdgeLayer(pub App);
+
+/// The layer as a service.
+#[derive(Clone)]
+pub struct Edge<S> {
+    inner: S,
+    app: App,
+}
+
+impl<S> Layer<S> for EdgeLayer {
+    type Service = Edge<S>;
+
+    fn layer(&self, inner: S) -> Edge<S> {
+        Edge {
+            inner,
+            app: Arc::clone(&self.0),
+        }
+    }
+}
+
+impl<S> Service<Request> for Edge<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible>,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = EdgeFuture<S::Future>;
+
+    fn poll_ready(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, mut request: Request) -> Self::Future {
+        let (context, tail, refusal) = self.enter(&request);
+        let inner = match refusal {
+            Some(error) => Running::Refused { error: Some(error) },
+            None => {
+                request.extensions_mut().insert(context);
+                Running::Handler {
+                    future: self.inner.call(request),
+                }
+            }
+        };
+        EdgeFuture { inner, tail }
+    }
+}
+
+impl<S> Edge<S> {
+    /// All that happens before a handler.
+    fn enter(&self, request: &Request) -> (Context, Tail, Option<Error>) {
+        let app = &self.app;
+        let started = Instant::now();
+        let request_id = RequestId::new();
+        let now = app.clock.now();
+        let peer = request
+            .extensions()
+            .get::<ConnectInfo<SocketAddr>>()
+            .map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| {
+                peer.ip()
+            });
+        let client = Client::of(
+            peer,
+            request.headers(),
+            &app.limits.settings().trusted_proxies,
+        );
+        let caller = if request.uri().path().starts_with(API_PREFIX) {
+            authenticate(request.headers(), &app.catalog.current())
+        } else {
+            Err(Anonymous::NoKey)
+        };
+        let counted = caller
+            .as_ref()
+            .ok()
+            .and_then(|caller| app.limits.request(caller.kind, caller.key, client, now));
+        let (level, refusal) = match counted {
+            None => (None, None),
+            Some(Ok(level)) => (Some(level), None),
+            Some(Err(refusal)) => (None, Some(Error::limited(Code::RateLimited, refusal))),
+        };
+        let matched = request
+            .extensions()
+            .get::<MatchedPath>()
+            .map(MatchedPath::as_str);
+        let route = app.metrics.route(request.method(), matched);
+        let tail = Tail {
+            request_id,
+            level,
+            route,
+            started,
+        };
+        (
+            Context {
+                request_id,
+                client,
+                now,
+                caller,
+            },
+            tail,
+            refusal,
+        )
+    }
+}
+
+pin_project! {
+    /// A request on its way through.
+    pub struct EdgeFuture<F> {
+        #[pin]
+        inner: Running<F>,
+        tail: Tail,
+    }
+}
+
+pin_project! {
+    #[project = RunningProjection]
+    enum Running<F> {
+        Refused { error: Option<Error> },
+        Handler { #[pin] future: F },
+    }
+}
+
+impl<F: Future<Output = Result<Response, Infallible>>> Future for EdgeFuture<F> {
+    type Output = Result<Response, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let mut response = match this.inner.project() {
+            RunningProjection::Refused { error } => error
+                .take()
+                .unwrap_or(Error::new(Code::InternalError))
+                .into_response(),
+            RunningProjection::Handler { future } => {
+                // A handler that panicked is not polled again.
+                match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
+                    Ok(poll) => {
+                        let Ok(response) = ready!(poll);
+                        response
+                    }
+                    Err(panic) => this.tail.panicked(&*panic),
+                }
+            }
+        };
+        this.tail.leave(&mut response);
+        Poll::Ready(Ok(response))
+    }
+}
+
+/// What is needed after the handler.
+struct Tail {
+    request_id: RequestId,
+    level: Option<Level>,
+    route: Arc<Route>,
+    started: Instant,
+}
+
+impl Tail {
+    /// All that happens after a handler.
+    fn leave(&self, response: &mut Response) {
+        let refusal = response.extensions_mut().remove::<Error>();
+        if let Some(error) = &refusal {
+            error.write(response, self.request_id);
+        }
+        let headers = response.headers_mut();
+        headers.insert(X_REQUEST_ID, self.request_id.text().header());
+        // On a 429 the headers describe the limit that refused.
+        if let Some(level) = self.level
+            && refusal.as_ref().and_then(Error::refusal).is_none()
+        {
+            headers.insert(RATE_LIMIT_LIMIT, HeaderValue::from(level.limit));
+            headers.insert(RATE_LIMIT_REMAINING, HeaderValue::from(level.remaining));
+            headers.insert(RATE_LIMIT_RESET, HeaderValue::from(level.reset_seconds));
+        }
+        let status = response.status();
+        self.route.answered(status, self.started.elapsed());
+        if status == StatusCode::INTERNAL_SERVER_ERROR {
+            tracing::error!(
+                request.id = self.request_id.text().as_str(),
+                request.route = self.route.name(),
+                "a request failed by a defect of this service",
+            );
+        } else {
+            tracing::debug!(
+                request.id = self.request_id.text().as_str(),
+                request.route = self.route.name(),
+                response.status = status.as_u16(),
+                "answered a request",
+            );
+        }
+    }
+
+    /// The panic's own message stays in the log of the panic hook.
+    fn panicked(&self, _: &(dyn Any + Send)) -> Response {
+        tracing::error!(
+            request.id = self.request_id.text().as_str(),
+            request.route = self.route.name(),
+            "a handler panicked",
+        );
+        Error::new(Code::InternalError).into_response()
+    }
+}

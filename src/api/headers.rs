@@ -1,0 +1,16 @@
+//! Names of the headers that are Scrip's own.
+
+use axum::http::HeaderName;
+
+/// The request's identifier, on every response.
+pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// How many requests the limit allows at once.
+pub const RATE_LIMIT_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+/// How many of them are left.
+pub const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
+/// Whole seconds until all of them are there again.
+pub const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
+/// The caller's key, in place of the body's `idempotencyKey`.
+pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// `true` on the answer to a repeated request.
+pub const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");

@@ -1,0 +1,50 @@
+//! `POST /holds/{holdId}/release`: giving a hold back.
+
+use axum::{extract::State, response::Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{
+    auth::AnyKey,
+    error::Error,
+    hold_path::{HoldPath, access},
+    respond,
+};
+use crate::app::App;
+
+/// The balance with what was given back.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Released {
+    /// Credits that can be spent now.
+    balance: i64,
+}
+
+/// Release a hold
+///
+/// Takes no body. Repeating it answers the current balance and the header `Idempotency-Replayed`.
+#[utoipa::path(
+    post,
+    path = "/api/v1/holds/{holdId}/release",
+    tag = "Holds",
+    params(("holdId" = String, Path, description = "`hold_…`")),
+    responses((status = 200, description = "Released, now or before", body = Released)),
+    security(("publishable" = []), ("secret" = [])),
+    extensions(("x-errors" = json!(["secret_key_required", "hold_not_found", "hold_closed"]))),
+)]
+pub(super) async fn release_hold(
+    State(app): State<App>,
+    key: AnyKey,
+    hold: HoldPath,
+) -> Result<Response, Error> {
+    let applied = app
+        .handle
+        .release(&key.scope, access(&key), hold.id()?)
+        .await;
+    let applied = applied.map_err(|error| Error::from_wallet(error, &key))?;
+    respond::replayable(
+        &Released {
+            balance: applied.balance,
+        },
+        applied.replayed,
+    )
+}

@@ -1,0 +1,61 @@
+//! `POST /holds/{holdId}/settle`: closing a hold by its cost.
+
+use axum::{extract::State, response::Response};
+use domain::MAX_CREDITS;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{
+    auth::AnyKey,
+    body::Body,
+    error::Error,
+    field::Whole,
+    hold_path::{HoldPath, access},
+    respond,
+    subject::required,
+    view::Deducted,
+};
+use crate::app::App;
+
+/// What the work cost.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = SettleHold)]
+pub(super) struct Request {
+    /// Credits to deduct. Less than was held returns the rest; more takes the surplus from the
+    /// balance.
+    #[schema(value_type = i64, required, nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
+    amount: Option<Whole<0, MAX_CREDITS>>,
+}
+
+/// Settle a hold
+///
+/// Where the balance cannot cover a surplus the hold stays open. Repeating a settlement answers the
+/// current balance, `deducted: false` and the header `Idempotency-Replayed`.
+#[utoipa::path(
+    post,
+    path = "/api/v1/holds/{holdId}/settle",
+    tag = "Holds",
+    params(("holdId" = String, Path, description = "`hold_…`")),
+    request_body = Request,
+    responses((status = 200, description = "Settled, now or before", body = Deducted)),
+    security(("publishable" = []), ("secret" = [])),
+    extensions(("x-errors" = json!([
+        "secret_key_required", "hold_not_found", "hold_closed", "insufficient_credits"
+    ]))),
+)]
+pub(super) async fn settle_hold(
+    State(app): State<App>,
+    key: AnyKey,
+    hold: HoldPath,
+    body: Body,
+) -> Result<Response, Error> {
+    let request: Request = body.parse()?;
+    let Whole(amount) = required(request.amount, "amount")?;
+    let outcome = app
+        .handle
+        .settle(&key.scope, access(&key), hold.id()?, amount)
+        .await;
+    app.metrics.deducted(outcome.as_ref());
+    let applied = outcome.map_err(|error| Error::from_wallet(error, &key))?;
+    respond::replayable(&Deducted::from(applied), applied.replayed)
+}

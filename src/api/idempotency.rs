@@ -1,0 +1,81 @@
+//! The key that names an operation: a field of the body or the `Idempotency-Key` header.
+
+use axum::{
+    extract::FromRequestParts,
+    http::{HeaderValue, request::Parts},
+};
+use domain::text::IdempotencyKey;
+
+use super::{error::Error, field::Text, headers::IDEMPOTENCY_KEY};
+
+const FIELD: &str = "idempotencyKey";
+
+/// The header, if it was sent.
+#[derive(Debug)]
+pub(super) struct KeyHeader(Option<HeaderValue>);
+
+impl<S: Sync> FromRequestParts<S> for KeyHeader {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        Ok(Self(parts.headers.get(IDEMPOTENCY_KEY).cloned()))
+    }
+}
+
+impl KeyHeader {
+    /// The operation's key. Where both are sent they have to be equal.
+    pub(super) fn or(&self, field: Option<&Text<'_>>) -> Result<IdempotencyKey, Error> {
+        let Some(header) = &self.0 else {
+            return required(field);
+        };
+        let Ok(header) = std::str::from_utf8(header.as_bytes()) else {
+            return Err(Error::invalid(
+                FIELD,
+                "The header Idempotency-Key is not UTF-8.",
+            ));
+        };
+        if field.is_some_and(|field| field.as_str() != header) {
+            let message = "idempotencyKey and the header Idempotency-Key have to be equal.";
+            return Err(Error::invalid(FIELD, message));
+        }
+        IdempotencyKey::new(header).map_err(|error| Error::text(FIELD, error))
+    }
+}
+
+/// The key where there is only the field.
+pub(super) fn required(field: Option<&Text<'_>>) -> Result<IdempotencyKey, Error> {
+    let text = field.ok_or_else(|| Error::missing(FIELD))?;
+    IdempotencyKey::new(text.as_str()).map_err(|error| Error::text(FIELD, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(header: Option<&str>, field: Option<&str>) -> Result<String, Error> {
+        let json = serde_json::to_string(&field).unwrap();
+        let field: Option<Text<'_>> = serde_json::from_str(&json).unwrap();
+        let header = KeyHeader(header.map(|text| HeaderValue::from_str(text).unwrap()));
+        header.or(field.as_ref()).map(|key| key.as_str().to_owned())
+    }
+
+    #[test]
+    fn the_header_stands_in_for_the_field_and_may_not_contradict_it() {
+        assert_eq!(key(None, Some("a")).unwrap(), "a");
+        assert_eq!(key(Some("a"), None).unwrap(), "a");
+        assert_eq!(key(Some("é"), Some("é")).unwrap(), "é");
+        for (header, field) in [
+            (None, None),
+            (Some("a"), Some("b")),
+            (Some(""), None),
+            (None, Some("")),
+        ] {
+            assert_eq!(
+                key(header, field).unwrap_err().param(),
+                Some("idempotencyKey")
+            );
+        }
+        assert!(key(Some(&"x".repeat(255)), None).is_ok());
+        assert!(key(Some(&"x".repeat(256)), None).is_err());
+    }
+}

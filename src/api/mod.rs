@@ -1,0 +1,42 @@
+//! The HTTP interface under `/api/v1`: one endpoint a file, named by its verb; all routes in
+//! `router.rs`; who may call a handler is in its signature. It speaks to wallets through
+//! [`actors::Handle`] and knows nothing of how they are kept.
+//!
+//! It must never log or repeat a key or a recovery code, and only `error.rs` knows statuses.
+
+pub mod auth;
+mod body;
+mod code_path;
+mod context;
+mod credit;
+mod deduct;
+mod deductions_batch;
+pub mod edge;
+pub mod error;
+mod features;
+mod field;
+pub mod headers;
+mod hold_path;
+mod holds_create;
+mod holds_extend;
+mod holds_read;
+mod holds_release;
+mod holds_settle;
+mod idempotency;
+mod me;
+mod meta;
+mod products;
+mod query;
+pub mod request_id;
+mod respond;
+pub mod router;
+mod subject;
+pub mod view;
+mod wallets_create;
+mod wallets_ledger;
+mod wallets_open_external;
+mod wallets_read;
+mod wallets_rotate;
+
+pub use auth::{Administrator, AnyKey, SecretKey};
+pub use error::{Code, Error};

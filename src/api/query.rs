@@ -1,0 +1,185 @@
+//! A request's query: what is asked for by name; whatever else is there is ignored.
+
+use std::borrow::Cow;
+
+use axum::{extract::FromRequestParts, http::request::Parts};
+use domain::{history::Reason, id::ProductId, text::ExternalUserId};
+
+use super::{
+    error::{Code, Error},
+    view,
+};
+use crate::catalog::ProjectCatalog;
+
+const DEFAULT_LIMIT: usize = 25;
+const MAX_LIMIT: usize = 100;
+/// What cursors start with, so that a later kind can be told apart.
+const CURSOR_PREFIX: &str = "c1_";
+
+/// The decoded pairs of a query.
+#[derive(Debug)]
+pub(super) struct Query(Vec<(String, String)>);
+
+impl<S: Sync> FromRequestParts<S> for Query {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        let text = parts.uri.query().unwrap_or_default();
+        let pairs = url::form_urlencoded::parse(text.as_bytes());
+        Ok(Self(
+            pairs.map(|(name, value)| (own(name), own(value))).collect(),
+        ))
+    }
+}
+
+fn own(text: Cow<'_, str>) -> String {
+    text.into_owned()
+}
+
+impl Query {
+    fn get(&self, wanted: &'static str) -> Result<Option<&str>, Error> {
+        let mut values = self.0.iter().filter(|(name, _)| name == wanted);
+        let value = values.next().map(|(_, value)| value.as_str());
+        match values.next() {
+            Some(_) => Err(Error::invalid(wanted, format!("{wanted} is there twice."))),
+            None => Ok(value),
+        }
+    }
+
+    /// The user that the request is about.
+    pub(super) fn external_user(&self) -> Result<ExternalUserId, Error> {
+        const NAME: &str = "externalUserId";
+        let user = self.get(NAME)?.ok_or_else(|| Error::missing(NAME))?;
+        ExternalUserId::new(user).map_err(|error| Error::text(NAME, error))
+    }
+
+    /// Which part of a ledger to read.
+    pub(super) fn ledger(&self, project: &ProjectCatalog) -> Result<actors::LedgerQuery, Error> {
+        let limit = self.limit()?;
+        let before = self.get("cursor")?.map(read_cursor).transpose()?;
+        let reason = self.get("reason")?.map(reason).transpose()?;
+        // Last: an unknown product is a 404, which whatever is malformed precedes.
+        let product = self
+            .get("productId")?
+            .map(|id| product(id, project))
+            .transpose()?;
+        Ok(actors::LedgerQuery {
+            before,
+            limit,
+            product,
+            reason,
+        })
+    }
+
+    fn limit(&self) -> Result<usize, Error> {
+        let Some(text) = self.get("limit")? else {
+            return Ok(DEFAULT_LIMIT);
+        };
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text
+            .parse::<usize>()
+            .ok()
+            .filter(|number| (1..=MAX_LIMIT).contains(number));
+        number
+            .filter(|_| digits)
+            .ok_or_else(|| Error::invalid("limit", "limit has to be a whole number from 1 to 100."))
+    }
+}
+
+fn product(id: &str, project: &ProjectCatalog) -> Result<ProductId, Error> {
+    let known = id.parse().ok().and_then(|id| project.product(&id));
+    known
+        .map(|product| product.id)
+        .ok_or_else(|| Error::new(Code::ProductNotFound))
+}
+
+fn reason(text: &str) -> Result<Reason, Error> {
+    view::parse_reason(text)
+        .ok_or_else(|| Error::invalid("reason", "reason is not one that the ledger knows."))
+}
+
+/// Where the next page starts, opaque to callers.
+pub(super) fn write_cursor(before: u64) -> String {
+    format!("{CURSOR_PREFIX}{before:x}")
+}
+
+fn read_cursor(cursor: &str) -> Result<u64, Error> {
+    let digits = cursor
+        .strip_prefix(CURSOR_PREFIX)
+        .filter(|digits| !digits.starts_with('+'));
+    digits
+        .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+        .ok_or_else(|| Error::invalid("cursor", "cursor has to be a nextCursor of this list."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(text: &str) -> Query {
+        let pairs = url::form_urlencoded::parse(text.as_bytes());
+        Query(pairs.map(|(name, value)| (own(name), own(value))).collect())
+    }
+
+    #[test]
+    fn limits_are_whole_numbers_from_1_to_100() {
+        assert_eq!(query("other=x").limit().unwrap(), 25);
+        assert_eq!(query("limit=1").limit().unwrap(), 1);
+        assert_eq!(query("limit=100").limit().unwrap(), 100);
+        for bad in [
+            "0",
+            "101",
+            "-1",
+            "1.0",
+            "",
+            "x",
+            "1e1",
+            "%2B5",
+            "99999999999999999999999",
+        ] {
+            let error = query(&format!("limit={bad}")).limit().unwrap_err();
+            assert_eq!(error.param(), Some("limit"), "{bad}");
+        }
+        assert!(query("limit=1&limit=2").limit().is_err());
+    }
+
+    #[test]
+    fn cursors_read_back_and_nothing_else_does() {
+        for before in [0, 1, 255, u64::MAX] {
+            assert_eq!(read_cursor(&write_cursor(before)).unwrap(), before);
+        }
+        for bad in [
+            "",
+            "c1_",
+            "1",
+            "c1_+1",
+            "c1_-1",
+            "c1_10000000000000000",
+            "c2_1",
+            "c1_ 1",
+        ] {
+            assert_eq!(
+                read_cursor(bad).unwrap_err().param(),
+                Some("cursor"),
+                "{bad}"
+            );
+        }
+    }
+
+    #[test]
+    fn users_are_decoded_and_checked() {
+        assert_eq!(
+            query("externalUserId=a%2Fb%20c")
+                .external_user()
+                .unwrap()
+                .as_str(),
+            "a/b c"
+        );
+        for bad in ["", "externalUserId=", "externalUserId=%00"] {
+            assert_eq!(
+                query(bad).external_user().unwrap_err().param(),
+                Some("externalUserId")
+            );
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! All routes of the API on one screen. A path stands with its handler, where the documentation is
+//! generated from; this is the list.
+
+use axum::http::{HeaderName, Method, header};
+use tower_http::cors::{Any, CorsLayer};
+use utoipa::openapi::OpenApi;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{
+    credit, deduct, deductions_batch,
+    error::{Code, Error},
+    features, headers, holds_create, holds_extend, holds_read, holds_release, holds_settle, me,
+    products, wallets_create, wallets_ledger, wallets_open_external, wallets_read, wallets_rotate,
+};
+use crate::app::App;
+
+/// The API's routes and their description.
+pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
+    OpenApiRouter::new()
+        // Catalog and identity
+        .routes(routes!(products::products))
+        .routes(routes!(me::me))
+        // Code wallets
+        .routes(routes!(wallets_create::create_wallet))
+        .routes(routes!(wallets_read::read_wallet))
+        .routes(routes!(wallets_ledger::read_ledger))
+        .routes(routes!(deduct::deduct))
+        .routes(routes!(holds_create::place_hold))
+        .routes(routes!(wallets_rotate::rotate_code))
+        // External wallets
+        .routes(routes!(
+            wallets_open_external::open_external_wallet,
+            wallets_read::read_external_wallet
+        ))
+        .routes(routes!(wallets_ledger::read_external_ledger))
+        .routes(routes!(deduct::deduct_external))
+        .routes(routes!(holds_create::place_external_hold))
+        // Either
+        .routes(routes!(credit::credit))
+        .routes(routes!(features::set_feature))
+        .routes(routes!(deductions_batch::deduct_batch))
+        // Holds
+        .routes(routes!(holds_read::read_hold))
+        .routes(routes!(holds_settle::settle_hold))
+        .routes(routes!(holds_release::release_hold))
+        .routes(routes!(holds_extend::extend_hold))
+        .split_for_parts()
+}
+
+/// What browsers are told: any origin may call, without cookies, and may read these headers.
+pub(crate) fn cors() -> CorsLayer {
+    CorsLayer::new()
+        .allow_origin(Any)
+        .allow_methods([Method::GET, Method::POST])
+        .allow_headers([
+            header::AUTHORIZATION,
+            header::CONTENT_TYPE,
+            headers::IDEMPOTENCY_KEY,
+        ])
+        .expose_headers([
+            header::RETRY_AFTER,
+            headers::RATE_LIMIT_LIMIT,
+            headers::RATE_LIMIT_REMAINING,
+            headers::RATE_LIMIT_RESET,
+            headers::X_REQUEST_ID,
+            headers::IDEMPOTENCY_REPLAYED,
+        ])
+        // The answer is the same for every origin.
+        .vary::<[HeaderName; 0]>([])
+        .max_age(std::time::Duration::from_secs(3600))
+}
+
+/// Nothing is served under this path.
+pub(crate) async fn route_not_found() -> Error {
+    Error::new(Code::RouteNotFound)
+}
+
+/// Something is, but not by this method.
+pub(crate) async fn method_not_allowed() -> Error {
+    Error::new(Code::MethodNotAllowed)
+}

@@ -1,0 +1,45 @@
+//! `POST /wallets/external`: get or create a user's wallet.
+
+use axum::{extract::State, response::Response};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{
+    auth::SecretKey, body::Body, error::Error, field::Text, respond, subject, view::ExternalWallet,
+};
+use crate::app::App;
+
+/// Whose wallet.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OpenExternalWallet)]
+pub(super) struct Request<'a> {
+    /// The caller's own user id: 1 to 255 characters.
+    #[serde(borrow)]
+    #[schema(value_type = String, required, nullable = false)]
+    external_user_id: Option<Text<'a>>,
+}
+
+/// Get or create an external wallet
+///
+/// Idempotent by `externalUserId`.
+#[utoipa::path(
+    post,
+    path = "/api/v1/wallets/external",
+    tag = "External wallets",
+    request_body = Request,
+    responses((status = 200, description = "The wallet", body = ExternalWallet)),
+    security(("secret" = [])),
+    extensions(("x-errors" = json!([]))),
+)]
+pub(super) async fn open_external_wallet(
+    State(app): State<App>,
+    key: SecretKey,
+    body: Body,
+) -> Result<Response, Error> {
+    let request: Request<'_> = body.parse()?;
+    let user = subject::external_user(request.external_user_id.as_ref())?;
+    let view = app.handle.open_external(&key.scope, user.clone()).await;
+    let view = view.map_err(|error| Error::from_wallet(error, &key))?;
+    respond::json(&ExternalWallet::of(&view, user.as_str(), &key))
+}

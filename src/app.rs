@@ -1,0 +1,80 @@
+//! The service as one router: the API, its administration, its documentation and its vital signs,
+//! all behind one edge.
+
+use std::sync::Arc;
+
+use actors::{Handle, clock::Clock};
+use axum::{
+    Router,
+    routing::{any, get},
+};
+
+use crate::{
+    admin,
+    api::{edge::EdgeLayer, router as api},
+    catalog::CatalogStore,
+    config::Config,
+    docs,
+    limits::Limits,
+    metrics::Metrics,
+    openapi, vitals,
+};
+
+/// What handlers share.
+pub type App = Arc<AppState>;
+
+/// Everything that a request may need.
+#[allow(
+    missing_debug_implementations,
+    reason = "a clock and a handle have nothing to show"
+)]
+pub struct AppState {
+    /// The wallets.
+    pub handle: Handle,
+    /// Projects, keys, products, prices.
+    pub catalog: Arc<CatalogStore>,
+    /// How often who may do what.
+    pub limits: Limits,
+    /// What the operator set.
+    pub config: Arc<Config>,
+    /// SHA-256 of the administrator's token.
+    pub admin_token_sha256: [u8; 32],
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Figures.
+    pub metrics: Metrics,
+}
+
+/// Puts everything together.
+#[must_use]
+pub fn router(app: App) -> Router {
+    let (v1, description) = api::routes();
+    let document = openapi::document(&description);
+    let v1 = v1
+        // Browsers may read these refusals too, so they lie within the CORS layer.
+        .route("/api/v1", any(api::route_not_found))
+        .route("/api/v1/{*rest}", any(api::route_not_found))
+        .method_not_allowed_fallback(api::method_not_allowed)
+        .layer(api::cors());
+    Router::new()
+        .merge(v1)
+        .merge(admin::router())
+        .merge(docs::router(&document))
+        .route("/healthz", get(vitals::healthz))
+        .route("/readyz", get(vitals::readyz))
+        .route("/metrics", get(vitals::metrics))
+        .fallback(api::route_not_found)
+        .method_not_allowed_fallback(api::method_not_allowed)
+        .layer(EdgeLayer(Arc::clone(&app)))
+        .with_state(app)
+}
+
+/// The figures alone, without a token: for a listener of its own.
+pub fn metrics_router(app: App) -> Router {
+    Router::new()
+        .route("/metrics", get(vitals::open_metrics))
+        .fallback(api::route_not_found)
+        .method_not_allowed_fallback(api::method_not_allowed)
+        .layer(EdgeLayer(Arc::clone(&app)))
+        .with_state(app)
+}

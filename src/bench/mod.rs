@@ -1,0 +1,86 @@
+//! `scrip bench`: how fast the real server is, how much memory and disk it takes, how soon it is
+//! back, each figure beside its target. It starts children of this very binary, loads them over
+//! loopback, and removes everything it made. It is never part of a test: a figure is printed,
+//! whatever it is.
+
+// A figure is a count or a quotient of counts far below 2^53, and a wrong one shows; nothing here
+// touches anyone's books.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss
+)]
+
+mod args;
+pub mod body;
+mod child;
+mod client;
+mod core;
+mod disk;
+mod engine;
+mod error;
+mod format;
+mod http;
+mod keys;
+mod load;
+mod million;
+mod noop;
+mod place;
+mod proc;
+mod project;
+mod report;
+mod stop;
+
+pub use args::{BenchArgs, Suite};
+pub use error::{Error, Result};
+
+use place::Place;
+use report::Report;
+
+/// What every suite works with.
+struct Bench {
+    args: BenchArgs,
+    place: Place,
+    report: Report,
+}
+
+/// Runs what the command line asks for. Builds its own threads and runtimes: not to be called from
+/// within one.
+pub fn run(args: BenchArgs) -> Result<()> {
+    if let Some(Suite::Noop { listen }) = args.suite {
+        return noop::serve(listen);
+    }
+    stop::listen()?;
+    let suite = args.suite.clone().unwrap_or(Suite::All);
+    let place = Place::make(args.data_dir.as_deref())?;
+    let mut bench = Bench {
+        args,
+        place,
+        report: Report::default(),
+    };
+    let outcome = bench.suite(&suite);
+    // What was measured before a failure is worth seeing too.
+    bench.report.print(bench.args.json)?;
+    outcome
+}
+
+impl Bench {
+    fn suite(&mut self, suite: &Suite) -> Result<()> {
+        match suite {
+            Suite::Http => self.http(),
+            Suite::Core => self.core(),
+            Suite::Keys => self.keys(),
+            Suite::Million => self.million(),
+            Suite::Disk => self.disk(),
+            Suite::All => {
+                self.http()?;
+                self.core()?;
+                self.keys()?;
+                self.million()?;
+                self.disk()
+            }
+            Suite::Noop { .. } => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The whole catalog as requests see it: one immutable value. A change makes a new one, sharing
+//! every project that it does not touch.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use actors::Scope;
+use domain::{
+    catalog::{ApiKey, Document, KeyKind, Price, Product, Project},
+    id::{KeyId, PriceId, ProductId, ProjectId},
+    wallet::FreeGrantRule,
+};
+
+use super::{
+    Error,
+    key_hash::{ByHash, KeyHash},
+};
+
+/// Every project at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    projects: BTreeMap<ProjectId, Arc<ProjectCatalog>>,
+    /// Keys that work. Revoked ones are not in it.
+    keys: ByHash<Authenticated>,
+}
+
+/// Who a key speaks for.
+#[derive(Debug, Clone)]
+pub struct Authenticated {
+    /// The key's project, as of the catalog that it was found in.
+    pub project: Arc<ProjectCatalog>,
+    /// The key.
+    pub key: KeyId,
+    /// What it may do.
+    pub kind: KeyKind,
+}
+
+/// One project with everything that belongs to it.
+#[derive(Debug, Clone)]
+pub struct ProjectCatalog {
+    /// Its settings.
+    pub project: Project,
+    /// What its wallets must know of the catalog.
+    pub scope: Scope,
+    keys: BTreeMap<KeyId, ApiKey>,
+    products: BTreeMap<ProductId, Product>,
+    prices: BTreeMap<(ProductId, PriceId), Price>,
+    only_credit_product: Option<ProductId>,
+}
+
+impl Catalog {
+    /// The key with this SHA-256, unless it is unknown or revoked. One look-up.
+    #[must_use]
+    pub fn authenticate(&self, key_sha256: &[u8; 32]) -> Option<Authenticated> {
+        self.keys.get(&KeyHash(*key_sha256)).cloned()
+    }
+
+    /// A project.
+    #[must_use]
+    pub fn project(&self, id: &ProjectId) -> Option<&Arc<ProjectCatalog>> {
+        self.projects.get(id)
+    }
+
+    /// All projects, in the order in which they were made.
+    pub fn projects(&self) -> impl Iterator<Item = &Arc<ProjectCatalog>> {
+        self.projects.values()
+    }
+
+    /// The catalog with these documents put: each replaces its former self.
+    pub(super) fn with(&self, documents: Vec<Document>) -> Result<Self, Error> {
+        let mut touched: BTreeMap<ProjectId, ProjectCatalog> = BTreeMap::new();
+        let (projects, others): (Vec<_>, Vec<_>) = documents
+            .into_iter()
+            .partition(|document| matches!(document, Document::Project(_)));
+        for document in projects.into_iter().chain(others) {
+            let id = project_of(&document);
+            if !touched.contains_key(&id) {
+                touched.insert(id, self.start(id, &document)?);
+            }
+            if let Some(project) = touched.get_mut(&id) {
+                project.put(document);
+            }
+        }
+        let mut next = self.clone();
+        for (id, mut project) in touched {
+            project.derive()?;
+            next.replace(id, Arc::new(project));
+        }
+        Ok(next)
+    }
+
+    /// What a project's documents are put into.
+    fn start(&self, id: ProjectId, first: &Document) -> Result<ProjectCatalog, Error> {
+        match (self.projects.get(&id), first) {
+            (Some(project), _) => Ok(ProjectCatalog::clone(project)),
+            (None, Document::Project(project)) => Ok(ProjectCatalog::new(project.clone())),
+            (None, _) => Err(Error::Damaged(format!("there is no project {id}"))),
+        }
+    }
+
+    fn replace(&mut self, id: ProjectId, project: Arc<ProjectCatalog>) {
+        for key in project.keys.values() {
+            let hash = KeyHash(key.hash);
+            if key.revoked_at.is_some() {
+                self.keys.remove(&hash);
+            } else {
+                let project = Arc::clone(&project);
+                self.keys.insert(
+                    hash,
+                    Authenticated {
+                        project,
+                        key: key.id,
+                        kind: key.kind,
+                    },
+                );
+            }
+        }
+        self.projects.insert(id, project);
+    }
+}
+
+impl ProjectCatalog {
+    fn new(project: Project) -> Self {
+        let scope = Scope {
+            project: project.id,
+            free_grants: Arc::from([]),
+            free_grants_for_code_wallets: project.free_grants_for_code_wallets,
+        };
+        Self {
+            project,
+            scope,
+            keys: BTreeMap::new(),
+            products: BTreeMap::new(),
+            prices: BTreeMap::new(),
+            only_credit_product: None,
+        }
+    }
+
+    fn put(&mut self, document: Document) {
+        match document {
+            Document::Project(project) => self.project = project,
+            Document::Key(key) => drop(self.keys.insert(key.id, key)),
+            Document::Product(product) => drop(self.products.insert(product.id, product)),
+            Document::Price(price) => drop(self.prices.insert((price.product, price.id), price)),
+        }
+    }
+
+    /// Computes once what requests would otherwise compute each time.
+    fn derive(&mut self) -> Result<(), Error> {
+        if let Some(price) = self
+            .prices
+            .values()
+            .find(|p| !self.products.contains_key(&p.product))
+        {
+            return Err(Error::Damaged(format!("{} is of no product", price.id)));
+        }
+        let mut with_unit = self
+            .products
+            .values()
+            .filter(|product| product.credit_unit.is_some());
+        self.only_credit_product = match (with_unit.next(), with_unit.next()) {
+            (Some(only), None) => Some(only.id),
+            _ => None,
+        };
+        let rules = self
+            .products
+            .values()
+            .filter(|product| product.active)
+            .filter_map(|product| {
+                let grant = product.free_grant?;
+                Some(FreeGrantRule {
+                    product: product.id,
+                    credits: grant.credits,
+                    period: grant.period,
+                })
+            });
+        self.scope = Scope {
+            project: self.project.id,
+            free_grants: rules.collect(),
+            free_grants_for_code_wallets: self.project.free_grants_for_code_wallets,
+        };
+        Ok(())
+    }
+
+    /// A product, active or not.
+    #[must_use]
+    pub fn product(&self, id: &ProductId) -> Option<&Product> {
+        self.products.get(id)
+    }
+
+    /// All products, active or not, in the order in which they were made.
+    pub fn products(&self) -> impl Iterator<Item = &Product> {
+        self.products.values()
+    }
+
+    /// A price of a product, active or not.
+    #[must_use]
+    pub fn price(&self, product: &ProductId, id: &PriceId) -> Option<&Price> {
+        self.prices.get(&(*product, *id))
+    }
+
+    /// All prices of a product, active or not, in the order in which they were made.
+    pub fn prices(&self, product: &ProductId) -> impl Iterator<Item = &Price> {
+        let bounds = (*product, PriceId(u128::MIN))..=(*product, PriceId(u128::MAX));
+        self.prices.range(bounds).map(|(_, price)| price)
+    }
+
+    /// The active prices of a product, in the order in which they were made.
+    pub fn active_prices(&self, product: &ProductId) -> impl Iterator<Item = &Price> {
+        self.prices(product).filter(|price| price.active)
+    }
+
+    /// The one product with a credit unit, active or not; `None` when there are none or several.
+    #[must_use]
+    pub const fn only_credit_product(&self) -> Option<ProductId> {
+        self.only_credit_product
+    }
+
+    /// A key, revoked or not.
+    #[must_use]
+    pub fn key(&self, id: &KeyId) -> Option<&ApiKey> {
+        self.keys.get(id)
+    }
+
+    /// All keys, revoked ones too, in the order in which they were made.
+    pub fn keys(&self) -> impl Iterator<Item = &ApiKey> {
+        self.keys.values()
+    }
+}
+
+const fn project_of(document: &Document) -> ProjectId {
+    match document {
+        Document::Project(project) => project.id,
+        Document::Key(key) => key.project,
+        Document::Product(product) => product.project,
+        Document::Price(price) => price.project,
+    }
+}

@@ -1,0 +1,79 @@
+//! The file: a project's settings, its products and their prices, in the words of the admin API.
+
+use serde::Deserialize;
+
+use crate::admin::view::{CreationLimit, FreeGrant, Interval, Mode, ProductType};
+
+/// All of it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct File {
+    /// Settings; what is left out stays as it is.
+    pub(super) project: Option<ProjectSettings>,
+    /// Products, whole.
+    #[serde(default)]
+    pub(super) products: Vec<Product>,
+}
+
+/// Settings of the project.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ProjectSettings {
+    pub(super) name: Option<String>,
+    pub(super) mode: Option<Mode>,
+    pub(super) allowed_origins: Option<Vec<String>>,
+    pub(super) wallet_creation_limit: Option<CreationLimit>,
+    pub(super) wallet_creation_limit_per_ip: Option<CreationLimit>,
+    pub(super) free_grants_for_code_wallets: Option<bool>,
+    pub(super) subscription_grace_days: Option<u32>,
+}
+
+/// A product.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Product {
+    /// Where its name alone does not find it.
+    pub(super) id: Option<String>,
+    pub(super) name: String,
+    #[serde(rename = "type")]
+    pub(super) kind: ProductType,
+    pub(super) description: Option<String>,
+    pub(super) credit_unit: Option<String>,
+    pub(super) free_grant: Option<FreeGrant>,
+    #[serde(default = "yes")]
+    pub(super) active: bool,
+    #[serde(default)]
+    pub(super) prices: Vec<Price>,
+}
+
+/// A price.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Price {
+    pub(super) label: Option<String>,
+    pub(super) amount_cents: i64,
+    pub(super) currency: String,
+    #[serde(default)]
+    pub(super) credits_granted: i64,
+    /// The product whose balance it fills, by its name in this file.
+    pub(super) credits_product: Option<String>,
+    pub(super) credits_expire_after_days: Option<u32>,
+    #[serde(default)]
+    pub(super) rollover: bool,
+    #[serde(default)]
+    pub(super) features: Vec<String>,
+    pub(super) interval: Interval,
+    #[serde(default = "yes")]
+    pub(super) active: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl File {
+    /// Parses the text; the error names the line.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
+    }
+}

@@ -1,0 +1,376 @@
+//! What would have to change. Pure: the file and what the server has go in, steps come out.
+
+use std::collections::{BTreeSet, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use super::{Failure, file};
+use crate::admin::view;
+
+/// What becomes of the project.
+#[derive(Debug, PartialEq)]
+pub(super) enum Project<'a> {
+    /// It is there.
+    Found {
+        project: &'a view::Project,
+        change: Option<Value>,
+    },
+    /// It has to be made, and then changed.
+    Missing {
+        create: Value,
+        change: Option<Value>,
+    },
+}
+
+/// What becomes of a product of the file; in the file's order.
+#[derive(Debug, PartialEq)]
+pub(super) enum ProductStep {
+    Same {
+        id: String,
+    },
+    Change {
+        id: String,
+        name: String,
+        change: Value,
+    },
+    Create {
+        name: String,
+        create: Value,
+    },
+}
+
+/// What becomes of a price. Prices that stay as they are have no step.
+#[derive(Debug, PartialEq)]
+pub(super) enum PriceStep {
+    Change {
+        product: String,
+        id: String,
+        name: String,
+        change: Value,
+    },
+    /// `product` is `None` where it is itself not made yet, in a dry run.
+    Create {
+        product: Option<String>,
+        name: String,
+        create: Value,
+        active: bool,
+    },
+}
+
+/// Finds the project, by what the command line or else the file says.
+pub(super) fn project<'a>(
+    file: &file::File,
+    wanted: Option<&str>,
+    projects: &'a [view::Project],
+) -> Result<Project<'a>, Failure> {
+    let settings = file.project.clone().unwrap_or_default();
+    let name = wanted.or(settings.name.as_deref()).ok_or_else(|| {
+        Failure("name the project: with --project, or as `name` under [project]".into())
+    })?;
+    let mut found = projects
+        .iter()
+        .filter(|project| project.id == name || project.name == name);
+    match (found.next(), found.next()) {
+        (Some(_), Some(_)) => Err(Failure(format!(
+            "several projects are called \"{name}\": use --project with an id"
+        ))),
+        (Some(project), None) => {
+            let mut change = settings_of(&settings);
+            if let Some(name) = &settings.name {
+                change.insert("name".into(), json!(name));
+            }
+            let change = different(change, project)?;
+            Ok(Project::Found { project, change })
+        }
+        (None, _) if wanted.is_some() => Err(Failure(format!("there is no project \"{name}\""))),
+        (None, _) => {
+            let mut change = settings_of(&settings);
+            let mut create = json!({ "name": name });
+            if let (Some(create), Some(mode)) = (create.as_object_mut(), change.remove("mode")) {
+                create.insert("mode".into(), mode);
+            }
+            let change = (!change.is_empty()).then_some(Value::Object(change));
+            Ok(Project::Missing { create, change })
+        }
+    }
+}
+
+fn settings_of(settings: &file::ProjectSettings) -> Map<String, Value> {
+    let all = [
+        ("mode", settings.mode.map(|mode| json!(mode))),
+        (
+            "allowedOrigins",
+            settings
+                .allowed_origins
+                .as_ref()
+                .map(|origins| json!(origins)),
+        ),
+        (
+            "walletCreationLimit",
+            settings.wallet_creation_limit.map(|limit| json!(limit)),
+        ),
+        (
+            "walletCreationLimitPerIp",
+            settings.wallet_creation_limit_per_ip.map(|l| json!(l)),
+        ),
+        (
+            "freeGrantsForCodeWallets",
+            settings.free_grants_for_code_wallets.map(|f| json!(f)),
+        ),
+        (
+            "subscriptionGraceDays",
+            settings.subscription_grace_days.map(|days| json!(days)),
+        ),
+    ];
+    all.into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
+}
+
+/// The fields that are not already so.
+fn different(
+    wanted: Map<String, Value>,
+    found: &impl serde::Serialize,
+) -> Result<Option<Value>, Failure> {
+    let found = serde_json::to_value(found).map_err(Failure::new)?;
+    let changed: Map<_, _> = wanted
+        .into_iter()
+        .filter(|(name, value)| found.get(name) != Some(value))
+        .collect();
+    Ok((!changed.is_empty()).then_some(Value::Object(changed)))
+}
+
+/// What becomes of each product.
+pub(super) fn products(
+    wanted: &[file::Product],
+    found: &[view::Product],
+) -> Result<Vec<ProductStep>, Failure> {
+    let mut named = HashSet::new();
+    if let Some(twice) = wanted
+        .iter()
+        .find(|product| !named.insert(product.name.as_str()))
+    {
+        return Err(Failure(format!(
+            "the file has two products \"{}\"",
+            twice.name
+        )));
+    }
+    wanted
+        .iter()
+        .map(|product| product_step(product, found))
+        .collect()
+}
+
+fn product_step(wanted: &file::Product, found: &[view::Product]) -> Result<ProductStep, Failure> {
+    let name = wanted.name.clone();
+    let fields = product_fields(wanted);
+    match find_product(wanted, found)? {
+        None => Ok(ProductStep::Create {
+            name,
+            create: Value::Object(fields),
+        }),
+        Some(found) => {
+            let id = found.id.clone();
+            Ok(match different(fields, found)? {
+                None => ProductStep::Same { id },
+                Some(change) => ProductStep::Change { id, name, change },
+            })
+        }
+    }
+}
+
+fn find_product<'a>(
+    wanted: &file::Product,
+    found: &'a [view::Product],
+) -> Result<Option<&'a view::Product>, Failure> {
+    if let Some(id) = &wanted.id {
+        let product = found.iter().find(|product| product.id == *id);
+        return product
+            .map(Some)
+            .ok_or_else(|| Failure(format!("product \"{}\": there is no {id}", wanted.name)));
+    }
+    let mut same_name = found.iter().filter(|product| product.name == wanted.name);
+    match (same_name.next(), same_name.next()) {
+        (first, None) => Ok(first),
+        _ => Err(Failure(format!(
+            "several products are called \"{}\": give the one that is meant its `id`",
+            wanted.name
+        ))),
+    }
+}
+
+fn product_fields(product: &file::Product) -> Map<String, Value> {
+    let all = [
+        ("name", json!(product.name)),
+        ("type", json!(product.kind)),
+        ("description", json!(product.description)),
+        ("creditUnit", json!(product.credit_unit)),
+        ("freeGrant", json!(product.free_grant)),
+        ("active", json!(product.active)),
+    ];
+    all.map(|(name, value)| (name.to_owned(), value))
+        .into_iter()
+        .collect()
+}
+
+/// What becomes of each price, now that the products are there. `ids` are theirs, in the file's
+/// order; none for those that are not made yet.
+pub(super) fn prices(
+    wanted: &[file::Product],
+    ids: &[Option<String>],
+    found: &[view::Product],
+) -> Result<Vec<PriceStep>, Failure> {
+    let id_of = |name: &str| {
+        let position = wanted.iter().position(|product| product.name == name);
+        position.and_then(|at| ids.get(at).cloned()).ok_or_else(|| {
+            Failure(format!(
+                "creditsProduct \"{name}\" is the name of no product in the file"
+            ))
+        })
+    };
+    let mut steps = Vec::new();
+    for (product, id) in wanted.iter().zip(ids) {
+        let there = found.iter().find(|found| Some(&found.id) == id.as_ref());
+        let mut free: Vec<&view::Price> = there
+            .map(|product| product.prices.iter().collect())
+            .unwrap_or_default();
+        for price in &product.prices {
+            let target = price.credits_product.as_deref().map(id_of).transpose()?;
+            let name = described(product, price);
+            // The target of a price that is made in a dry run may not be there yet.
+            let target = target.flatten();
+            if let Some(step) = price_step(price, id.as_ref(), target.as_deref(), name, &mut free)?
+            {
+                steps.push(step);
+            }
+        }
+    }
+    Ok(steps)
+}
+
+/// Of several prices with the same terms, the one with the same label is meant, else an active one.
+/// Each is found once.
+fn price_step(
+    wanted: &file::Price,
+    product: Option<&String>,
+    target: Option<&str>,
+    name: String,
+    free: &mut Vec<&view::Price>,
+) -> Result<Option<PriceStep>, Failure> {
+    let best = free
+        .iter()
+        .enumerate()
+        .filter(|(_, price)| same_terms(wanted, target, price))
+        .max_by_key(|(at, price)| {
+            (
+                price.label == wanted.label,
+                price.active == wanted.active,
+                std::cmp::Reverse(*at),
+            )
+        })
+        .map(|(at, _)| at);
+    if let (Some(at), Some(product)) = (best, product) {
+        let price = free.remove(at);
+        let fields = [
+            ("label", json!(wanted.label)),
+            ("active", json!(wanted.active)),
+        ];
+        let fields = fields
+            .map(|(name, value)| (name.to_owned(), value))
+            .into_iter()
+            .collect();
+        let (product, id) = (product.clone(), price.id.clone());
+        let change = different(fields, price)?;
+        return Ok(change.map(|change| PriceStep::Change {
+            product,
+            id,
+            name,
+            change,
+        }));
+    }
+    let create = json!({
+        "label": wanted.label,
+        "amountCents": wanted.amount_cents,
+        "currency": wanted.currency,
+        "creditsGranted": wanted.credits_granted,
+        "creditsProductId": target,
+        "creditsExpireAfterDays": wanted.credits_expire_after_days,
+        "rollover": wanted.rollover,
+        "features": wanted.features,
+        "interval": wanted.interval,
+    });
+    Ok(Some(PriceStep::Create {
+        product: product.cloned(),
+        name,
+        create,
+        active: wanted.active,
+    }))
+}
+
+fn same_terms(wanted: &file::Price, target: Option<&str>, found: &view::Price) -> bool {
+    let features: BTreeSet<&str> = wanted.features.iter().map(String::as_str).collect();
+    wanted.amount_cents == found.amount_cents
+        && wanted.currency == found.currency
+        && wanted.credits_granted == found.credits_granted
+        && target == found.credits_product_id.as_deref()
+        && wanted.credits_expire_after_days == found.credits_expire_after_days
+        && wanted.rollover == found.rollover
+        && wanted.interval == found.interval
+        && features == found.features.iter().map(String::as_str).collect()
+}
+
+fn described(product: &file::Product, price: &file::Price) -> String {
+    let label = price
+        .label
+        .as_ref()
+        .map(|label| format!(" \"{label}\""))
+        .unwrap_or_default();
+    format!(
+        "{label} {} {} of \"{}\"",
+        price.amount_cents, price.currency, product.name
+    )
+    .trim_start()
+    .to_owned()
+}
+
+/// What the server has and the file does not declare, as long as it is active.
+pub(super) fn left_alone(
+    wanted: &[file::Product],
+    ids: &[Option<String>],
+    found: &[view::Product],
+) -> Vec<String> {
+    let mut left = Vec::new();
+    for product in found.iter().filter(|product| product.active) {
+        let declared = wanted
+            .iter()
+            .zip(ids)
+            .find(|(_, id)| id.as_ref() == Some(&product.id));
+        let Some((declared, _)) = declared else {
+            left.push(format!("product \"{}\" ({})", product.name, product.id));
+            continue;
+        };
+        let target = |price: &file::Price| {
+            let name = price.credits_product.as_ref()?;
+            let at = wanted.iter().position(|product| product.name == *name)?;
+            ids.get(at).cloned().flatten()
+        };
+        let meant = |found: &view::Price| {
+            let same = |price: &file::Price| same_terms(price, target(price).as_deref(), found);
+            declared.prices.iter().any(same)
+        };
+        for price in product
+            .prices
+            .iter()
+            .filter(|price| price.active && !meant(price))
+        {
+            left.push(format!(
+                "price {} {} of \"{}\" ({})",
+                price.amount_cents, price.currency, product.name, price.id
+            ));
+        }
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! `scrip dev`: a server to try things out, under `./.scrip`. The only place where a secret key is
+//! kept in the clear, so that the next start can show it again.
+
+mod demo;
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::PathBuf,
+};
+
+use clap::Args;
+use uuid::Uuid;
+
+use super::{Failure, print};
+use crate::{
+    compose::{self, Service},
+    config::{Config, Flags},
+    secrets::Given,
+};
+use demo::Demo;
+
+/// How to serve.
+#[derive(Debug, Args)]
+pub(super) struct DevArgs {
+    /// Where to listen; port 0 picks a free one.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+    /// Where everything is kept, the keys too.
+    #[arg(long, value_name = "DIR", default_value = "./.scrip")]
+    data_dir: PathBuf,
+    /// A configuration file [default: ./config.toml, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
+    let data_dir = args.data_dir;
+    let flags = Flags {
+        config: args.config,
+        listen: args.listen,
+        data_dir: Some(data_dir.clone()),
+    };
+    let mut config = Config::read(&flags).map_err(Failure::new)?;
+    // What is printed below is what matters here; `SCRIP_LOG` shows the rest.
+    if config.log == "info" {
+        config.log = "warn".into();
+    }
+    compose::log_to_stderr(&config).map_err(Failure::new)?;
+    compose::runtime(&config)
+        .map_err(Failure::new)?
+        .block_on(async {
+            let mut given = Given::from_environment();
+            let admin_token = match given.admin_token.take() {
+                Some(token) => token,
+                None => Demo::remembered_token(&data_dir)?,
+            };
+            given.admin_token = Some(admin_token.clone());
+            let service = Service::start(config, given).await.map_err(Failure::new)?;
+            // Closed in order even when the demo could not be set up.
+            match Demo::set_up(&service, &data_dir, admin_token).await {
+                Ok(demo) => print::line(&welcome(&demo, service.address(), &data_dir)),
+                Err(failure) => {
+                    service.close().await.map_err(Failure::new)?;
+                    return Err(failure);
+                }
+            }
+            service.run().await.map_err(Failure::new)
+        })
+}
+
+fn welcome(demo: &Demo, address: SocketAddr, data_dir: &std::path::Path) -> String {
+    let base = format!("http://{}", reachable(address));
+    let Demo {
+        project,
+        publishable_key,
+        secret_key,
+        product,
+        admin_token,
+    } = demo;
+    let (user, unit, data) = (demo::USER, demo::UNIT, data_dir.display());
+    let key = Uuid::now_v7().simple();
+    format!(
+        "\
+scrip listening on {base}
+
+  Documentation    {base}/docs
+  OpenAPI          {base}/api/openapi.json
+  Data             {data}
+
+  Project          {project}
+  Secret key       {secret_key}
+  Publishable key  {publishable_key}
+  Admin token      {admin_token}
+  Product          {product}
+  Wallet           {user}, with {unit} to spend
+
+Deduct 5 {unit}. Paste it as it is; pasted again, it changes nothing, by its idempotencyKey:
+
+curl -sS -X POST {base}/api/v1/wallets/external/deduct \\
+  -H 'Authorization: Bearer {secret_key}' \\
+  -H 'Content-Type: application/json' \\
+  -d '{{\"externalUserId\":\"{user}\",\"productId\":\"{product}\",\"amount\":5,\"idempotencyKey\":\"demo-{key}\"}}'
+"
+    )
+}
+
+/// An address that a client on this machine can use.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}

@@ -1,0 +1,180 @@
+//! The demo project: made once, remembered in `dev.json`, repaired when a piece of it is missing.
+
+use std::path::{Path, PathBuf};
+
+use actors::{Address, Scope};
+use domain::{
+    Amount,
+    catalog::{Interval, KeyKind, Mode, ProductType},
+    id::{ProductId, ProjectId},
+    text::{ExternalUserId, IdempotencyKey},
+    wallet::credit::Credit,
+};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::Failure;
+use crate::{
+    catalog::{NewPrice, NewProduct, NewProject, random_text, sha256},
+    compose::Service,
+    secrets,
+};
+
+/// Whose wallet is there to be spent from.
+pub(super) const USER: &str = "user_demo";
+/// What the demo's credits are called.
+pub(super) const UNIT: &str = "credits";
+
+const FILE: &str = "dev.json";
+const PROJECT: &str = "Demo";
+const FUNDS: i64 = 1000;
+const TOKEN_LENGTH: usize = 40;
+
+/// What is remembered.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Demo {
+    /// Its identifier.
+    pub(super) project: String,
+    /// For browsers.
+    pub(super) publishable_key: String,
+    /// For servers.
+    pub(super) secret_key: String,
+    /// The credit product.
+    pub(super) product: String,
+    /// For the admin API.
+    pub(super) admin_token: String,
+}
+
+impl Demo {
+    /// The token of the last start, or a new one.
+    pub(super) fn remembered_token(data_dir: &Path) -> Result<String, Failure> {
+        match Self::read(data_dir) {
+            Some(demo) => Ok(demo.admin_token),
+            None => random_text(TOKEN_LENGTH).map_err(Failure::new),
+        }
+    }
+
+    /// Makes what is missing. The data directory is ours by now.
+    pub(super) async fn set_up(
+        service: &Service,
+        data_dir: &Path,
+        admin_token: String,
+    ) -> Result<Self, Failure> {
+        let mut demo = match Self::read(data_dir).filter(|demo| demo.holds(service)) {
+            Some(demo) => demo,
+            None => Self::make(service).await?,
+        };
+        demo.admin_token = admin_token;
+        let text = serde_json::to_string_pretty(&demo).map_err(Failure::new)?;
+        secrets::write(&path(data_dir), &text).map_err(Failure::new)?;
+        // These secrets must not end up in somebody's repository.
+        secrets::write(&data_dir.join(".gitignore"), "*").map_err(Failure::new)?;
+        demo.fund(service).await?;
+        Ok(demo)
+    }
+
+    fn read(data_dir: &Path) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(path(data_dir)).ok()?).ok()
+    }
+
+    /// Whether both keys still work and the product is still there.
+    fn holds(&self, service: &Service) -> bool {
+        let catalog = service.catalog().current();
+        let opens = |key: &str, kind: KeyKind| {
+            let found = catalog.authenticate(&sha256(key.as_bytes()));
+            found.filter(|found| {
+                found.kind == kind && found.project.project.id.to_string() == self.project
+            })
+        };
+        let product = self.product.parse::<ProductId>();
+        opens(&self.publishable_key, KeyKind::Publishable).is_some()
+            && opens(&self.secret_key, KeyKind::Secret).is_some_and(|found| {
+                product.is_ok_and(|id| found.project.product(&id).is_some_and(|p| p.active))
+            })
+    }
+
+    async fn make(service: &Service) -> Result<Self, Failure> {
+        let catalog = service.catalog();
+        let new = NewProject {
+            name: PROJECT.into(),
+            mode: Mode::CreditCodes,
+        };
+        let (project, publishable, secret) =
+            catalog.create_project(new).await.map_err(Failure::new)?;
+        let product = NewProduct {
+            name: "Demo credits".into(),
+            kind: ProductType::Credits,
+            description: Some("Credits to try things out with.".into()),
+            credit_unit: Some(UNIT.into()),
+            free_grant: None,
+            active: true,
+        };
+        let product = catalog
+            .create_product(project.id, product)
+            .await
+            .map_err(Failure::new)?;
+        catalog
+            .create_price(project.id, product.id, price())
+            .await
+            .map_err(Failure::new)?;
+        Ok(Self {
+            project: project.id.to_string(),
+            publishable_key: publishable.plain,
+            secret_key: secret.plain,
+            product: product.id.to_string(),
+            admin_token: String::new(),
+        })
+    }
+
+    /// Credits the wallet once, and again when it is nearly spent: the printed request must work.
+    async fn fund(&self, service: &Service) -> Result<(), Failure> {
+        let project = self.project.parse::<ProjectId>().map_err(Failure::new)?;
+        let product = self.product.parse::<ProductId>().map_err(Failure::new)?;
+        let catalog = service.catalog().project(project).map_err(Failure::new)?;
+        let balance = grant(service, &catalog.scope, product, "demo-welcome").await?;
+        if balance < FUNDS / 10 {
+            let key = format!("demo-{}", Uuid::now_v7().simple());
+            grant(service, &catalog.scope, product, &key).await?;
+        }
+        Ok(())
+    }
+}
+
+fn path(data_dir: &Path) -> PathBuf {
+    data_dir.join(FILE)
+}
+
+fn price() -> NewPrice {
+    NewPrice {
+        label: Some("1,000 credits".into()),
+        amount_cents: 900,
+        currency: "EUR".into(),
+        credits_granted: FUNDS,
+        credits_product: None,
+        credits_expire_after_days: None,
+        rollover: false,
+        features: Vec::new(),
+        interval: Interval::OneTime,
+    }
+}
+
+async fn grant(
+    service: &Service,
+    scope: &Scope,
+    product: ProductId,
+    key: &str,
+) -> Result<i64, Failure> {
+    let user = ExternalUserId::new(USER).map_err(Failure::new)?;
+    let command = Credit {
+        product,
+        amount: Amount::new(FUNDS).ok_or_else(|| Failure::new("no funds"))?,
+        key: IdempotencyKey::new(key).map_err(Failure::new)?,
+        meta: None,
+        expires_at: None,
+    };
+    let applied = service
+        .handle()
+        .credit(scope, &Address::External(user), command)
+        .await;
+    applied.map(|applied| applied.balance).map_err(Failure::new)
+}

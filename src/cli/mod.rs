@@ -1,0 +1,81 @@
+//! The command line: one file a command. A command that fails says why in one plain sentence on
+//! standard error and exits with 1.
+
+pub mod apply;
+mod dev;
+mod openapi;
+mod print;
+mod serve;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A credit wallet and checkout service in one binary.
+#[derive(Debug, Parser)]
+#[command(name = "scrip", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Runs a server to try things out: a demo project, its keys, a request to paste.
+    Dev(dev::DevArgs),
+    /// Runs the server.
+    Serve(serve::ServeArgs),
+    /// Brings a running server's catalog in line with a file.
+    Apply(apply::ApplyArgs),
+    /// Measures this binary on this machine.
+    Bench(crate::bench::BenchArgs),
+    /// Re-reads everything in a data directory that no server is using; exits with 0 only when all
+    /// is well.
+    Verify(verify::VerifyArgs),
+    /// Prints the OpenAPI document.
+    Openapi(openapi::OpenapiArgs),
+}
+
+/// Why a command failed, for whoever typed it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Failure(String);
+
+impl Failure {
+    fn new(why: impl std::fmt::Display) -> Self {
+        Self(why.to_string())
+    }
+}
+
+/// Runs what the command line asks for.
+#[must_use]
+pub fn run() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Dev(args) => dev::run(args),
+        Command::Serve(args) => serve::run(args),
+        Command::Apply(args) => apply::run(args),
+        Command::Bench(args) => crate::bench::run(args).map_err(Failure::new),
+        Command::Verify(args) => verify::run(args),
+        Command::Openapi(args) => openapi::run(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            print::error(&format!("scrip: {failure}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_holds_together() {
+        Cli::command().debug_assert();
+    }
+}

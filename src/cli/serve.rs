@@ -1,0 +1,50 @@
+//! `scrip serve`: the server, until a signal ends it.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::Args;
+
+use super::{Failure, print};
+use crate::{
+    compose::{self, Service},
+    config::{Config, Flags},
+    secrets::Given,
+};
+
+/// How to serve.
+#[derive(Debug, Args)]
+pub(super) struct ServeArgs {
+    /// Where to listen; port 0 picks a free one.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+    /// Where everything is kept; made if it does not exist.
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// A configuration file [default: ./config.toml, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
+    let flags = Flags {
+        config: args.config,
+        listen: args.listen,
+        data_dir: args.data_dir,
+    };
+    let config = Config::read(&flags).map_err(Failure::new)?;
+    compose::log_to_stderr(&config).map_err(Failure::new)?;
+    compose::runtime(&config)
+        .map_err(Failure::new)?
+        .block_on(async {
+            let service = Service::start(config, Given::from_environment())
+                .await
+                .map_err(Failure::new)?;
+            if let Some(token) = service.new_admin_token() {
+                print::line(&format!(
+                    "administrator token, shown only this once: {token}"
+                ));
+            }
+            print::line(&format!("scrip listening on http://{}", service.address()));
+            service.run().await.map_err(Failure::new)
+        })
+}

@@ -1,0 +1,52 @@
+//! `scrip verify`: re-reads everything that is stored, while no server uses it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Failure, print};
+use crate::config::{Config, Flags};
+
+/// What to verify.
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// The data directory [default: as `scrip serve` would use].
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// A configuration file [default: ./config.toml, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
+    let flags = Flags {
+        config: args.config,
+        data_dir: args.data_dir,
+        listen: None,
+    };
+    let dir = Config::read(&flags).map_err(Failure::new)?.data_dir;
+    let report = persistence::verify::verify(&dir).map_err(Failure::new)?;
+    for (count, of_what) in [
+        (report.wallets, "wallets"),
+        (report.records, "folded ledger records"),
+        (report.frames, "frames of the log not folded yet"),
+        (report.unfolded_events, "events in them"),
+        (report.index_keys, "look-up keys"),
+        (report.disk_bytes, "bytes on the disk"),
+    ] {
+        print::line(&format!("{count:>14} {of_what}"));
+    }
+    for problem in &report.problems {
+        print::line(&format!("PROBLEM: {problem}"));
+    }
+    match report.problems.len() {
+        0 => {
+            print::line(&format!("{} is clean", dir.display()));
+            Ok(())
+        }
+        problems => Err(Failure(format!(
+            "{} has {problems} problems",
+            dir.display()
+        ))),
+    }
+}

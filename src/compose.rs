@@ -1,0 +1,270 @@
+//! The one place that picks the concrete parts and joins them: sled's journal under the wallets, the
+//! wallets under the catalog, all of it under the router. Also the order in which they start and
+//! end.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use actors::{Handle, Keyring, clock::SystemClock};
+use persistence::{Journal, SledJournal};
+use tokio::{net::TcpListener, runtime::Runtime, sync::Notify, task::JoinHandle};
+use tracing_subscriber::EnvFilter;
+
+use crate::{
+    app::{self, App, AppState},
+    catalog::CatalogStore,
+    config::{Config, LogFormat},
+    limits::{Limits, Settings},
+    metrics::Metrics,
+    secrets::{Given, Secrets},
+    server::{self, Server, signals::Signals},
+};
+
+/// Why the service did not start, or did not end in order.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The address is taken or not ours.
+    #[error("cannot listen on {address}: {error}")]
+    Listen {
+        /// Which.
+        address: SocketAddr,
+        /// What the operating system says.
+        error: std::io::Error,
+    },
+    /// The data directory cannot be opened or closed.
+    #[error(transparent)]
+    Store(#[from] persistence::Error),
+    /// A secret is missing or does not fit.
+    #[error(transparent)]
+    Secrets(#[from] crate::secrets::Error),
+    /// The catalog cannot be read.
+    #[error(transparent)]
+    Catalog(#[from] crate::catalog::Error),
+    /// The wallets did not start.
+    #[error(transparent)]
+    Wallets(#[from] actors::Error),
+    /// The operating system refused something else.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+    /// `log` in the configuration is no filter.
+    #[error("configuration: log: {0}")]
+    Log(String),
+}
+
+/// After the log failed for good: time for the answers that say so to reach their callers.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+/// How often sled collects garbage; durability does not hang on it.
+const GARBAGE_INTERVAL_MS: u64 = 200;
+
+/// A service that is ready for its first request.
+pub struct Service {
+    app: App,
+    config: Arc<Config>,
+    listener: TcpListener,
+    metrics: Option<TcpListener>,
+    signals: Signals,
+    address: SocketAddr,
+    new_admin_token: Option<String>,
+}
+
+impl Service {
+    /// Reserves the address, recovers what is stored, starts the wallets, and listens.
+    pub async fn start(config: Config, given: Given) -> Result<Self, Error> {
+        // Before anything that takes long: a signal during recovery must be heard.
+        let signals = Signals::listen()?;
+        let reserve =
+            |address| server::reserve(address).map_err(|error| Error::Listen { address, error });
+        let socket = reserve(config.listen)?;
+        let metrics = config.metrics.listen.map(reserve).transpose()?;
+        let journal = open_journal(&config).await?;
+        let opened = Self::over(Arc::clone(&journal), &config, given).await;
+        let (app, new_admin_token) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                // The journal is closed in order whatever failed above it.
+                tokio::task::spawn_blocking(move || journal.close())
+                    .await
+                    .map_err(std::io::Error::other)??;
+                return Err(error);
+            }
+        };
+        let listener = server::listen(socket)?;
+        let address = listener.local_addr()?;
+        let metrics = metrics.map(server::listen).transpose()?;
+        let config = Arc::clone(&app.config);
+        Ok(Self {
+            app,
+            config,
+            listener,
+            metrics,
+            signals,
+            address,
+            new_admin_token,
+        })
+    }
+
+    async fn over(
+        journal: Arc<dyn Journal>,
+        config: &Config,
+        given: Given,
+    ) -> Result<(App, Option<String>), Error> {
+        // The journal holds the lock on the directory by now.
+        let Secrets {
+            admin_token_sha256,
+            new_admin_token,
+            server_key,
+        } = Secrets::open(&config.data_dir, given)?;
+        let clock = Arc::new(SystemClock);
+        let keyring = Keyring::new(&server_key);
+        let handle = Handle::start(journal, clock.clone(), keyring, wallet_options(config)).await?;
+        let catalog = Arc::new(CatalogStore::load(handle.clone())?);
+        let app = AppState {
+            handle,
+            catalog,
+            limits: Limits::new(Settings::from(config)),
+            config: Arc::new(config.clone()),
+            admin_token_sha256,
+            clock,
+            metrics: Metrics::new(),
+        };
+        Ok((Arc::new(app), new_admin_token))
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The administrator's token, if it was made just now. To be shown once and not logged.
+    #[must_use]
+    pub fn new_admin_token(&self) -> Option<&str> {
+        self.new_admin_token.as_deref()
+    }
+
+    /// The catalog.
+    #[must_use]
+    pub fn catalog(&self) -> &CatalogStore {
+        &self.app.catalog
+    }
+
+    /// The wallets.
+    #[must_use]
+    pub fn handle(&self) -> &Handle {
+        &self.app.handle
+    }
+
+    /// Serves until a signal comes, finishes what is in flight, and closes. A second signal does not
+    /// wait for requests in flight.
+    pub async fn run(mut self) -> Result<(), Error> {
+        let figures = self
+            .metrics
+            .take()
+            .map(|listener| self.serve_figures(listener));
+        let router = app::router(Arc::clone(&self.app));
+        let server = Server::new(self.listener, router, self.config.http.clone());
+        let grace = Duration::from_secs(self.config.shutdown_seconds);
+        let stopping = Arc::new(Notify::new());
+        let stopped = Arc::clone(&stopping);
+        let mut signals = self.signals;
+        let watch = tokio::spawn(async move {
+            signals.next().await;
+            tracing::info!("stopping: no new connections, requests in flight are finished");
+            stopped.notify_one();
+            // In vain unless the first one is not enough.
+            drop(tokio::time::timeout(grace, signals.next()).await);
+        });
+        let give_up = async { drop(watch.await) };
+        server.run(stopping.notified(), give_up).await;
+        if let Some(figures) = figures {
+            figures.abort();
+        }
+        close(&self.app.handle).await
+    }
+
+    /// Closes without having served.
+    pub async fn close(self) -> Result<(), Error> {
+        close(&self.app.handle).await
+    }
+
+    fn serve_figures(&self, listener: TcpListener) -> JoinHandle<()> {
+        let router = app::metrics_router(Arc::clone(&self.app));
+        let server = Server::new(listener, router, self.config.http.clone());
+        tokio::spawn(server.run(std::future::pending(), std::future::pending()))
+    }
+}
+
+async fn close(handle: &Handle) -> Result<(), Error> {
+    handle.shut_down().await?;
+    tracing::info!("stopped: everything is durable");
+    Ok(())
+}
+
+async fn open_journal(config: &Config) -> Result<Arc<dyn Journal>, Error> {
+    let settings = &config.journal;
+    let options = persistence::Options {
+        cache_bytes: settings.cache_mb.saturating_mul(1 << 20),
+        flush_every_ms: GARBAGE_INTERVAL_MS,
+        checkpoint_events: settings.checkpoint_entries,
+        checkpoint_interval: Duration::from_millis(settings.checkpoint_interval_ms),
+        backlog_limit: settings.backlog_limit,
+        min_free_bytes: settings.min_free_bytes,
+        allow_unsynced: settings.allow_unsynced,
+        completions: actors::completions(),
+        on_fatal: Arc::new(abort),
+        ..persistence::Options::new(config.data_dir.clone())
+    };
+    let opened = tokio::task::spawn_blocking(move || SledJournal::open(options));
+    Ok(Arc::new(opened.await.map_err(std::io::Error::other)??))
+}
+
+/// The log failed under us: what it holds is only known after a restart. The store must not be
+/// dropped, for that would write once more.
+fn abort(why: &str) {
+    let message = format!(
+        "scrip: the log cannot be written any more and the service stops: {why}. Nothing that was \
+         acknowledged is lost; start it again once the cause is gone.\n"
+    );
+    // Not through the log subscriber: this line must come out whatever the filter says.
+    let told = std::io::Write::write_all(&mut std::io::stderr().lock(), message.as_bytes());
+    drop(told);
+    std::thread::spawn(|| {
+        std::thread::sleep(LAST_ANSWERS);
+        std::process::abort();
+    });
+}
+
+fn wallet_options(config: &Config) -> actors::Options {
+    let settings = &config.actors;
+    actors::Options {
+        max_in_flight: settings.max_in_flight,
+        max_in_flight_per_wallet: settings.max_in_flight_per_wallet,
+        max_awake: settings.max_awake,
+        sweep_interval: Duration::from_secs(1),
+        idle_sweeps: settings.idle_seconds,
+    }
+}
+
+/// The threads that everything runs on.
+pub fn runtime(config: &Config) -> std::io::Result<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    if config.http.workers > 0 {
+        builder.worker_threads(config.http.workers);
+    }
+    builder.thread_name("scrip").enable_all().build()
+}
+
+/// Sends log lines to standard error.
+pub fn log_to_stderr(config: &Config) -> Result<(), Error> {
+    let filter: EnvFilter = config
+        .log
+        .parse()
+        .map_err(|error| Error::Log(format!("{error}")))?;
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
+    let set = match config.log_format {
+        LogFormat::Text => lines.try_init(),
+        LogFormat::Json => lines.json().try_init(),
+    };
+    set.map_err(|error| Error::Log(error.to_string()))
+}

@@ -1,0 +1,290 @@
+//! What an operator may set. `config.toml` at the root of the repository, compiled in, is the list
+//! of all keys with their defaults; a file, the environment and the flags are laid over it in that
+//! order, and the result is checked as a whole before anything is started.
+//!
+//! Secrets are never part of it: see `secrets.rs`.
+
+mod environment;
+mod layers;
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use ipnet::IpNet;
+use serde::Deserialize;
+use toml::Table;
+
+/// The commented defaults.
+pub const DEFAULTS: &str = include_str!("../config.toml");
+
+/// A setting is missing, unknown or out of bounds; says which and where it came from.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0}")]
+pub struct Error(pub String);
+
+/// All settings, merged and checked.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The address to listen on; port 0 picks one.
+    pub listen: SocketAddr,
+    /// Where everything is kept.
+    pub data_dir: PathBuf,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    #[serde(deserialize_with = "layers::networks")]
+    pub trusted_proxies: Vec<IpNet>,
+    /// A filter in the syntax of `tracing_subscriber::EnvFilter`.
+    pub log: String,
+    /// How log lines look.
+    pub log_format: LogFormat,
+    /// Seconds for requests in flight to finish after SIGTERM.
+    pub shutdown_seconds: u64,
+    /// How requests are taken.
+    pub http: Http,
+    /// How often clients may ask.
+    pub limits: Limits,
+    /// Where figures are shown.
+    pub metrics: Metrics,
+    /// The log and its store.
+    pub journal: Journal,
+    /// Wallets in memory.
+    pub actors: Actors,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines.
+    Json,
+}
+
+/// How requests are taken.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Http {
+    /// Threads; 0: one for each core.
+    pub workers: usize,
+    /// Open connections.
+    pub max_connections: usize,
+    /// Seconds for a request's head.
+    pub head_timeout_seconds: u64,
+    /// Seconds for a request's body.
+    pub body_timeout_seconds: u64,
+    /// Bytes of a request's body.
+    pub max_body_bytes: usize,
+    /// Bytes of a batch's body.
+    pub max_batch_body_bytes: usize,
+}
+
+/// How often clients may ask.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Requests at once, for each publishable key and client address.
+    pub publishable_burst: u32,
+    /// Requests that come back each second.
+    pub publishable_per_second: u32,
+    /// Requests at once for each secret key; `None`: no limit.
+    #[serde(deserialize_with = "layers::zero_is_none")]
+    pub secret_burst: Option<u32>,
+    /// Requests that come back each second; set exactly when `secret_burst` is.
+    #[serde(deserialize_with = "layers::zero_is_none")]
+    pub secret_per_second: Option<u32>,
+    /// Codes that open nothing, for each project and client address in a rolling hour.
+    pub invalid_codes_per_hour: u32,
+    /// Client addresses remembered by all limits together.
+    pub tracked_clients: usize,
+}
+
+/// Where figures are shown.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metrics {
+    /// An address of its own, without a token; `None`: on the main address, with one.
+    #[serde(deserialize_with = "layers::empty_is_none")]
+    pub listen: Option<SocketAddr>,
+}
+
+/// The log and its store.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Journal {
+    /// Page cache, in MiB.
+    pub cache_mb: u64,
+    /// Fold after so many entries.
+    pub checkpoint_entries: u64,
+    /// Fold after so long when fewer wait, in milliseconds.
+    pub checkpoint_interval_ms: u64,
+    /// Refuse writes while so many entries wait to be folded.
+    pub backlog_limit: u64,
+    /// Refuse writes while less is free on the disk, in bytes.
+    pub min_free_bytes: u64,
+    /// Run where writes cannot be made to survive a power cut.
+    pub allow_unsynced: bool,
+}
+
+/// Wallets in memory.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Actors {
+    /// Wallets kept in memory.
+    pub max_awake: usize,
+    /// Seconds without a request before one sleeps.
+    pub idle_seconds: u32,
+    /// Commands being worked on; each item of a batch counts.
+    pub max_in_flight: u64,
+    /// The same for one wallet, where a batch counts once.
+    pub max_in_flight_per_wallet: u32,
+}
+
+/// What the command line sets; wins over everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// `--config`
+    pub config: Option<PathBuf>,
+    /// `--listen`
+    pub listen: Option<SocketAddr>,
+    /// `--data-dir`
+    pub data_dir: Option<PathBuf>,
+}
+
+impl Config {
+    /// Reads the file and the environment of this process, and lays the flags over them.
+    pub fn read(flags: &Flags) -> Result<Self, Error> {
+        let environment: Vec<_> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+            .collect();
+        let file = layers::file(flags, &environment)?;
+        Self::merge(
+            file.as_ref()
+                .map(|(path, text)| (path.as_path(), text.as_str())),
+            &environment,
+            flags,
+        )
+    }
+
+    /// Lays the layers over each other and checks the result.
+    fn merge(
+        file: Option<(&Path, &str)>,
+        environment: &[(String, std::ffi::OsString)],
+        flags: &Flags,
+    ) -> Result<Self, Error> {
+        let defaults: Table = DEFAULTS.parse().map_err(|error| {
+            Error(format!(
+                "the built-in configuration does not parse: {error}"
+            ))
+        })?;
+        let mut merged = defaults.clone();
+        if let Some((path, text)) = file {
+            let own = layers::parse(path, text)?;
+            layers::lay(&mut merged, own, &path.display().to_string())?;
+        }
+        layers::lay(
+            &mut merged,
+            environment::table(&defaults, environment)?,
+            "the environment",
+        )?;
+        layers::lay(&mut merged, layers::flags(flags)?, "the command line")?;
+        let config: Self = merged.try_into().map_err(|error: toml::de::Error| {
+            Error(format!("configuration: {}", error.message()))
+        })?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Bounds, and what must fit together.
+    fn check(&self) -> Result<(), Error> {
+        let rules = [
+            (
+                self.shutdown_seconds <= 3600,
+                "shutdown_seconds is at most 3600",
+            ),
+            (self.http.workers <= 1024, "http.workers is at most 1024"),
+            (
+                self.http.max_connections >= 1,
+                "http.max_connections is at least 1",
+            ),
+            (
+                self.http.head_timeout_seconds >= 1,
+                "http.head_timeout_seconds is at least 1",
+            ),
+            (
+                self.http.body_timeout_seconds >= 1,
+                "http.body_timeout_seconds is at least 1",
+            ),
+            (
+                self.http.max_body_bytes >= 8192,
+                "http.max_body_bytes is at least 8192",
+            ),
+            (
+                self.http.max_batch_body_bytes >= self.http.max_body_bytes,
+                "http.max_batch_body_bytes is at least http.max_body_bytes",
+            ),
+            (
+                self.limits.publishable_burst >= 1,
+                "limits.publishable_burst is at least 1",
+            ),
+            (
+                self.limits.publishable_per_second >= 1,
+                "limits.publishable_per_second is at least 1",
+            ),
+            (
+                self.limits.secret_burst.is_some() == self.limits.secret_per_second.is_some(),
+                "limits.secret_burst and limits.secret_per_second are set together or both 0",
+            ),
+            (
+                self.limits.invalid_codes_per_hour >= 1,
+                "limits.invalid_codes_per_hour is at least 1",
+            ),
+            (
+                self.limits.tracked_clients >= 1000,
+                "limits.tracked_clients is at least 1000",
+            ),
+            (
+                (1..=1_048_576).contains(&self.journal.cache_mb),
+                "journal.cache_mb is 1 to 1048576",
+            ),
+            (
+                self.journal.checkpoint_entries >= 1,
+                "journal.checkpoint_entries is at least 1",
+            ),
+            (
+                self.journal.checkpoint_interval_ms >= 1,
+                "journal.checkpoint_interval_ms is at least 1",
+            ),
+            (
+                self.journal.backlog_limit >= self.journal.checkpoint_entries,
+                "journal.backlog_limit is at least journal.checkpoint_entries",
+            ),
+            (self.actors.max_awake >= 1, "actors.max_awake is at least 1"),
+            (
+                self.actors.idle_seconds >= 1,
+                "actors.idle_seconds is at least 1",
+            ),
+            (
+                self.actors.max_in_flight_per_wallet >= 1,
+                "actors.max_in_flight_per_wallet is at least 1",
+            ),
+            (
+                self.actors.max_in_flight >= u64::from(self.actors.max_in_flight_per_wallet),
+                "actors.max_in_flight is at least actors.max_in_flight_per_wallet",
+            ),
+            (
+                !self.data_dir.as_os_str().is_empty(),
+                "data_dir is not empty",
+            ),
+        ];
+        match rules.into_iter().find(|(holds, _)| !holds) {
+            None => Ok(()),
+            Some((_, rule)) => Err(Error(format!("configuration: {rule}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! What wins over what, and what is refused.
+
+use super::*;
+
+fn env(pairs: &[(&str, &str)]) -> Vec<(String, std::ffi::OsString)> {
+    pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).into()))
+        .collect()
+}
+
+fn merged(file: &str, pairs: &[(&str, &str)], flags: &Flags) -> Result<Config, Error> {
+    Config::merge(Some((Path::new("own.toml"), file)), &env(pairs), flags)
+}
+
+fn refused(file: &str, pairs: &[(&str, &str)]) -> String {
+    merged(file, pairs, &Flags::default()).unwrap_err().0
+}
+
+#[test]
+fn the_built_in_defaults_are_complete_and_valid() {
+    let config = Config::merge(None, &[], &Flags::default()).unwrap();
+    assert_eq!(config.listen, "127.0.0.1:8787".parse().unwrap());
+    assert_eq!(
+        (
+            config.limits.publishable_burst,
+            config.limits.publishable_per_second
+        ),
+        (30, 5)
+    );
+    assert_eq!(
+        (config.limits.secret_burst, config.metrics.listen),
+        (None, None)
+    );
+    assert_eq!(
+        (config.http.max_body_bytes, config.http.max_batch_body_bytes),
+        (65_536, 1 << 20)
+    );
+}
+
+#[test]
+fn a_flag_wins_over_the_environment_over_the_file_over_the_default() {
+    let file = "listen = \"127.0.0.1:1\"\ndata_dir = \"file\"\nlog = \"debug\"";
+    let pairs = [
+        ("SCRIP_LISTEN", "127.0.0.1:2"),
+        ("SCRIP_DATA_DIR", "environment"),
+    ];
+    let flags = Flags {
+        listen: Some("127.0.0.1:3".parse().unwrap()),
+        ..Flags::default()
+    };
+    let config = merged(file, &pairs, &flags).unwrap();
+    assert_eq!(config.listen.port(), 3);
+    assert_eq!(config.data_dir, Path::new("environment"));
+    assert_eq!(config.log, "debug");
+    assert_eq!(config.shutdown_seconds, 30);
+}
+
+#[test]
+fn a_section_in_the_file_keeps_its_other_keys() {
+    let config = merged("[journal]\ncache_mb = 7", &[], &Flags::default()).unwrap();
+    assert_eq!(config.journal.cache_mb, 7);
+    assert_eq!(config.journal.backlog_limit, 1_000_000);
+}
+
+#[test]
+fn the_environment_reaches_every_type_of_key() {
+    let pairs = [
+        ("SCRIP_TRUSTED_PROXIES", "10.0.0.0/8, ::1"),
+        ("SCRIP_JOURNAL_ALLOW_UNSYNCED", "true"),
+        ("SCRIP_JOURNAL_MIN_FREE_BYTES", "1024"),
+        ("SCRIP_METRICS_LISTEN", "127.0.0.1:9"),
+        ("SCRIP_LIMITS_SECRET_BURST", "100"),
+        ("SCRIP_LIMITS_SECRET_PER_SECOND", "50"),
+        ("SCRIP_LOG_FORMAT", "json"),
+    ];
+    let config = merged("", &pairs, &Flags::default()).unwrap();
+    let proxies: Vec<IpNet> = vec!["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()];
+    assert_eq!(config.trusted_proxies, proxies);
+    assert!(config.journal.allow_unsynced);
+    assert_eq!(config.journal.min_free_bytes, 1024);
+    assert_eq!(config.metrics.listen, Some("127.0.0.1:9".parse().unwrap()));
+    assert_eq!(config.limits.secret_burst, Some(100));
+    assert_eq!(config.log_format, LogFormat::Json);
+}
+
+#[test]
+fn the_short_name_of_the_checkpoint_works_and_the_long_one_wins() {
+    let entries = |pairs: &[_]| {
+        merged("", pairs, &Flags::default())
+            .unwrap()
+            .journal
+            .checkpoint_entries
+    };
+    assert_eq!(entries(&[("SCRIP_CHECKPOINT_ENTRIES", "300")]), 300);
+    let both = [
+        ("SCRIP_CHECKPOINT_ENTRIES", "300"),
+        ("SCRIP_JOURNAL_CHECKPOINT_ENTRIES", "400"),
+    ];
+    assert_eq!(entries(&both), 400);
+}
+
+#[test]
+fn variables_of_others_are_passed_over() {
+    let pairs = [
+        ("SCRIP_PORT", "tcp://10.0.0.1:80"),
+        ("SCRIP_ADMIN_TOKEN", "x"),
+        ("PATH", "/"),
+    ];
+    assert!(merged("", &pairs, &Flags::default()).is_ok());
+}
+
+#[test]
+fn unknown_keys_and_wrong_types_are_refused_by_name() {
+    for (file, said) in [
+        ("lisen = \"x\"", "own.toml: unknown key `lisen`"),
+        (
+            "[journal]\ncache = 1",
+            "own.toml: unknown key `journal.cache`",
+        ),
+        ("[jurnal]\ncache_mb = 1", "own.toml: unknown key `jurnal`"),
+        (
+            "shutdown_seconds = \"30\"",
+            "own.toml: `shutdown_seconds` is integer, not string",
+        ),
+        ("journal = 3", "own.toml: `journal` is table, not integer"),
+        ("listen", "own.toml is not valid TOML"),
+    ] {
+        assert!(
+            refused(file, &[]).starts_with(said),
+            "{file}: {}",
+            refused(file, &[])
+        );
+    }
+    let said = refused("", &[("SCRIP_SHUTDOWN_SECONDS", "soon")]);
+    assert_eq!(said, "SCRIP_SHUTDOWN_SECONDS: `soon` is no integer");
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused_after_merging() {
+    for (file, key) in [
+        ("listen = \"localhost\"", "socket address"),
+        ("trusted_proxies = [\"nobody\"]", "trusted_proxies"),
+        ("[limits]\nsecret_burst = 5", "limits.secret_per_second"),
+        (
+            "[limits]\npublishable_burst = 0",
+            "limits.publishable_burst",
+        ),
+        ("[journal]\nbacklog_limit = 10", "journal.backlog_limit"),
+        ("[actors]\nmax_in_flight = 1", "actors.max_in_flight"),
+        ("shutdown_seconds = -1", "configuration"),
+    ] {
+        assert!(
+            refused(file, &[]).contains(key),
+            "{file}: {}",
+            refused(file, &[])
+        );
+    }
+}

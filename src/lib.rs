@@ -1,0 +1,20 @@
+//! Scrip: a credit-wallet service in one binary. This crate is what stands around the wallets: the
+//! HTTP interface, the catalog and its administration, the command line, the server itself.
+//!
+//! The rules are in `domain`, the wallets in `actors`, the books in `persistence`.
+
+pub mod admin;
+pub mod api;
+pub mod app;
+pub mod bench;
+pub mod catalog;
+pub mod cli;
+pub mod compose;
+pub mod config;
+pub mod docs;
+pub mod limits;
+pub mod metrics;
+pub mod openapi;
+pub mod secrets;
+pub mod server;
+mod vitals;

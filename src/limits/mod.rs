@@ -1,0 +1,177 @@
+//! How often strangers may do what: requests of a publishable key, look-ups of invalid recovery
+//! codes, new anonymous wallets. The time is passed in. What is remembered per client is bounded:
+//! strangers cannot fill the memory.
+
+mod bucket;
+mod client;
+mod settings;
+mod window;
+
+use std::sync::Arc;
+
+use dashmap::DashMap;
+use domain::{
+    Timestamp,
+    catalog::{CreationLimit, KeyKind, Project},
+    id::{KeyId, ProjectId},
+};
+use parking_lot::Mutex;
+use quick_cache::sync::Cache;
+
+pub use bucket::{Level, Rate};
+pub use client::Client;
+pub use settings::Settings;
+
+use bucket::Bucket;
+use window::Window;
+
+/// The rolling window of invalid recovery codes.
+const INVALID_CODES_WINDOW_SECONDS: u32 = 3600;
+
+/// A limit that refused, as its headers describe it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refusal {
+    /// How many it allows.
+    pub limit: u32,
+    /// Whole seconds until it allows one more, at least 1.
+    pub retry_after_seconds: u32,
+    /// Whole seconds until it allows all of them again.
+    pub reset_seconds: u32,
+}
+
+type PerClient<V> = Cache<(ProjectId, Client), Arc<V>>;
+
+/// All limits of the HTTP interface.
+#[derive(Debug)]
+pub struct Limits {
+    settings: Settings,
+    buckets: Cache<(KeyId, Client), Arc<Bucket>>,
+    invalid_codes: PerClient<Mutex<Window>>,
+    creations_by_client: PerClient<Mutex<Window>>,
+    // One a project: bounded by the catalog, and no stranger may evict it.
+    creations: DashMap<ProjectId, Window>,
+}
+
+impl Limits {
+    /// Nothing is used up yet.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        // Three limits share the number; each remembers at least a few.
+        let clients = settings.tracked_clients.div_euclid(3).max(1);
+        Self {
+            settings,
+            buckets: Cache::new(clients),
+            invalid_codes: Cache::new(clients),
+            creations_by_client: Cache::new(clients),
+            creations: DashMap::new(),
+        }
+    }
+
+    /// What was configured.
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Counts a request. `None`: keys of this kind are not limited.
+    #[must_use]
+    pub fn request(
+        &self,
+        kind: KeyKind,
+        key: KeyId,
+        client: Client,
+        now: Timestamp,
+    ) -> Option<Result<Level, Refusal>> {
+        let (rate, client) = match kind {
+            KeyKind::Publishable => (self.settings.publishable, client),
+            KeyKind::Secret => (self.settings.secret?, Client::ANY),
+        };
+        let bucket = match self.buckets.get(&(key, client)) {
+            Some(bucket) => bucket,
+            None => found_or_new(&self.buckets, (key, client)),
+        };
+        Some(bucket.take(rate, now))
+    }
+
+    /// Whether this address may look a recovery code up.
+    pub fn may_look_up(
+        &self,
+        project: ProjectId,
+        client: Client,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        match self.invalid_codes.get(&(project, client)) {
+            Some(window) => window.lock().check(self.invalid_codes_limit(), now),
+            None => Window::default().check(self.invalid_codes_limit(), now),
+        }
+    }
+
+    /// Counts a recovery code that opened nothing; refuses when others of the same address used
+    /// the limit up in the meantime.
+    pub fn looked_up_in_vain(
+        &self,
+        project: ProjectId,
+        client: Client,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let window = found_or_new(&self.invalid_codes, (project, client));
+        window.lock().take(self.invalid_codes_limit(), now)
+    }
+
+    /// Counts a new anonymous wallet, against the project's limits.
+    pub fn create_wallet(
+        &self,
+        project: &Project,
+        client: Client,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let by_client = found_or_new(&self.creations_by_client, (project.id, client));
+        let mut by_client = by_client.lock();
+        if let Some(limit) = project.wallet_creation_limit_per_ip {
+            by_client.check(limit, now)?;
+        }
+        // Nothing is counted unless both allow it.
+        if let Some(limit) = project.wallet_creation_limit {
+            self.creations
+                .entry(project.id)
+                .or_default()
+                .take(limit, now)?;
+        }
+        if let Some(limit) = project.wallet_creation_limit_per_ip {
+            by_client.take(limit, now)?;
+        }
+        Ok(())
+    }
+
+    /// Gives back what [`Self::create_wallet`] counted: no wallet came of it.
+    pub fn wallet_not_created(&self, project: ProjectId, client: Client) {
+        if let Some(mut window) = self.creations.get_mut(&project) {
+            window.give_back();
+        }
+        if let Some(window) = self.creations_by_client.get(&(project, client)) {
+            window.lock().give_back();
+        }
+    }
+
+    const fn invalid_codes_limit(&self) -> CreationLimit {
+        CreationLimit {
+            max: self.settings.invalid_codes_per_hour,
+            window_seconds: INVALID_CODES_WINDOW_SECONDS,
+        }
+    }
+}
+
+fn found_or_new<K, V>(cache: &Cache<K, Arc<V>>, key: K) -> Arc<V>
+where
+    K: std::hash::Hash + Eq + Clone,
+    V: Default,
+{
+    let made = cache.get_or_insert_with(&key, || Ok::<_, std::convert::Infallible>(Arc::default()));
+    match made {
+        Ok(value) => value,
+        Err(never) => match never {},
+    }
+}
+
+#[cfg(test)]
+mod tests;

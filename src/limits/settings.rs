@@ -1,0 +1,68 @@
+//! What can be configured of the limits.
+
+use std::num::NonZeroU32;
+
+use ipnet::IpNet;
+
+use super::Rate;
+use crate::config::Config;
+
+/// Limits as configured; the defaults are the documented ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Requests of a publishable key, per key and client address.
+    pub publishable: Rate,
+    /// Requests of a secret key, wherever they come from; `None`: not limited.
+    pub secret: Option<Rate>,
+    /// Recovery codes that open nothing, per project and client address in a rolling hour.
+    pub invalid_codes_per_hour: u32,
+    /// Clients remembered by all limits together; beyond, the least active ones are forgotten.
+    pub tracked_clients: usize,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpNet>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            publishable: Rate::default(),
+            secret: None,
+            invalid_codes_per_hour: 20,
+            tracked_clients: 100_000,
+            trusted_proxies: Vec::new(),
+        }
+    }
+}
+
+impl From<&Config> for Settings {
+    fn from(config: &Config) -> Self {
+        let limits = &config.limits;
+        Self {
+            publishable: Rate::new(limits.publishable_burst, limits.publishable_per_second),
+            secret: limits
+                .secret_burst
+                .zip(limits.secret_per_second)
+                .map(|(burst, per_second)| Rate::new(burst, per_second)),
+            invalid_codes_per_hour: limits.invalid_codes_per_hour,
+            tracked_clients: limits.tracked_clients,
+            trusted_proxies: config.trusted_proxies.clone(),
+        }
+    }
+}
+
+impl Rate {
+    /// The configuration was checked: a zero does not get here, and would count as one.
+    fn new(burst: u32, per_second: u32) -> Self {
+        let or_one = |number| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
+        Self {
+            burst: or_one(burst),
+            per_second: or_one(per_second),
+        }
+    }
+}
+
+impl Default for Rate {
+    fn default() -> Self {
+        Self::new(30, 5)
+    }
+}

@@ -1,0 +1,219 @@
+//! What a client notices of the limits, in virtual time.
+
+use domain::catalog::Mode;
+
+use super::*;
+
+const START: Timestamp = Timestamp(1_800_000_000_000);
+const ALICE: Client = Client::V6(1);
+const BOB: Client = Client::V6(2);
+const KEY: KeyId = KeyId(1);
+const PROJECT: ProjectId = ProjectId(1);
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp(START.0 + millis)
+}
+
+fn request(limits: &Limits, client: Client, now: Timestamp) -> Result<Level, Refusal> {
+    limits
+        .request(KeyKind::Publishable, KEY, client, now)
+        .unwrap()
+}
+
+#[test]
+fn thirty_at_once_then_five_a_second() {
+    let limits = Limits::new(Settings::default());
+    for left in (0..30).rev() {
+        assert_eq!(request(&limits, ALICE, START).unwrap().remaining, left);
+    }
+    let refused = Refusal {
+        limit: 30,
+        retry_after_seconds: 1,
+        reset_seconds: 6,
+    };
+    assert_eq!(request(&limits, ALICE, START), Err(refused));
+    assert_eq!(request(&limits, ALICE, at(199)), Err(refused));
+    assert_eq!(request(&limits, ALICE, at(200)).unwrap().remaining, 0);
+    assert!(request(&limits, ALICE, at(200)).is_err());
+    let rested = request(&limits, ALICE, at(60_000)).unwrap();
+    assert_eq!(
+        rested,
+        Level {
+            limit: 30,
+            remaining: 29,
+            reset_seconds: 1
+        }
+    );
+}
+
+#[test]
+fn clients_and_keys_do_not_share_a_bucket() {
+    let limits = Limits::new(Settings::default());
+    while request(&limits, ALICE, START).is_ok() {}
+    assert!(request(&limits, BOB, START).is_ok());
+    assert!(
+        limits
+            .request(KeyKind::Publishable, KeyId(2), ALICE, START)
+            .unwrap()
+            .is_ok()
+    );
+}
+
+#[test]
+fn secret_keys_are_limited_only_when_configured() {
+    let limits = Limits::new(Settings::default());
+    assert_eq!(limits.request(KeyKind::Secret, KEY, ALICE, START), None);
+    let rate = Rate::default();
+    let limits = Limits::new(Settings {
+        secret: Some(rate),
+        ..Settings::default()
+    });
+    assert!(
+        limits
+            .request(KeyKind::Secret, KEY, ALICE, START)
+            .unwrap()
+            .is_ok()
+    );
+}
+
+#[test]
+fn a_clock_set_back_locks_nobody_out() {
+    let limits = Limits::new(Settings::default());
+    while request(&limits, ALICE, at(3_600_000)).is_ok() {}
+    assert!(
+        request(&limits, ALICE, START)
+            .unwrap_err()
+            .retry_after_seconds
+            <= 1
+    );
+}
+
+#[test]
+fn twenty_invalid_codes_an_hour() {
+    let limits = Limits::new(Settings::default());
+    for second in 0..20 {
+        limits
+            .may_look_up(PROJECT, ALICE, at(second * 1000))
+            .unwrap();
+        limits
+            .looked_up_in_vain(PROJECT, ALICE, at(second * 1000))
+            .unwrap();
+    }
+    let now = at(20_000);
+    let refusal = limits.may_look_up(PROJECT, ALICE, now).unwrap_err();
+    assert_eq!(
+        refusal,
+        Refusal {
+            limit: 20,
+            retry_after_seconds: 3580,
+            reset_seconds: 3599
+        }
+    );
+    assert_eq!(limits.looked_up_in_vain(PROJECT, ALICE, now), Err(refusal));
+    assert!(limits.may_look_up(PROJECT, BOB, now).is_ok());
+    assert!(limits.may_look_up(ProjectId(2), ALICE, now).is_ok());
+    assert!(limits.may_look_up(PROJECT, ALICE, at(3_599_999)).is_err());
+    assert!(limits.may_look_up(PROJECT, ALICE, at(3_600_000)).is_ok());
+}
+
+fn project(all: Option<u32>, per_client: Option<u32>) -> Project {
+    let limit = |max| CreationLimit {
+        max,
+        window_seconds: 60,
+    };
+    Project {
+        wallet_creation_limit: all.map(limit),
+        wallet_creation_limit_per_ip: per_client.map(limit),
+        ..Project::new(PROJECT, "Demo".into(), Mode::CreditCodes, START)
+    }
+}
+
+#[test]
+fn new_wallets_are_limited_per_project_and_per_client() {
+    let limits = Limits::new(Settings::default());
+    let project = project(Some(3), Some(2));
+    assert!(limits.create_wallet(&project, ALICE, START).is_ok());
+    assert!(limits.create_wallet(&project, ALICE, START).is_ok());
+    assert_eq!(
+        limits
+            .create_wallet(&project, ALICE, START)
+            .unwrap_err()
+            .limit,
+        2
+    );
+    assert!(limits.create_wallet(&project, BOB, at(30_000)).is_ok());
+    let refusal = limits.create_wallet(&project, BOB, at(30_000)).unwrap_err();
+    assert_eq!(
+        refusal,
+        Refusal {
+            limit: 3,
+            retry_after_seconds: 30,
+            reset_seconds: 60
+        }
+    );
+    assert!(limits.create_wallet(&project, BOB, at(60_000)).is_ok());
+}
+
+#[test]
+fn a_refused_or_failed_creation_uses_nothing_up() {
+    let limits = Limits::new(Settings::default());
+    let project = project(Some(1), Some(1));
+    for _ in 0..5 {
+        limits.create_wallet(&project, ALICE, START).unwrap();
+        limits.wallet_not_created(project.id, ALICE);
+    }
+    limits.create_wallet(&project, ALICE, START).unwrap();
+    assert!(limits.create_wallet(&project, BOB, START).is_err());
+    assert!(limits.create_wallet(&project, BOB, at(60_000)).is_ok());
+}
+
+#[test]
+fn no_limit_and_a_limit_of_none_at_all() {
+    let limits = Limits::new(Settings::default());
+    for _ in 0..5000 {
+        assert!(
+            limits
+                .create_wallet(&project(None, None), ALICE, START)
+                .is_ok()
+        );
+    }
+    let refusal = limits
+        .create_wallet(&project(Some(0), None), ALICE, START)
+        .unwrap_err();
+    assert_eq!(refusal.retry_after_seconds, 60);
+}
+
+#[test]
+fn a_huge_limit_keeps_few_instants_and_forgets_none_early() {
+    let limit = CreationLimit {
+        max: 1_000_000,
+        window_seconds: 3600,
+    };
+    let mut window = Window::default();
+    for number in 0..1_000_000 {
+        window.take(limit, at(number)).unwrap();
+    }
+    assert!((500..=4097).contains(&window.len()));
+    assert!(window.take(limit, at(1_000_000)).is_err());
+    assert!(window.check(limit, at(3_599_999)).is_err());
+    assert!(window.check(limit, at(3_601_000)).is_ok());
+    assert!(window.len() > 500, "all were forgotten at once");
+}
+
+#[test]
+fn strangers_cannot_fill_the_memory() {
+    let settings = Settings {
+        tracked_clients: 300,
+        ..Settings::default()
+    };
+    let limits = Limits::new(settings);
+    for stranger in 0..10_000 {
+        let client = Client::V6(stranger);
+        let _ = request(&limits, client, START);
+        let _ = limits.looked_up_in_vain(PROJECT, client, START);
+        let _ = limits.create_wallet(&project(None, Some(9)), client, START);
+    }
+    assert!(limits.buckets.len() <= 100);
+    assert!(limits.invalid_codes.len() <= 100);
+    assert!(limits.creations_by_client.len() <= 100);
+}

@@ -1,0 +1,261 @@
+//! Figures for Prometheus. Counting must not cost a look-up by text for each request beyond one: a
+//! route's counters are found once and kept.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use actors::{Applied, Handle};
+use axum::http::{Method, StatusCode};
+use parking_lot::RwLock;
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    registry::Registry,
+};
+
+/// Upper bounds in seconds: from a parsed body to a slow disk.
+const LATENCY_BUCKETS: [f64; 14] = [
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
+];
+/// Statuses from 100 to 599.
+const STATUSES: usize = 500;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabels {
+    method: String,
+    route: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    method: String,
+    route: String,
+    status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OutcomeLabels {
+    outcome: &'static str,
+}
+
+/// All figures of the service.
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    latency: Family<RouteLabels, Histogram, fn() -> Histogram>,
+    routes: RwLock<HashMap<Method, HashMap<Box<str>, Arc<Route>>>>,
+    applied: Counter,
+    replayed: Counter,
+    refused: Counter,
+    awake: Gauge<i64>,
+    in_flight: Gauge<i64>,
+    backlog: Gauge<i64>,
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+/// The figures of one method of one route.
+#[derive(Debug)]
+pub struct Route {
+    labels: RouteLabels,
+    requests: Family<RequestLabels, Counter>,
+    by_status: Box<[OnceLock<Counter>]>,
+    latency: Histogram,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Metrics {
+    /// All at zero.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut registry = Registry::with_prefix("scrip");
+        let requests = Family::<RequestLabels, Counter>::default();
+        registry.register(
+            "http_requests",
+            "Requests by route and status",
+            requests.clone(),
+        );
+        let histogram: fn() -> Histogram = || Histogram::new(LATENCY_BUCKETS);
+        let latency = Family::new_with_constructor(histogram);
+        registry.register(
+            "http_request_duration_seconds",
+            "From the request's head to the answer",
+            latency.clone(),
+        );
+        let deductions = Family::<OutcomeLabels, Counter>::default();
+        registry.register(
+            "deductions",
+            "Deductions: applied, replayed (the key was used before) or refused",
+            deductions.clone(),
+        );
+        let outcome = |outcome| deductions.get_or_create_owned(&OutcomeLabels { outcome });
+        let (applied, replayed, refused) =
+            (outcome("applied"), outcome("replayed"), outcome("refused"));
+        let mut gauge = |name: &str, help: &str| {
+            let gauge = Gauge::<i64>::default();
+            registry.register(name, help, gauge.clone());
+            gauge
+        };
+        Self {
+            awake: gauge("wallets_awake", "Wallets in memory"),
+            in_flight: gauge("commands_in_flight", "Commands that wallets are working on"),
+            backlog: gauge("journal_backlog_events", "Events logged and not folded yet"),
+            registry,
+            requests,
+            latency,
+            routes: RwLock::default(),
+            applied,
+            replayed,
+            refused,
+        }
+    }
+
+    /// The figures of a route; `None`: of none, which all share.
+    #[must_use]
+    pub fn route(&self, method: &Method, route: Option<&str>) -> Arc<Route> {
+        let route = route.unwrap_or("none");
+        if let Some(found) = self
+            .routes
+            .read()
+            .get(method)
+            .and_then(|routes| routes.get(route))
+        {
+            return Arc::clone(found);
+        }
+        // Methods may be made up by strangers: beyond the usual ones they share a name.
+        let known = matches!(
+            *method,
+            Method::GET
+                | Method::POST
+                | Method::PUT
+                | Method::PATCH
+                | Method::DELETE
+                | Method::HEAD
+                | Method::OPTIONS
+        );
+        let labels = RouteLabels {
+            method: if known {
+                method.as_str().into()
+            } else {
+                "other".into()
+            },
+            route: route.into(),
+        };
+        let made = Arc::new(Route {
+            requests: self.requests.clone(),
+            by_status: std::iter::repeat_with(OnceLock::new)
+                .take(STATUSES)
+                .collect(),
+            latency: self.latency.get_or_create_owned(&labels),
+            labels,
+        });
+        if known {
+            let mut routes = self.routes.write();
+            let of_method = routes.entry(method.clone()).or_default();
+            return Arc::clone(of_method.entry(route.into()).or_insert(made));
+        }
+        made
+    }
+
+    /// Counts a deduction by what came of it.
+    pub fn deducted(&self, outcome: Result<&Applied, &actors::Error>) {
+        match outcome {
+            Ok(applied) if applied.replayed => self.replayed.inc(),
+            Ok(_) => self.applied.inc(),
+            Err(_) => self.refused.inc(),
+        };
+    }
+
+    /// All figures, as Prometheus reads them.
+    pub fn render(&self, handle: &Handle) -> Result<String, fmt::Error> {
+        let stats = handle.stats();
+        let signed = |figure: u64| i64::try_from(figure).unwrap_or(i64::MAX);
+        self.awake.set(signed(stats.awake));
+        self.in_flight.set(signed(stats.in_flight));
+        self.backlog.set(signed(stats.backlog));
+        let mut text = String::with_capacity(16 * 1024);
+        encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+impl Route {
+    /// Counts an answer.
+    pub fn answered(&self, status: StatusCode, took: Duration) {
+        self.latency.observe(took.as_secs_f64());
+        let slot = usize::from(status.as_u16())
+            .checked_sub(100)
+            .and_then(|i| self.by_status.get(i));
+        if let Some(counter) = slot {
+            counter.get_or_init(|| self.counter(status)).inc();
+        } else {
+            self.counter(status).inc();
+        }
+    }
+
+    /// The route as it is registered.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.labels.route
+    }
+
+    fn counter(&self, status: StatusCode) -> Counter {
+        let RouteLabels { method, route } = self.labels.clone();
+        self.requests.get_or_create_owned(&RequestLabels {
+            method,
+            route,
+            status: status.as_u16(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_counted_by_route_method_and_status() {
+        let metrics = Metrics::new();
+        for _ in 0..3 {
+            let route = metrics.route(&Method::GET, Some("/api/v1/me"));
+            route.answered(StatusCode::OK, Duration::from_micros(80));
+        }
+        metrics
+            .route(&Method::GET, None)
+            .answered(StatusCode::NOT_FOUND, Duration::ZERO);
+        let mut text = String::new();
+        encode(&mut text, &metrics.registry).unwrap();
+        assert!(
+            text.contains(
+                r#"scrip_http_requests_total{method="GET",route="/api/v1/me",status="200"} 3"#
+            ),
+            "{text}"
+        );
+        assert!(text.contains(r#"route="none",status="404"} 1"#), "{text}");
+    }
+
+    #[test]
+    fn made_up_methods_share_a_name_and_fill_nothing() {
+        let metrics = Metrics::new();
+        for number in 0..100 {
+            let method = Method::from_bytes(format!("M{number}").as_bytes()).unwrap();
+            metrics
+                .route(&method, None)
+                .answered(StatusCode::METHOD_NOT_ALLOWED, Duration::ZERO);
+        }
+        assert!(metrics.routes.read().is_empty());
+    }
+}

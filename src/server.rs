@@ -1,0 +1,134 @@
+//! Taking connections: a bounded number at a time, none that may dawdle with its head, and a
+//! clean end. Bodies and answers are the router's affair.
+
+pub mod signals;
+
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{ConnectInfo, Request},
+};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+};
+use tokio::{
+    net::{TcpListener, TcpSocket, TcpStream},
+    sync::Semaphore,
+};
+use tower::Service as _;
+
+use crate::config::Http;
+
+/// Connections that the kernel keeps while we do not accept.
+const BACKLOG: u32 = 4096;
+/// After an `accept` that failed for want of a resource.
+const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(50);
+
+/// Reserves an address without listening on it yet: whoever connects is refused, not kept waiting.
+pub fn reserve(address: SocketAddr) -> std::io::Result<TcpSocket> {
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()?
+    } else {
+        TcpSocket::new_v6()?
+    };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    Ok(socket)
+}
+
+/// Starts to listen on a reserved address.
+pub fn listen(socket: TcpSocket) -> std::io::Result<TcpListener> {
+    socket.listen(BACKLOG)
+}
+
+/// A router behind a listener.
+pub struct Server {
+    listener: TcpListener,
+    router: Router,
+    http: Http,
+}
+
+impl Server {
+    /// Serves nothing until [`Server::run`].
+    #[must_use]
+    pub const fn new(listener: TcpListener, router: Router, http: Http) -> Self {
+        Self {
+            listener,
+            router,
+            http,
+        }
+    }
+
+    /// Serves until `stop`, then lets requests in flight finish until `give_up`.
+    pub async fn run(self, stop: impl Future<Output = ()>, give_up: impl Future<Output = ()>) {
+        let connections = GracefulShutdown::new();
+        let places = Arc::new(Semaphore::new(self.http.max_connections));
+        tokio::pin!(stop);
+        loop {
+            let accepted = async {
+                // Closed by nobody: only a place in it is waited for.
+                let place = Arc::clone(&places).acquire_owned().await.ok();
+                (self.listener.accept().await, place)
+            };
+            let (accepted, place) = tokio::select! {
+                biased;
+                () = &mut stop => break,
+                accepted = accepted => accepted,
+            };
+            match accepted {
+                Ok((stream, peer)) => {
+                    let connection = self.connection(stream, peer);
+                    let connection = connections.watch(connection);
+                    tokio::spawn(async move {
+                        if let Err(error) = connection.await {
+                            tracing::debug!(error = %error, "a connection ended early");
+                        }
+                        drop(place);
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!(error = %error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_AGAIN_AFTER).await;
+                }
+            }
+        }
+        drop(self.listener);
+        tokio::select! {
+            () = connections.shutdown() => {}
+            () = give_up => tracing::warn!("requests were still in flight and are cut off"),
+        }
+    }
+
+    fn connection(
+        &self,
+        stream: TcpStream,
+        peer: SocketAddr,
+    ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send + use<>
+    {
+        // Answers are small and written at once: waiting to fill a packet only delays them.
+        drop(stream.set_nodelay(true));
+        let router = self.router.clone();
+        let service = service_fn(move |request: hyper::Request<Incoming>| {
+            let mut request: Request = request.map(Body::new);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            let mut router = router.clone();
+            async move {
+                router
+                    .call(request)
+                    .await
+                    .map_err(|never: Infallible| match never {})
+            }
+        });
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(Duration::from_secs(self.http.head_timeout_seconds))
+            .serve_connection(TokioIo::new(stream), service)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! `scrip dev`: what it prints works as it is.
+
+use std::{os::unix::fs::PermissionsExt as _, path::Path, process::Command, time::Duration};
+
+use crate::support::{launch::BINARY, process::Process, tool};
+
+const ENDS_WITHIN: Duration = Duration::from_secs(60);
+
+/// Starts it and waits for the last line of what it prints.
+async fn start(data: &Path) -> (Process, Vec<String>) {
+    let mut command = Command::new(BINARY);
+    command
+        .args(["dev", "--listen", "127.0.0.1:0", "--data-dir"])
+        .arg(data);
+    command.env_remove("SCRIP_ADMIN_TOKEN");
+    let mut process = Process::start(command, false);
+    process
+        .hears("the request to paste", |line| {
+            line.contains("idempotencyKey\":").then_some(())
+        })
+        .await;
+    let said = process.said();
+    (process, said)
+}
+
+/// The printed command, joined to one line.
+fn command(said: &[String]) -> String {
+    let start = said
+        .iter()
+        .position(|line| line.starts_with("curl "))
+        .expect("a curl");
+    let lines = said[start..]
+        .iter()
+        .map(|line| line.trim_end_matches('\\').trim());
+    lines.take(4).collect::<Vec<_>>().join(" ")
+}
+
+fn value(said: &[String], name: &str) -> String {
+    let line = said.iter().find_map(|line| line.trim().strip_prefix(name));
+    line.unwrap_or_else(|| panic!("no {name} in {said:?}"))
+        .trim()
+        .to_owned()
+}
+
+#[tokio::test]
+async fn the_printed_request_deducts_and_the_keys_are_remembered() {
+    // Fails with a plain word where there is no curl (Debian package curl).
+    tool::run(Command::new("curl").arg("--version"));
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join(".scrip");
+    let (mut process, said) = start(&data).await;
+    let paste = || tool::run(Command::new("sh").arg("-c").arg(command(&said)));
+    assert_eq!(paste(), r#"{"balance":995,"deducted":true}"#);
+    assert_eq!(paste(), r#"{"balance":995,"deducted":false}"#);
+    process.terminate();
+    assert!(process.wait(ENDS_WITHIN).await.success());
+
+    let mode = std::fs::metadata(data.join("dev.json"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let (mut process, again) = start(&data).await;
+    for name in [
+        "Project",
+        "Secret key",
+        "Publishable key",
+        "Admin token",
+        "Product",
+    ] {
+        assert_eq!(value(&again, name), value(&said, name));
+    }
+    // Another key: another deduction.
+    let printed = tool::run(Command::new("sh").arg("-c").arg(command(&again)));
+    assert_eq!(printed, r#"{"balance":990,"deducted":true}"#);
+    process.terminate();
+    assert!(process.wait(ENDS_WITHIN).await.success());
+}

@@ -1,0 +1,61 @@
+//! Administration as an operator meets it: the admin API over HTTP, and the command line, against
+//! the real binary.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod access;
+mod apply;
+mod commands;
+mod dev;
+mod keys;
+mod prices;
+mod products;
+mod projects;
+mod restart;
+
+use reqwest::Method;
+use serde_json::Value;
+use support::{Client, Reply, Server};
+
+/// Where the admin API is.
+const ADMIN: &str = "/api/admin/v1";
+
+/// Sends a PATCH.
+async fn patch(client: &Client, path: &str, body: &Value) -> Reply {
+    let request = client
+        .request(Method::PATCH, &format!("{ADMIN}{path}"))
+        .json(body);
+    Client::send(request).await.expect("an answer")
+}
+
+/// Sends a POST.
+async fn post(client: &Client, path: &str, body: &Value) -> Reply {
+    client.post(&format!("{ADMIN}{path}"), body).await
+}
+
+/// Sends a GET.
+async fn get(client: &Client, path: &str) -> Reply {
+    client.get(&format!("{ADMIN}{path}")).await
+}
+
+/// The path of the server's project.
+fn project(server: &Server) -> String {
+    format!("/projects/{}", server.project().id)
+}
+
+/// The path of the server's product.
+fn product(server: &Server) -> String {
+    format!("{}/products/{}", project(server), server.product())
+}
+
+/// A refusal of one input.
+fn assert_invalid(reply: &Reply, param: &str) {
+    let body = &reply.body;
+    assert_eq!(
+        (reply.status, reply.code()),
+        (400, "invalid_request"),
+        "{body}"
+    );
+    assert_eq!(body["param"], param, "{body}");
+}

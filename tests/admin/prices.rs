@@ -1,0 +1,137 @@
+//! Prices over HTTP, and what callers then see of them.
+
+use serde_json::json;
+
+use crate::{assert_invalid, get, patch, post, product, project, support::Server};
+
+#[tokio::test]
+async fn a_price_is_offered_with_its_product_until_it_is_inactive() {
+    let server = Server::start().await;
+    let (admin, path) = (server.admin(), format!("{}/prices", product(&server)));
+    let body = json!({
+        "label": "Small", "amountCents": 500, "currency": "EUR", "creditsGranted": 100,
+        "features": ["export", "api", "api"], "interval": "one_time", "creditsExpireAfterDays": 30,
+    });
+    let made = post(&admin, &path, &body).await.expect(201);
+    assert!(made["id"].as_str().unwrap().starts_with("price_"));
+    assert_eq!(made["productId"], server.product());
+    assert_eq!(made["features"], json!(["api", "export"]));
+    assert_eq!(
+        (&made["active"], &made["rollover"]),
+        (&json!(true), &json!(false))
+    );
+
+    let seen = server.browser().get("/api/v1/products").await.expect(200);
+    let price = &seen["products"][0]["prices"][0];
+    assert_eq!(
+        (&price["id"], &price["label"]),
+        (&made["id"], &json!("Small"))
+    );
+    assert_eq!(
+        (&price["amountCents"], &price["creditsGranted"]),
+        (&json!(500), &json!(100))
+    );
+
+    let one = format!("{path}/{}", made["id"].as_str().unwrap());
+    let change = json!({"active": false, "label": null});
+    let changed = patch(&admin, &one, &change).await.expect(200);
+    assert_eq!(
+        (&changed["active"], &changed["label"]),
+        (&json!(false), &json!(null))
+    );
+    assert_eq!(changed["amountCents"], 500);
+    assert_eq!(get(&admin, &one).await.expect(200), changed);
+    assert_eq!(
+        get(&admin, &path).await.expect(200),
+        json!({"prices": [changed]})
+    );
+    let seen = server.browser().get("/api/v1/products").await.expect(200);
+    assert_eq!(seen["products"][0]["prices"], json!([]));
+}
+
+#[tokio::test]
+async fn a_bad_price_names_its_input() {
+    let server = Server::start().await;
+    let (admin, path) = (server.admin(), format!("{}/prices", product(&server)));
+    let sound = json!({
+        "amountCents": 1, "currency": "EUR", "creditsGranted": 1, "interval": "one_time",
+    });
+    for (field, value, param) in [
+        ("amountCents", json!(null), "amountCents"),
+        ("amountCents", json!(-1), "amountCents"),
+        ("amountCents", json!(1.0), "amountCents"),
+        ("amountCents", json!("1"), "amountCents"),
+        ("amountCents", json!(1_u64 << 53), "amountCents"),
+        ("currency", json!(null), "currency"),
+        ("currency", json!("eur"), "currency"),
+        ("currency", json!("EURO"), "currency"),
+        ("creditsGranted", json!(-1), "creditsGranted"),
+        ("creditsGranted", json!(0.5), "creditsGranted"),
+        ("interval", json!(null), "interval"),
+        ("interval", json!("month"), "interval"),
+        ("interval", json!("weekly"), "interval"),
+        ("features", json!("export"), "features"),
+        ("features", json!(["ok", "not ok"]), "features[1]"),
+        ("features", json!(["ok", 7]), "features[1]"),
+        ("creditsExpireAfterDays", json!(0), "creditsExpireAfterDays"),
+        ("rollover", json!(true), "rollover"),
+        ("label", json!(""), "label"),
+        (
+            "creditsProductId",
+            json!("prod_nothing"),
+            "creditsProductId",
+        ),
+    ] {
+        let mut body = sound.clone();
+        body[field] = value;
+        assert_invalid(&post(&admin, &path, &body).await, param);
+    }
+    assert_eq!(get(&admin, &path).await.expect(200), json!({"prices": []}));
+}
+
+#[tokio::test]
+async fn a_tier_fills_the_balance_of_a_credit_product_of_its_own_project() {
+    let server = Server::start().await;
+    let admin = server.admin();
+    let products = format!("{}/products", project(&server));
+    let pro = json!({"name": "Pro", "type": "subscription"});
+    let pro = post(&admin, &products, &pro).await.expect(201);
+    let path = format!("{products}/{}/prices", pro["id"].as_str().unwrap());
+    let mut price = json!({
+        "amountCents": 1500, "currency": "EUR", "creditsGranted": 400, "interval": "month",
+        "rollover": true,
+    });
+    assert_invalid(&post(&admin, &path, &price).await, "creditsGranted");
+    price["creditsProductId"] = pro["id"].clone();
+    assert_invalid(&post(&admin, &path, &price).await, "creditsProductId");
+    price["creditsProductId"] = json!(server.product());
+    let made = post(&admin, &path, &price).await.expect(201);
+    assert_eq!(made["creditsProductId"], server.product());
+    let yearly = json!({"amountCents": 0, "currency": "EUR", "interval": "one_time"});
+    assert_invalid(&post(&admin, &path, &yearly).await, "interval");
+
+    // The type is settled once there are prices.
+    let one = format!("{products}/{}", pro["id"].as_str().unwrap());
+    assert_invalid(
+        &patch(&admin, &one, &json!({"type": "one_time"})).await,
+        "type",
+    );
+}
+
+#[tokio::test]
+async fn a_price_is_found_under_its_own_product_only() {
+    let server = Server::start().await;
+    let admin = server.admin();
+    let price = json!({"amountCents": 1, "currency": "EUR", "interval": "one_time"});
+    let made = post(&admin, &format!("{}/prices", product(&server)), &price)
+        .await
+        .expect(201);
+    let other = json!({"name": "Other", "type": "one_time"});
+    let products = format!("{}/products", project(&server));
+    let other = post(&admin, &products, &other).await.expect(201);
+    let (other, id) = (other["id"].as_str().unwrap(), made["id"].as_str().unwrap());
+    let reply = get(&admin, &format!("{products}/{other}/prices/{id}")).await;
+    assert_eq!((reply.status, reply.code()), (404, "price_not_found"));
+    let reply = get(&admin, &format!("{}/prices/nonsense", product(&server))).await;
+    assert_eq!(reply.code(), "price_not_found");
+}

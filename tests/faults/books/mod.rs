@@ -1,0 +1,14 @@
+//! The tests' own books: what was sent, what was answered, and whether the server's ledgers agree.
+
+pub(crate) mod audit;
+pub(crate) mod diary;
+pub(crate) mod load;
+pub(crate) mod operation;
+pub(crate) mod teller;
+
+pub(crate) use self::{
+    audit::Audit,
+    diary::{Diary, Record},
+    load::{Load, Work},
+    teller::{Outcome, Teller},
+};

@@ -1,0 +1,165 @@
+//! A disk that runs full: writes are refused, reads go on, nothing acknowledged is lost, and once
+//! there is space again everything works.
+
+use crate::{
+    books::{Audit, Diary, Load, Teller, Work, load},
+    knobs, seed,
+    small_disk::SmallDisk,
+    support::{Server, deadline},
+};
+use rand::rngs::StdRng;
+use std::{sync::Arc, time::Duration};
+
+const MIB: u64 = 1 << 20;
+
+/// The whole filesystem.
+const DISK_BYTES: u64 = 224 * MIB;
+
+/// A file that is removed when space is to be freed.
+const BALLAST_BYTES: u64 = 64 * MIB;
+const BALLAST: &str = "ballast";
+
+/// Free space below which the server refuses writes.
+const RESERVE_BYTES: u64 = 48 * MIB;
+
+/// Near the limits of a `meta` and of a batch's body, to fill the disk quickly.
+const FILL: Work = Work::Batch {
+    items: 240,
+    padding: 3_900,
+};
+const WORKS: [Work; 3] = [FILL, FILL, Work::DeductHot];
+
+/// How long the disk may take to run full.
+const FULL_WITHIN: Duration = Duration::from_secs(90);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_refuses_writes_and_loses_nothing() {
+    let mut rng = seed::rng();
+    let mut bank = Bank::open(RESERVE_BYTES).await;
+    let load = bank.start_load(&mut rng);
+    for end in until_refused(load).await {
+        assert_eq!(end, "503 unavailable", "how a full disk is told");
+    }
+    bank.audit("while the disk is full", false).await;
+    assert!(
+        bank.server.instance_mut().ended().is_none(),
+        "a full disk does not end the server"
+    );
+    assert!(
+        bank.server.terminate().await.success(),
+        "a clean end exits with 0"
+    );
+    bank.recovers(&[BALLAST], &mut rng).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_disk_filled_by_somebody_else_loses_nothing() {
+    let mut rng = seed::rng();
+    // With hardly a reserve, so that it is the disk which refuses, in mid-write.
+    let mut bank = Bank::open(MIB).await;
+    let load = bank.start_load(&mut rng);
+    let answers = bank.diary.answers() + 20;
+    deadline::until("answers under load", deadline::SOON, || {
+        (bank.diary.answers() >= answers).then_some(())
+    })
+    .await;
+    bank.disk.fill("filler");
+    until_refused(load).await;
+    // A log that met an error it cannot undo may have stopped the process, which then says so.
+    match bank.server.instance_mut().ended() {
+        Some(status) => {
+            assert!(
+                !status.success(),
+                "a server that stops over an error says so"
+            );
+            bank.server.crash().await;
+        }
+        None => drop(bank.server.terminate().await),
+    }
+    bank.recovers(&["filler", BALLAST], &mut rng).await;
+}
+
+/// Waits until the disk takes no more batches; gives back how the workers were told. Space that is
+/// freed meanwhile may let the small writes go on, so they are stopped.
+async fn until_refused(load: Load) -> Vec<String> {
+    deadline::until("refused writes", FULL_WITHIN, || {
+        (load.running() <= 1).then_some(())
+    })
+    .await;
+    let ends = load.stop().await;
+    assert!(
+        ends.len() >= 2,
+        "those who fill the disk end by its refusal: {ends:?}"
+    );
+    ends
+}
+
+/// A server on a small disk, and the books of what it was asked.
+struct Bank {
+    // Dropped first: no process may be left on the disk.
+    server: Server,
+    disk: SmallDisk,
+    diary: Arc<Diary>,
+}
+
+impl Bank {
+    async fn open(reserve: u64) -> Self {
+        let disk = SmallDisk::mount(DISK_BYTES);
+        disk.put(BALLAST, BALLAST_BYTES);
+        let launch = knobs::with_reserve(knobs::frequent_checkpoints(5_000), reserve);
+        let data_dir = disk.path().join("data");
+        let server = Server::launch_at(launch.through(disk.inside()), &data_dir).await;
+        let bank = Self {
+            server,
+            disk,
+            diary: Arc::default(),
+        };
+        load::open_wallets(&bank.teller(), &WORKS).await;
+        bank
+    }
+
+    fn teller(&self) -> Teller {
+        Teller::new(
+            self.server.instance().base(),
+            self.server.project(),
+            &self.diary,
+        )
+    }
+
+    fn start_load(&self, rng: &mut StdRng) -> Load {
+        Load::start(WORKS.map(|work| (self.teller(), work)), rng)
+    }
+
+    async fn audit(&self, context: &str, all: bool) {
+        let wallets = load::wallets(&WORKS);
+        let audit = Audit::read(&self.server.client(), self.server.product(), &wallets).await;
+        let records = self.diary.records();
+        audit.assert(context, &records, |number| all || records[number].answered);
+    }
+
+    /// Frees space, starts the stopped server, and sees that everything is as if nothing had been.
+    async fn recovers(mut self, removed: &[&str], rng: &mut StdRng) {
+        removed.iter().for_each(|name| self.disk.remove(name));
+        self.server.start_again().await;
+        self.audit("after space was freed", false).await;
+        self.teller().resend_unanswered().await;
+
+        let load = self.start_load(rng);
+        let answers = self.diary.answers() + 30;
+        deadline::until("answers after space was freed", deadline::SOON, || {
+            (self.diary.answers() >= answers).then_some(())
+        })
+        .await;
+        assert_eq!(
+            load.stop().await,
+            Vec::<String>::new(),
+            "nothing is refused any more"
+        );
+        self.audit("after new load", true).await;
+        assert!(
+            self.server.terminate().await.success(),
+            "a clean end exits with 0"
+        );
+        self.server.verify();
+    }
+}

@@ -1,0 +1,73 @@
+//! Where in a recording the power is cut.
+
+use super::{answers::Answers, event::Event};
+use rand::{RngExt, rngs::StdRng, seq::IndexedRandom};
+use std::collections::HashSet;
+
+/// sled's unit of log space; the first bytes of one are written each time it is used.
+const SEGMENT_BYTES: usize = 8 << 20;
+
+/// Random places at or after `first`, in order: a third anywhere, a third right after an answer,
+/// a third in the middle of a sync.
+pub(crate) fn choose(events: &[Event], first: usize, count: usize, rng: &mut StdRng) -> Vec<usize> {
+    let answers = places(events, first, |event| matches!(event, Event::Sent { .. }));
+    let syncs = places(events, first, |event| {
+        matches!(event, Event::SyncBegan { .. })
+    });
+    let mut cuts: Vec<usize> = (0..count)
+        .map(|place| {
+            let preferred = match place % 3 {
+                0 => None,
+                1 => answers.choose(rng),
+                _ => syncs.choose(rng),
+            };
+            // A cut is before the event of its number.
+            preferred.map_or_else(|| rng.random_range(first..=events.len()), |event| event + 1)
+        })
+        .collect();
+    cuts.sort_unstable();
+    cuts
+}
+
+/// The place after which the first `count` operations have been answered.
+pub(crate) fn after_answers(events: &[Event], count: usize) -> usize {
+    let mut answers = Answers::default();
+    let mut seen = HashSet::new();
+    let last = events.iter().position(|event| {
+        seen.extend(answers.see(event));
+        seen.len() == count
+    });
+    last.expect("the set-up was answered, and its answers recorded") + 1
+}
+
+/// Panics unless the recording has in it what makes power cuts dangerous.
+pub(crate) fn assert_worth_it(events: &[Event]) {
+    let mut used = HashSet::new();
+    let mut used_again = 0;
+    let mut syncs = 0;
+    for event in events {
+        match event {
+            Event::WriteBegan { path, offset, .. } if offset % SEGMENT_BYTES == 0 => {
+                used_again += usize::from(!used.insert((path, *offset)));
+            }
+            Event::SyncEnded {
+                succeeded: true, ..
+            } => syncs += 1,
+            _ => {}
+        }
+    }
+    eprintln!(
+        "{} events, {syncs} syncs, {used_again} pieces of log space used again",
+        events.len()
+    );
+    assert!(
+        used_again > 0,
+        "no log space was used again: the load was too small to prove anything"
+    );
+}
+
+fn places(events: &[Event], first: usize, wanted: impl Fn(&Event) -> bool) -> Vec<usize> {
+    (first..events.len())
+        .filter(|place| wanted(&events[*place]))
+        .collect()
+}

@@ -1,0 +1,224 @@
+//! Power cuts. A server's writes, syncs and answers are recorded in one order; from the recording
+//! come images of what a power cut at a random point would leave; the real server is started on
+//! each of them and must show every operation that had been acknowledged by then.
+//!
+//! The recording goes over checkpoints, the reuse of log space, two killed servers and a clean
+//! end: what a server recovers from the page cache is not durable before it is synced either.
+
+mod answers;
+mod cuts;
+mod disk;
+mod event;
+mod file;
+mod folder;
+mod image;
+#[cfg(test)]
+mod liars;
+mod recorder;
+mod recording;
+mod replay;
+
+use self::{file::Luck, image::Laid, recorder::Recorder, replay::Replay};
+use crate::{
+    books::{Audit, Diary, Load, Record, Teller, Work, load},
+    knobs, seed,
+    support::{Background, Instance, Launch, Project, deadline},
+};
+use rand::{RngExt, rngs::StdRng};
+use serde_json::json;
+use std::{
+    collections::{HashSet, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+const IMAGES: usize = 100;
+
+/// Images looked at side by side.
+const AT_ONCE: usize = 2;
+
+/// Of so many images one is also given to `scrip verify`, after the server has recovered it.
+const VERIFIED: usize = 10;
+
+/// Recorded of each server before it ends: enough for log space to be used again.
+const BYTES_A_SERVER: u64 = 48 << 20;
+
+/// How long that may take.
+const RECORDED_WITHIN: Duration = Duration::from_secs(90);
+
+/// How long the look at one image may take.
+const LOOKED_WITHIN: Duration = Duration::from_secs(90);
+
+const WORKS: [Work; 7] = [
+    Work::Batch {
+        items: 20,
+        padding: 1_500,
+    },
+    Work::Batch {
+        items: 20,
+        padding: 1_500,
+    },
+    Work::Deduct,
+    Work::DeductHot,
+    Work::Grant,
+    Work::HoldAndSettle { wallet: 0 },
+    Work::ReadHot,
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_power_cut_at_any_moment_loses_nothing_acknowledged() {
+    let mut rng = seed::rng();
+    let recorded = Arc::new(record(&mut rng).await);
+    let events = &recorded.recorder.events;
+    let cuts = cuts::choose(events, recorded.first, IMAGES, &mut rng);
+    let mut replay = Replay::new(events);
+    let mut looks = VecDeque::new();
+    let mut played = 0;
+    for (place, cut) in cuts.into_iter().enumerate() {
+        replay.play(cut - played);
+        played = cut;
+        let luck = Luck {
+            kept: [0.0, 0.05, 0.5, 0.95, 1.0][rng.random_range(0..5)],
+        };
+        let look = Look {
+            context: format!("image {place}, cut before event {cut}, {luck:?}"),
+            laid: Laid::out(&replay.power_cut(luck, &mut rng)),
+            acknowledged: replay.acknowledged().clone(),
+            verify: place % VERIFIED == 0,
+            recorded: Arc::clone(&recorded),
+        };
+        looks.push_back(Background::spawn(look.context.clone(), look.run()));
+        if looks.len() == AT_ONCE {
+            looks
+                .pop_front()
+                .expect("there are some")
+                .finish(LOOKED_WITHIN)
+                .await;
+        }
+    }
+    for look in looks {
+        look.finish(LOOKED_WITHIN).await;
+    }
+    replay.play_out();
+    recorded.assert_all_answers_seen(replay.acknowledged());
+}
+
+/// What was recorded, and the books of it.
+struct Recorded {
+    recorder: Recorder,
+    /// The event after which project and wallets are there.
+    first: usize,
+    project: Project,
+    records: Vec<Record>,
+}
+
+impl Recorded {
+    /// An answer that came to a client but is not in the recording would go unchecked.
+    fn assert_all_answers_seen(&self, acknowledged: &HashSet<usize>) {
+        for (number, record) in self
+            .records
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| it.answered)
+        {
+            assert!(
+                acknowledged.contains(&number),
+                "no recording of the answer to {record:?}"
+            );
+        }
+    }
+}
+
+fn settings() -> Launch {
+    knobs::frequent_checkpoints(500)
+}
+
+/// Lets three servers after one another work on one directory: killed, ended cleanly, killed.
+async fn record(rng: &mut StdRng) -> Recorded {
+    let mut recorder = Recorder::new(settings());
+    let diary = Arc::new(Diary::default());
+
+    let server = recorder.start().await;
+    let project = Project::create(&server.admin()).await;
+    let teller = |server: &Instance| Teller::new(server.base(), &project, &diary);
+    load::open_wallets(&teller(&server), &WORKS).await;
+    let opened = diary.records().len();
+
+    let load = Load::start(WORKS.map(|work| (teller(&server), work)), rng);
+    enough(&recorder).await;
+    recorder.crash(server).await;
+    load.wait().await;
+
+    let server = recorder.start().await;
+    teller(&server).resend_unanswered().await;
+    let load = Load::start(WORKS.map(|work| (teller(&server), work)), rng);
+    enough(&recorder).await;
+    assert_eq!(
+        load.stop().await,
+        Vec::<String>::new(),
+        "nothing is refused"
+    );
+    assert!(
+        recorder.terminate(server).await.success(),
+        "a clean end exits with 0"
+    );
+
+    let server = recorder.start().await;
+    let load = Load::start(WORKS.map(|work| (teller(&server), work)), rng);
+    enough(&recorder).await;
+    recorder.crash(server).await;
+    load.wait().await;
+
+    let first = cuts::after_answers(&recorder.events, opened);
+    cuts::assert_worth_it(&recorder.events);
+    Recorded {
+        recorder,
+        first,
+        records: diary.records(),
+        project,
+    }
+}
+
+async fn enough(recorder: &Recorder) {
+    deadline::until("enough recorded", RECORDED_WITHIN, || {
+        (recorder.recorded_bytes() > BYTES_A_SERVER).then_some(())
+    })
+    .await;
+}
+
+/// One image to be looked at.
+struct Look {
+    context: String,
+    laid: Laid,
+    acknowledged: HashSet<usize>,
+    verify: bool,
+    recorded: Arc<Recorded>,
+}
+
+impl Look {
+    /// Starts the real server on the image, and panics unless all that was acknowledged is there
+    /// and it works.
+    async fn run(self) {
+        let project = &self.recorded.project;
+        let server = Instance::start(&settings(), &self.laid.data_dir()).await;
+        let client = server.client(&project.secret);
+        let audit = Audit::read(&client, &project.product, &load::wallets(&WORKS)).await;
+        audit.assert(&self.context, &self.recorded.records, |number| {
+            self.acknowledged.contains(&number)
+        });
+        let body = json!({
+            "externalUserId": "newcomer", "productId": project.product, "amount": 5,
+            "idempotencyKey": "after-the-power-cut",
+        });
+        client.post("/api/v1/credit", &body).await.expect(200);
+        if self.verify {
+            assert!(
+                server.terminate().await.success(),
+                "a clean end exits with 0"
+            );
+            settings().verify(&self.laid.data_dir());
+        } else {
+            server.crash().await;
+        }
+    }
+}

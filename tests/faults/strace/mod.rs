@@ -1,0 +1,165 @@
+//! What the kernel saw, by strace: no answer to a write comes before its sync, and a sync that
+//! fails is never acknowledged and stops the process.
+
+mod order;
+mod trace;
+mod traced;
+
+use self::{order::Order, traced::Traced};
+use crate::{
+    books::{Audit, Diary, Outcome, Teller, Work, load},
+    knobs, seed,
+    support::Server,
+};
+use rand::{RngExt, rngs::StdRng};
+use std::sync::Arc;
+
+/// One after the other, so that each request's own writes and syncs can be told.
+const WORKS: [Work; 5] = [
+    Work::Grant,
+    Work::Deduct,
+    Work::DeductHot,
+    Work::Batch {
+        items: 5,
+        padding: 100,
+    },
+    Work::HoldAndSettle { wallet: 0 },
+];
+
+/// Rounds of all works that are looked at for their order.
+const ROUNDS: usize = 12;
+
+/// Rounds after which a sync must have failed, where one is told to.
+const ROUNDS_TO_FAILURE: usize = 100;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_answer_precedes_its_sync() {
+    let mut rng = seed::rng();
+    let (mut server, diary) = open().await;
+    let first = diary.records().len();
+    let mut traced = Traced::start(&server, None).await;
+    let teller = Teller::new(traced.instance().base(), server.project(), &diary);
+    for work in WORKS.repeat(ROUNDS) {
+        let outcome = load::perform(&teller, work, &mut rng).await;
+        assert!(matches!(outcome, Outcome::Done), "{work:?}: {outcome:?}");
+    }
+    let (status, calls) = traced.terminate().await;
+    assert!(status.success(), "a clean end exits with 0");
+
+    let order = Order::new(&calls, server.data_dir());
+    let answered = order.assert(diary.records().iter().enumerate().skip(first));
+    assert!(
+        answered >= WORKS.len() * ROUNDS,
+        "only {answered} answers were seen"
+    );
+    server.start_again().await;
+    audit(&server, &diary, "after the trace", true).await;
+    assert!(
+        server.terminate().await.success(),
+        "a clean end exits with 0"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failed_sync_is_never_acknowledged_and_stops_the_process() {
+    let mut rng = seed::rng();
+    let (mut server, diary) = open().await;
+    for round in 1..=3 {
+        let first = diary.records().len();
+        let failing = syncs_of_a_start(&server).await + rng.random_range(3..20);
+        let mut traced = Traced::start(&server, Some(failing)).await;
+        let teller = Teller::new(traced.instance().base(), server.project(), &diary);
+        until_failure(&teller, &mut rng).await;
+        let (status, said, calls) = traced.ends_by_itself().await;
+        assert!(
+            !status.success(),
+            "a process that cannot sync exits with {status}"
+        );
+        assert!(
+            tells_why(&said),
+            "no plain message in:\n{}",
+            said.join("\n")
+        );
+
+        assert!(
+            calls.iter().any(trace::Call::injected),
+            "no sync was made to fail"
+        );
+        let order = Order::new(&calls, server.data_dir());
+        order.assert(diary.records().iter().enumerate().skip(first));
+
+        server.start_again().await;
+        audit(
+            &server,
+            &diary,
+            &format!("after failed sync {round}"),
+            false,
+        )
+        .await;
+        let teller = Teller::new(server.instance().base(), server.project(), &diary);
+        teller.resend_unanswered().await;
+        audit(
+            &server,
+            &diary,
+            &format!("after resending in round {round}"),
+            true,
+        )
+        .await;
+        assert!(
+            server.terminate().await.success(),
+            "a clean end exits with 0"
+        );
+        server.verify();
+    }
+}
+
+/// A stopped server with its wallets opened.
+async fn open() -> (Server, Arc<Diary>) {
+    let mut server = Server::launch(knobs::frequent_checkpoints(100)).await;
+    let diary = Arc::new(Diary::default());
+    let teller = Teller::new(server.instance().base(), server.project(), &diary);
+    load::open_wallets(&teller, &WORKS).await;
+    assert!(
+        server.terminate().await.success(),
+        "a clean end exits with 0"
+    );
+    (server, diary)
+}
+
+/// The most syncs that a thread makes when the server is only started and ended: strace counts
+/// them for each thread.
+async fn syncs_of_a_start(server: &Server) -> usize {
+    let (status, calls) = Traced::start(server, None).await.terminate().await;
+    assert!(status.success(), "a clean end exits with 0");
+    trace::most_syncs_of_a_thread(&calls)
+}
+
+async fn until_failure(teller: &Teller, rng: &mut StdRng) {
+    for work in WORKS.repeat(ROUNDS_TO_FAILURE) {
+        match load::perform(teller, work, rng).await {
+            Outcome::Done => {}
+            Outcome::Refused(code) => {
+                assert_eq!(code, "unavailable", "how a failed log is told");
+                return;
+            }
+            Outcome::Lost(_) => return,
+        }
+    }
+    panic!("everything was acknowledged although syncs were failing");
+}
+
+/// Whether a line says in words what happened.
+fn tells_why(said: &[String]) -> bool {
+    said.iter().map(|line| line.to_lowercase()).any(|line| {
+        ["sync", "input/output error", "i/o error"]
+            .iter()
+            .any(|words| line.contains(words))
+    })
+}
+
+async fn audit(server: &Server, diary: &Diary, context: &str, all: bool) {
+    let wallets = load::wallets(&WORKS);
+    let audit = Audit::read(&server.client(), server.product(), &wallets).await;
+    let records = diary.records();
+    audit.assert(context, &records, |number| all || records[number].answered);
+}

@@ -1,0 +1,45 @@
+//! What a test needs before its first credit: a project, its keys and one credit product.
+
+use super::client::Client;
+use serde_json::{Value, json};
+
+/// A project with one credit product, as the admin API answered.
+#[derive(Debug, Clone)]
+pub(crate) struct Project {
+    pub(crate) id: String,
+    pub(crate) publishable: String,
+    pub(crate) secret: String,
+    pub(crate) product: String,
+}
+
+impl Project {
+    /// Creates a project and its product with the administrator's client.
+    pub(crate) async fn create(admin: &Client) -> Self {
+        let projects = "/api/admin/v1/projects";
+        let project = admin
+            .post(projects, &json!({"name": "Test"}))
+            .await
+            .expect(201);
+        let id = text(&project, "id");
+        let product = admin
+            .post(
+                &format!("{projects}/{id}/products"),
+                &json!({"name": "Credits", "type": "credits", "creditUnit": "credits"}),
+            )
+            .await
+            .expect(201);
+        Self {
+            id,
+            publishable: text(&project, "publishableKey"),
+            secret: text(&project, "secretKey"),
+            product: text(&product, "id"),
+        }
+    }
+}
+
+fn text(body: &Value, field: &str) -> String {
+    body[field]
+        .as_str()
+        .unwrap_or_else(|| panic!("no `{field}` in {body}"))
+        .to_owned()
+}

@@ -1,0 +1,63 @@
+//! Programs the tests need beside the binary.
+
+use std::process::{Command, Stdio};
+
+/// A program and the Debian package that has it.
+#[derive(Clone, Copy)]
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
+    package: &'static str,
+}
+
+pub(crate) const CC: Tool = Tool {
+    name: "cc",
+    package: "gcc and libc6-dev",
+};
+pub(crate) const STRACE: Tool = Tool {
+    name: "strace",
+    package: "strace",
+};
+pub(crate) const UNSHARE: Tool = Tool {
+    name: "unshare",
+    package: "util-linux",
+};
+pub(crate) const NSENTER: Tool = Tool {
+    name: "nsenter",
+    package: "util-linux",
+};
+pub(crate) const MOUNT: Tool = Tool {
+    name: "mount",
+    package: "mount",
+};
+
+impl Tool {
+    /// Panics with the package to install where the program is missing: a fault test that
+    /// silently skips proves nothing.
+    pub(crate) fn require(self) -> &'static str {
+        let found = std::env::var_os("PATH").is_some_and(|path| {
+            std::env::split_paths(&path).any(|folder| folder.join(self.name).is_file())
+        });
+        assert!(
+            found,
+            "this test needs the program `{}`: install the Debian package {}",
+            self.name, self.package
+        );
+        self.name
+    }
+}
+
+/// Runs a program to its end; panics with everything it said unless it succeeds.
+pub(crate) fn run(command: &mut Command) -> String {
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?} could not be started: {error}"));
+    assert!(
+        output.status.success(),
+        "{command:?} ended with {}: {}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
