@@ -11,7 +11,7 @@ use axum::{
 
 use crate::{
     admin,
-    api::{edge::EdgeLayer, router as api},
+    api::{edge::EdgeLayer, gate::GateLayer, router as api},
     catalog::CatalogStore,
     config::Config,
     docs,
@@ -46,18 +46,18 @@ pub struct AppState {
 }
 
 /// Puts everything together.
-#[must_use]
 pub fn router(app: App) -> Router {
     let (v1, description) = api::routes();
     let document = openapi::document(&description);
+    let edge = EdgeLayer(Arc::clone(&app));
     let v1 = v1
         // Browsers may read these refusals too, so they lie within the CORS layer.
         .route("/api/v1", any(api::route_not_found))
+        .route("/api/v1/", any(api::route_not_found))
         .route("/api/v1/{*rest}", any(api::route_not_found))
         .method_not_allowed_fallback(api::method_not_allowed)
-        .layer(api::cors());
+        .layer((edge.clone(), api::cors(), GateLayer));
     Router::new()
-        .merge(v1)
         .merge(admin::router())
         .merge(docs::router(&document))
         .route("/healthz", get(vitals::healthz))
@@ -65,7 +65,8 @@ pub fn router(app: App) -> Router {
         .route("/metrics", get(vitals::metrics))
         .fallback(api::route_not_found)
         .method_not_allowed_fallback(api::method_not_allowed)
-        .layer(EdgeLayer(Arc::clone(&app)))
+        .layer((edge, GateLayer))
+        .merge(v1)
         .with_state(app)
 }
 
@@ -75,6 +76,6 @@ pub fn metrics_router(app: App) -> Router {
         .route("/metrics", get(vitals::open_metrics))
         .fallback(api::route_not_found)
         .method_not_allowed_fallback(api::method_not_allowed)
-        .layer(EdgeLayer(Arc::clone(&app)))
+        .layer((EdgeLayer(Arc::clone(&app)), GateLayer))
         .with_state(app)
 }

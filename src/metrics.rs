@@ -42,12 +42,15 @@ struct OutcomeLabels {
     outcome: &'static str,
 }
 
+/// The figures of routes, by their paths.
+type Routes = HashMap<Box<str>, Arc<Route>>;
+
 /// All figures of the service.
 pub struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     latency: Family<RouteLabels, Histogram, fn() -> Histogram>,
-    routes: RwLock<HashMap<Method, HashMap<Box<str>, Arc<Route>>>>,
+    routes: RwLock<HashMap<Method, Routes>>,
     applied: Counter,
     replayed: Counter,
     refused: Counter,

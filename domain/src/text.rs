@@ -81,7 +81,7 @@ fn check_feature(text: &str) -> Result<(), TextError> {
         Ok(())
     } else {
         Err(TextError(
-            "A feature slug has only letters, digits and . _ : -",
+            "A feature slug has only letters, digits and . _ : or -.",
         ))
     }
 }

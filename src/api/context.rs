@@ -3,18 +3,19 @@
 use axum::{extract::FromRequestParts, http::request::Parts};
 use domain::Timestamp;
 
-use super::{
-    error::{Code, Error},
-    request_id::RequestId,
+use super::error::{Code, Error};
+use crate::{
+    catalog::Authenticated,
+    limits::{Client, Refusal},
 };
-use crate::{catalog::Authenticated, limits::Client};
 
 /// Who asks, from where and when.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
-    pub(crate) request_id: RequestId,
     pub(crate) client: Client,
     pub(crate) now: Timestamp,
+    /// The key's limit, where it refuses.
+    pub(crate) over_limit: Option<Refusal>,
     /// Of a request outside the API: nobody.
     pub(crate) caller: Result<Authenticated, Anonymous>,
 }

@@ -1,14 +1,13 @@
-//! The one layer around every route. Before a handler it names the request, authenticates the key
-//! and counts it against its limit; after it it writes refusals out and adds the headers and figures
-//! that every response has. One layer instead of five: a deduction pays for each.
+//! The outer layer around every route. Before a handler it names the request, authenticates the key
+//! and counts it against its limit (`gate.rs` refuses); after it, it writes refusals out and adds
+//! the headers and figures that every response has. One layer instead of five: a deduction pays for
+//! each.
 //!
 //! It logs routes, never paths: they carry recovery codes.
 
 use std::{
-    any::Any,
     convert::Infallible,
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::Arc,
     task::{Context as TaskContext, Poll, ready},
@@ -18,7 +17,7 @@ use std::{
 use axum::{
     extract::{ConnectInfo, MatchedPath, Request},
     http::{HeaderValue, StatusCode},
-    response::{IntoResponse, Response},
+    response::Response,
 };
 use pin_project_lite::pin_project;
 use tower::{Layer, Service};
@@ -26,7 +25,7 @@ use tower::{Layer, Service};
 use super::{
     auth::authenticate,
     context::{Anonymous, Context},
-    error::{Code, Error},
+    error::Error,
     headers::{RATE_LIMIT_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, X_REQUEST_ID},
     request_id::RequestId,
 };
@@ -74,23 +73,18 @@ where
     }
 
     fn call(&mut self, mut request: Request) -> Self::Future {
-        let (context, tail, refusal) = self.enter(&request);
-        let inner = match refusal {
-            Some(error) => Running::Refused { error: Some(error) },
-            None => {
-                request.extensions_mut().insert(context);
-                Running::Handler {
-                    future: self.inner.call(request),
-                }
-            }
-        };
-        EdgeFuture { inner, tail }
+        let (context, tail) = self.enter(&request);
+        request.extensions_mut().insert(context);
+        EdgeFuture {
+            inner: self.inner.call(request),
+            tail,
+        }
     }
 }
 
 impl<S> Edge<S> {
     /// All that happens before a handler.
-    fn enter(&self, request: &Request) -> (Context, Tail, Option<Error>) {
+    fn enter(&self, request: &Request) -> (Context, Tail) {
         let app = &self.app;
         let started = Instant::now();
         let request_id = RequestId::new();
@@ -115,10 +109,10 @@ impl<S> Edge<S> {
             .as_ref()
             .ok()
             .and_then(|caller| app.limits.request(caller.kind, caller.key, client, now));
-        let (level, refusal) = match counted {
+        let (level, over_limit) = match counted {
             None => (None, None),
             Some(Ok(level)) => (Some(level), None),
-            Some(Err(refusal)) => (None, Some(Error::limited(Code::RateLimited, refusal))),
+            Some(Err(refusal)) => (None, Some(refusal)),
         };
         let matched = request
             .extensions()
@@ -133,13 +127,12 @@ impl<S> Edge<S> {
         };
         (
             Context {
-                request_id,
                 client,
                 now,
                 caller,
+                over_limit,
             },
             tail,
-            refusal,
         )
     }
 }
@@ -148,16 +141,8 @@ pin_project! {
     /// A request on its way through.
     pub struct EdgeFuture<F> {
         #[pin]
-        inner: Running<F>,
+        inner: F,
         tail: Tail,
-    }
-}
-
-pin_project! {
-    #[project = RunningProjection]
-    enum Running<F> {
-        Refused { error: Option<Error> },
-        Handler { #[pin] future: F },
     }
 }
 
@@ -166,22 +151,7 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for EdgeFuture<F> 
 
     fn poll(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let mut response = match this.inner.project() {
-            RunningProjection::Refused { error } => error
-                .take()
-                .unwrap_or(Error::new(Code::InternalError))
-                .into_response(),
-            RunningProjection::Handler { future } => {
-                // A handler that panicked is not polled again.
-                match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
-                    Ok(poll) => {
-                        let Ok(response) = ready!(poll);
-                        response
-                    }
-                    Err(panic) => this.tail.panicked(&*panic),
-                }
-            }
-        };
+        let Ok(mut response) = ready!(this.inner.poll(cx));
         this.tail.leave(&mut response);
         Poll::Ready(Ok(response))
     }
@@ -228,15 +198,5 @@ impl Tail {
                 "answered a request",
             );
         }
-    }
-
-    /// The panic's own message stays in the log of the panic hook.
-    fn panicked(&self, _: &(dyn Any + Send)) -> Response {
-        tracing::error!(
-            request.id = self.request_id.text().as_str(),
-            request.route = self.route.name(),
-            "a handler panicked",
-        );
-        Error::new(Code::InternalError).into_response()
     }
 }

@@ -32,19 +32,11 @@ pub(super) struct Request<'a> {
     #[serde(borrow)]
     #[schema(value_type = String, required, nullable = false, min_length = 1, max_length = 100)]
     feature: Option<Text<'a>>,
-    /// `grant` when left out.
-    action: Option<Action>,
-}
-
-/// What to do with it.
-#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = FeatureAction)]
-pub(super) enum Action {
-    /// Unlock it.
-    Grant,
-    /// Take a manual unlock back; what a subscription or purchase unlocks stays.
-    Revoke,
+    /// `grant` (also when left out) or `revoke`. Revoking takes only a manual unlock back: what a
+    /// subscription or purchase unlocks stays.
+    #[serde(borrow)]
+    #[schema(value_type = Option<String>, example = "grant")]
+    action: Option<Text<'a>>,
 }
 
 /// What the wallet unlocks.
@@ -76,9 +68,15 @@ pub(super) async fn set_feature(
     let wallet = wallet.ok_or_else(|| Error::new(Code::ConflictingWallet))?;
     let feature = required(request.feature, "feature")?;
     let feature = Feature::new(feature.as_str()).map_err(|error| Error::text("feature", error))?;
-    let action = match request.action {
-        None | Some(Action::Grant) => FeatureAction::Grant,
-        Some(Action::Revoke) => FeatureAction::Revoke,
+    let action = match request.action.as_ref().map(Text::as_str) {
+        None | Some("grant") => FeatureAction::Grant,
+        Some("revoke") => FeatureAction::Revoke,
+        Some(_) => {
+            return Err(Error::invalid(
+                "action",
+                "action has to be grant or revoke.",
+            ));
+        }
     };
     let address = wallet.address()?;
     let features = app

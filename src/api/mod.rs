@@ -15,6 +15,7 @@ pub mod edge;
 pub mod error;
 mod features;
 mod field;
+pub mod gate;
 pub mod headers;
 mod hold_path;
 mod holds_create;

@@ -1,0 +1,115 @@
+//! Bodies: their type, size and shape.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, Reply},
+    service::{Service, assert_refused},
+};
+
+const PATH: &str = "/api/v1/wallets/external";
+
+async fn send(
+    service: &Service,
+    content_type: Option<&str>,
+    body: impl Into<reqwest::Body>,
+) -> Reply {
+    let mut request = service.secret.request(Method::POST, PATH).body(body);
+    if let Some(content_type) = content_type {
+        request = request.header("Content-Type", content_type);
+    }
+    Client::send(request).await.unwrap()
+}
+
+#[tokio::test]
+async fn only_json_is_taken() {
+    let service = Service::start().await;
+    let body = r#"{"externalUserId":"u"}"#;
+    for good in [
+        "application/json",
+        "application/json; charset=utf-8",
+        "APPLICATION/JSON",
+    ] {
+        send(&service, Some(good), body).await.expect(200);
+    }
+    for bad in [
+        None,
+        Some("text/plain"),
+        Some("application/x-www-form-urlencoded"),
+    ] {
+        assert_refused(
+            &send(&service, bad, body).await,
+            415,
+            "unsupported_media_type",
+        );
+    }
+}
+
+#[tokio::test]
+async fn malformed_json_is_refused_without_a_param() {
+    let service = Service::start().await;
+    for body in [
+        "",
+        "{",
+        "[]",
+        "null",
+        "\"x\"",
+        "{\"externalUserId\":\"u\"",
+        "{}}",
+        "{'a':1}",
+    ] {
+        let reply = send(&service, Some("application/json"), body).await;
+        assert_refused(&reply, 400, "invalid_request");
+        assert_eq!(reply.body["param"], Value::Null, "{body}");
+    }
+    let reply = send(&service, Some("application/json"), "[".repeat(60_000)).await;
+    assert_refused(&reply, 400, "invalid_request");
+}
+
+#[tokio::test]
+async fn a_body_of_64_kib_is_taken_and_no_larger_one() {
+    let service = Service::start().await;
+    let of = |bytes: usize| {
+        let frame = r#"{"externalUserId":"u","x":""}"#.len();
+        format!(
+            r#"{{"externalUserId":"u","x":"{}"}}"#,
+            "x".repeat(bytes - frame)
+        )
+    };
+    send(&service, Some("application/json"), of(65_536))
+        .await
+        .expect(200);
+    for bytes in [65_537, 1_000_000] {
+        let reply = send(&service, Some("application/json"), of(bytes)).await;
+        assert_refused(&reply, 413, "body_too_large");
+    }
+    // The media type is looked at first.
+    assert_refused(
+        &send(&service, None, of(70_000)).await,
+        415,
+        "unsupported_media_type",
+    );
+}
+
+#[tokio::test]
+async fn unknown_fields_are_ignored_and_double_ones_refused() {
+    let service = Service::start().await;
+    let body = json!({ "externalUserId": "u", "future": { "deep": [1, 2, { "a": 1.5 }] } });
+    service.secret.post(PATH, &body).await.expect(200);
+    let twice = r#"{"externalUserId":"u","externalUserId":"v"}"#;
+    let reply = send(&service, Some("application/json"), twice).await;
+    assert_refused(&reply, 400, "invalid_request");
+    assert_eq!(reply.body["param"], "externalUserId");
+}
+
+#[tokio::test]
+async fn what_was_sent_is_not_repeated() {
+    let service = Service::start().await;
+    let body = json!({ "externalUserId": ["OLIVE-1234-5678-9ABC", "pay_sk_secret"] });
+    let text = service.secret.post(PATH, &body).await.body.to_string();
+    assert!(
+        !text.contains("OLIVE") && !text.contains("pay_sk"),
+        "{text}"
+    );
+}

@@ -1,0 +1,140 @@
+//! `POST /deductions/batch`
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::Client,
+    service::{NO_CODE, Service, assert_invalid, assert_refused},
+};
+
+const PATH: &str = "/api/v1/deductions/batch";
+
+fn item(user: &str, amount: i64, key: &str) -> Value {
+    json!({ "externalUserId": user, "amount": amount, "idempotencyKey": key })
+}
+
+#[tokio::test]
+async fn each_item_is_applied_or_refused_on_its_own_in_order() {
+    let service = Service::start().await;
+    service.grant("a", 10).await;
+    service.grant("b", 5).await;
+    let code = service.code().await;
+    service.grant_code(&code, 3).await;
+    let mut unknown_product = item("a", 1, "k9");
+    unknown_product["productId"] = json!("prod_x");
+    let items = json!({ "items": [
+        item("a", 4, "k1"),
+        item("b", 6, "k1"),
+        item("a", 6, "k2"),
+        item("a", 4, "k1"),
+        item("a", 1, "k3"),
+        item("nobody", 1, "k1"),
+        { "code": code, "amount": 3, "idempotencyKey": "k1" },
+        { "code": NO_CODE, "amount": 3, "idempotencyKey": "k1" },
+        { "code": "nonsense", "amount": 3, "idempotencyKey": "k1" },
+        unknown_product,
+        item("a", 5, "k1"),
+    ] });
+    let answer = service.secret.post(PATH, &items).await.expect(200);
+    let results = answer["results"].as_array().unwrap();
+    assert_eq!(results[0], json!({ "balance": 6, "deducted": true }));
+    assert_eq!(results[1]["error"]["code"], "insufficient_credits");
+    assert_eq!(results[1]["error"]["shortfall"], 1);
+    assert_eq!(results[2], json!({ "balance": 0, "deducted": true }));
+    assert_eq!(results[3], json!({ "balance": 0, "deducted": false }));
+    assert_eq!(results[4]["error"]["code"], "insufficient_credits");
+    assert_eq!(results[5]["error"]["code"], "wallet_not_found");
+    assert_eq!(results[6], json!({ "balance": 0, "deducted": true }));
+    assert_eq!(results[7]["error"]["code"], "wallet_not_found");
+    assert_eq!(results[8]["error"]["code"], "wallet_not_found");
+    assert_eq!(results[9]["error"]["code"], "product_not_found");
+    assert_eq!(results[10]["error"]["code"], "idempotency_key_reused");
+    assert_eq!(results.len(), 11);
+}
+
+#[tokio::test]
+async fn an_ill_shaped_item_refuses_them_all() {
+    let service = Service::start().await;
+    service.grant("a", 10).await;
+    let with = |broken: Value| json!({ "items": [item("a", 1, "k0"), item("a", 1, "k1"), broken] });
+    let cases = [
+        (
+            "items[2].amount",
+            json!({ "externalUserId": "a", "amount": 0, "idempotencyKey": "k" }),
+        ),
+        (
+            "items[2].amount",
+            json!({ "externalUserId": "a", "idempotencyKey": "k" }),
+        ),
+        (
+            "items[2].idempotencyKey",
+            json!({ "externalUserId": "a", "amount": 1 }),
+        ),
+        (
+            "items[2].externalUserId",
+            json!({ "amount": 1, "idempotencyKey": "k" }),
+        ),
+        (
+            "items[2].externalUserId",
+            json!({ "externalUserId": 7, "amount": 1 }),
+        ),
+        (
+            "items[2].meta",
+            json!({ "externalUserId": "a", "amount": 1, "idempotencyKey": "k", "meta": [] }),
+        ),
+        ("items[2]", json!(7)),
+        ("items[2]", json!(["a", 1, "k"])),
+    ];
+    for (param, broken) in cases {
+        assert_invalid(&service.secret.post(PATH, &with(broken)).await, param);
+    }
+    let both =
+        json!({ "externalUserId": "a", "code": NO_CODE, "amount": 1, "idempotencyKey": "k" });
+    let reply = service.secret.post(PATH, &with(both)).await;
+    assert_refused(&reply, 400, "conflicting_wallet");
+    assert_eq!(reply.body["param"], "items[2]");
+    assert_eq!(service.balance("a").await, 10);
+}
+
+#[tokio::test]
+async fn a_batch_has_1_to_1000_items() {
+    let service = Service::start().await;
+    service.grant("a", 5000).await;
+    let of = |count: i64| {
+        let items: Vec<_> = (0..count).map(|n| item("a", 1, &format!("k{n}"))).collect();
+        json!({ "items": items })
+    };
+    for body in [
+        of(0),
+        of(1001),
+        json!({}),
+        json!({ "items": null }),
+        json!({ "items": {} }),
+    ] {
+        assert_invalid(&service.secret.post(PATH, &body).await, "items");
+    }
+    let answer = service.secret.post(PATH, &of(1000)).await.expect(200);
+    assert_eq!(answer["results"].as_array().unwrap().len(), 1000);
+    assert_eq!(
+        answer["results"][999],
+        json!({ "balance": 4000, "deducted": true })
+    );
+}
+
+#[tokio::test]
+async fn a_batch_may_be_larger_than_other_bodies() {
+    let service = Service::start().await;
+    service.grant("a", 10).await;
+    let send = |padding: usize| {
+        let items = [item("a", 1, "k")];
+        let body = json!({ "items": items, "padding": "x".repeat(padding) });
+        Client::send(
+            service
+                .secret
+                .request(reqwest::Method::POST, PATH)
+                .json(&body),
+        )
+    };
+    send(1_000_000).await.unwrap().expect(200);
+    assert_refused(&send(1_100_000).await.unwrap(), 413, "body_too_large");
+}

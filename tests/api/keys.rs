@@ -1,0 +1,122 @@
+//! Who is let in, and what comes before what.
+
+use domain::catalog::KeyKind;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::service::{Service, assert_refused, header};
+
+#[tokio::test]
+async fn without_a_key_nobody_is_let_in() {
+    let service = Service::start().await;
+    for (method, path) in [
+        (Method::GET, "/api/v1/me"),
+        (Method::GET, "/api/v1/products"),
+        (Method::POST, "/api/v1/wallets"),
+        (Method::GET, "/api/v1/wallets/OLIVE-0000-0000-0000"),
+        (Method::POST, "/api/v1/wallets/external/deduct"),
+        (Method::POST, "/api/v1/credit"),
+        (Method::POST, "/api/v1/deductions/batch"),
+        (Method::GET, "/api/v1/holds/hold_x"),
+    ] {
+        let reply = service.anonymous(method, path).await;
+        assert_refused(&reply, 401, "missing_api_key");
+        assert_eq!(header(&reply, "www-authenticate"), Some("Bearer"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_a_working_key_is_refused() {
+    let service = Service::start().await;
+    let malformed = [
+        "Bearer",
+        "Basic cGF5",
+        "Bearer nonsense",
+        "Bearer pay_sk_",
+        "pay_sk_x",
+    ];
+    for value in malformed
+        .into_iter()
+        .chain(["Bearer pay_sk_00000000000000000000000000000000"])
+    {
+        let reply = service
+            .with_authorization(Method::GET, "/api/v1/me", Some(value))
+            .await;
+        assert_refused(&reply, 401, "invalid_api_key");
+        assert_eq!(header(&reply, "www-authenticate"), Some("Bearer"));
+        assert!(
+            !reply.body.to_string().contains("pay_sk_0"),
+            "{}",
+            reply.body
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_revoked_key_stops_working_at_once() {
+    let service = Service::start().await;
+    let minted = service
+        .catalog
+        .create_key(service.project.id, KeyKind::Secret)
+        .await
+        .unwrap();
+    let bearer = format!("Bearer {}", minted.plain);
+    let ask = || service.with_authorization(Method::GET, "/api/v1/me", Some(&bearer));
+    ask().await.expect(200);
+    service
+        .catalog
+        .revoke_key(service.project.id, minted.key.id)
+        .await
+        .unwrap();
+    assert_refused(&ask().await, 401, "invalid_api_key");
+}
+
+#[tokio::test]
+async fn a_publishable_key_is_not_enough_where_a_secret_one_is_needed() {
+    let service = Service::start().await;
+    for path in [
+        "/api/v1/wallets/external",
+        "/api/v1/wallets/external/deduct",
+        "/api/v1/wallets/external/holds",
+        "/api/v1/credit",
+        "/api/v1/features",
+        "/api/v1/deductions/batch",
+    ] {
+        // Neither the body's type nor its shape comes first.
+        let reply = service.publishable.post(path, &json!([])).await;
+        assert_refused(&reply, 403, "secret_key_required");
+    }
+    for path in [
+        "/api/v1/wallets/external",
+        "/api/v1/wallets/external/ledger",
+    ] {
+        assert_refused(
+            &service.publishable.get(path).await,
+            403,
+            "secret_key_required",
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_secret_key_does_what_a_publishable_one_does() {
+    let service = Service::start().await;
+    let code = service
+        .secret
+        .post("/api/v1/wallets", &Value::Null)
+        .await
+        .expect(200);
+    let path = format!("/api/v1/wallets/{}", code["code"].as_str().unwrap());
+    service.secret.get(&path).await.expect(200);
+}
+
+#[tokio::test]
+async fn several_keys_of_a_kind_work_side_by_side() {
+    let service = Service::start().await;
+    let second = service.client(KeyKind::Secret).await;
+    assert_eq!(
+        second.get("/api/v1/me").await.expect(200)["keyKind"],
+        "secret"
+    );
+    service.secret.get("/api/v1/me").await.expect(200);
+}

@@ -1,0 +1,223 @@
+//! Limits and their headers, in virtual time.
+
+use domain::catalog::KeyKind;
+use reqwest::Method;
+use serde_json::json;
+
+use crate::{
+    client::{Client, Reply},
+    service::{NO_CODE, Service, assert_refused, header},
+};
+
+fn figures(reply: &Reply) -> [Option<&str>; 4] {
+    [
+        "ratelimit-limit",
+        "ratelimit-remaining",
+        "ratelimit-reset",
+        "retry-after",
+    ]
+    .map(|name| header(reply, name))
+}
+
+#[tokio::test]
+async fn a_publishable_key_has_thirty_at_once_and_five_a_second() {
+    let service = Service::start().await;
+    for left in (0..30).rev() {
+        let reply = service.publishable.get("/api/v1/me").await;
+        let (left, reset) = (left.to_string(), (30_u32 - left).div_ceil(5).to_string());
+        assert_eq!(
+            figures(&reply),
+            [Some("30"), Some(left.as_str()), Some(reset.as_str()), None]
+        );
+        reply.expect(200);
+    }
+    let refused = service.publishable.get("/api/v1/me").await;
+    assert_refused(&refused, 429, "rate_limited");
+    assert_eq!(
+        figures(&refused),
+        [Some("30"), Some("0"), Some("6"), Some("1")]
+    );
+    service.clock.advance_millis(1000);
+    for _ in 0..5 {
+        service.publishable.get("/api/v1/me").await.expect(200);
+    }
+    assert_refused(
+        &service.publishable.get("/api/v1/me").await,
+        429,
+        "rate_limited",
+    );
+    // Another key has its own.
+    service
+        .client(KeyKind::Publishable)
+        .await
+        .get("/api/v1/me")
+        .await
+        .expect(200);
+}
+
+#[tokio::test]
+async fn refusals_carry_the_figures_too() {
+    let service = Service::start().await;
+    for (method, path, status) in [
+        (Method::GET, "/api/v1/nothing", 404),
+        (Method::DELETE, "/api/v1/me", 405),
+        (Method::POST, "/api/v1/credit", 403),
+        (Method::POST, "/api/v1/wallets/x/deduct", 415),
+        (Method::GET, "/api/v1/wallets/x", 404),
+    ] {
+        let reply = Client::send(service.publishable.request(method, path))
+            .await
+            .unwrap();
+        assert_eq!(reply.status, status, "{path}");
+        assert_eq!(header(&reply, "ratelimit-limit"), Some("30"), "{path}");
+        assert!(header(&reply, "ratelimit-remaining").is_some(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_limited_key_is_refused_before_its_kind_and_its_body() {
+    let service = Service::start().await;
+    while service.publishable.get("/api/v1/me").await.status == 200 {}
+    let reply = service.publishable.post("/api/v1/credit", &json!([])).await;
+    assert_refused(&reply, 429, "rate_limited");
+    let reply = service.publishable.get("/api/v1/nothing").await;
+    assert_refused(&reply, 429, "rate_limited");
+}
+
+#[tokio::test]
+async fn a_secret_key_is_not_limited() {
+    let service = Service::start().await;
+    for _ in 0..60 {
+        let reply = service.secret.get("/api/v1/me").await;
+        assert_eq!(figures(&reply), [None; 4]);
+        reply.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn a_secret_key_can_be_limited() {
+    let service = Service::with(|settings| settings.secret = Some(settings.publishable)).await;
+    // The harness's own requests went through the catalog, not the API.
+    for _ in 0..30 {
+        service.secret.get("/api/v1/me").await.expect(200);
+    }
+    assert_refused(&service.secret.get("/api/v1/me").await, 429, "rate_limited");
+}
+
+#[tokio::test]
+async fn after_twenty_codes_in_vain_none_is_looked_up() {
+    let service = Service::start().await;
+    let code = service.code().await;
+    let valid = format!("/api/v1/wallets/{code}");
+    let body = json!({ "productId": service.product, "amount": 1, "idempotencyKey": "k" });
+    for attempt in 0..20 {
+        service.clock.advance_millis(1000);
+        let reply = match attempt % 4 {
+            0 => {
+                service
+                    .publishable
+                    .get(&format!("/api/v1/wallets/{NO_CODE}"))
+                    .await
+            }
+            1 => {
+                service
+                    .publishable
+                    .get("/api/v1/wallets/nonsense/ledger")
+                    .await
+            }
+            2 => {
+                service
+                    .publishable
+                    .post(&format!("/api/v1/wallets/{NO_CODE}/deduct"), &body)
+                    .await
+            }
+            _ => {
+                service
+                    .publishable
+                    .post(&format!("/api/v1/wallets/{NO_CODE}/holds"), &body)
+                    .await
+            }
+        };
+        assert_refused(&reply, 404, "wallet_not_found");
+    }
+    for path in [
+        valid.clone(),
+        format!("/api/v1/wallets/{NO_CODE}"),
+        format!("{valid}/ledger"),
+    ] {
+        let reply = service.publishable.get(&path).await;
+        assert_refused(&reply, 429, "too_many_invalid_codes");
+        assert_eq!(
+            figures(&reply),
+            [Some("20"), Some("0"), Some("3600"), Some("3581")]
+        );
+    }
+    let reply = service
+        .publishable
+        .post(&format!("{valid}/deduct"), &json!([]))
+        .await;
+    assert_refused(&reply, 429, "too_many_invalid_codes");
+    // A second key of the project does not help; a secret key is exempt; another route is free.
+    let second = service.client(KeyKind::Publishable).await;
+    assert_refused(&second.get(&valid).await, 429, "too_many_invalid_codes");
+    service.secret.get(&valid).await.expect(200);
+    service.publishable.get("/api/v1/me").await.expect(200);
+    service.clock.advance_millis(3_581_000);
+    service.publishable.get(&valid).await.expect(200);
+}
+
+#[tokio::test]
+async fn codes_that_open_their_wallet_are_not_counted() {
+    let service = Service::start().await;
+    let path = format!("/api/v1/wallets/{}", service.code().await);
+    for _ in 0..50 {
+        service.clock.advance_millis(1000);
+        service.publishable.get(&path).await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn guessing_all_at_once_gets_no_further() {
+    let service = Service::start().await;
+    let mut guesses = tokio::task::JoinSet::new();
+    for number in 0..30 {
+        let client = service.publishable.clone();
+        let path = format!("/api/v1/wallets/OLIVE-0000-0000-{number:04}");
+        guesses.spawn(async move { client.get(&path).await.status });
+    }
+    let statuses = guesses.join_all().await;
+    assert_eq!(
+        statuses.iter().filter(|status| **status == 404).count(),
+        20,
+        "{statuses:?}"
+    );
+    assert_eq!(
+        statuses.iter().filter(|status| **status == 429).count(),
+        10,
+        "{statuses:?}"
+    );
+}
+
+#[tokio::test]
+async fn only_a_trusted_proxy_may_name_the_client() {
+    for (trusted, expected) in [(false, 429), (true, 200)] {
+        let service = Service::with(|settings| {
+            if trusted {
+                settings.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
+            }
+        })
+        .await;
+        let ask = |from: &'static str| {
+            let request = service.publishable.request(Method::GET, "/api/v1/me");
+            Client::send(request.header("X-Forwarded-For", from))
+        };
+        for _ in 0..30 {
+            ask("203.0.113.1").await.unwrap().expect(200);
+        }
+        assert_eq!(ask("203.0.113.1").await.unwrap().status, 429);
+        assert_eq!(
+            ask("203.0.113.1, 203.0.113.2").await.unwrap().status,
+            expected
+        );
+    }
+}

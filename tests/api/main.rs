@@ -1,0 +1,38 @@
+//! The HTTP API as its callers meet it: the whole service in this process, over real HTTP, on a
+//! journal in memory and a clock that only the test moves. One file a route, its answers and every
+//! refusal that it can give; then what all routes share.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test that cannot go on must panic, and say why"
+)]
+
+#[path = "../support/client.rs"]
+#[allow(dead_code, reason = "each test target uses a part of the harness")]
+mod client;
+mod service;
+
+mod body;
+mod cors;
+mod credit;
+mod deduct;
+mod deduct_external;
+mod deductions_batch;
+mod described;
+mod edge;
+mod features;
+mod holds;
+mod keys;
+mod limits;
+mod me;
+mod products;
+mod unavailable;
+mod vitals;
+mod wallets_create;
+mod wallets_external;
+mod wallets_ledger;
+mod wallets_read;
+mod wallets_rotate;
