@@ -46,7 +46,7 @@ pub enum Refused {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// The operating system or sled refused.
-    #[error("the store cannot be read: {0}")]
+    #[error("the store failed: {0}")]
     Io(String),
     /// What was read is not what was written; says where.
     #[error("the store is damaged: {0}")]

@@ -36,10 +36,10 @@ impl Handle {
         }
         drop(batch);
         let results = results.await.map_err(|_| Error::Unavailable)?;
-        Ok(results
+        let results = results
             .into_iter()
-            .map(|result| result.unwrap_or(Err(Error::Unavailable)))
-            .collect())
+            .map(|result| result.unwrap_or(Err(Error::Unavailable)));
+        refused_whole(results.collect())
     }
 
     fn group(
@@ -97,5 +97,19 @@ impl Handle {
                 );
             }
         }
+    }
+}
+
+/// A batch of which no item was even looked at is refused as one, so that a client who only looks at
+/// the status does not take it for done.
+fn refused_whole(
+    results: Vec<Result<Applied, Error>>,
+) -> Result<Vec<Result<Applied, Error>>, Error> {
+    let untouched = |result: &Result<Applied, Error>| {
+        matches!(result, Err(Error::Unavailable | Error::Overloaded))
+    };
+    match results.first() {
+        Some(Err(first)) if results.iter().all(untouched) => Err(first.clone()),
+        _ => Ok(results),
     }
 }

@@ -71,6 +71,9 @@ enum Slot {
     Awake(Arc<Awake>),
     /// Waking or being reloaded; the sender is dropped when that is over.
     Busy(watch::Receiver<()>),
+    /// The log failed before what this wallet had logged could be settled: the books on disk may
+    /// lack some of it, so nothing is read from them until a restart.
+    Lost,
 }
 
 /// The awake wallets.
@@ -171,6 +174,7 @@ impl Registry {
             let busy = match self.slots.get(&key).as_deref() {
                 Some(Slot::Awake(awake)) => return self.enter(awake, &mut pass).map(Some),
                 Some(Slot::Busy(busy)) => Some(busy.clone()),
+                Some(Slot::Lost) => return Err(Error::Unavailable),
                 None => None,
             };
             match busy {

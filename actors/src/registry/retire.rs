@@ -88,7 +88,7 @@ impl Registry {
     pub(crate) fn reload(self: &Arc<Self>, actor: ActorId) {
         let found = self.slots.iter().find_map(|slot| match slot.value() {
             Slot::Awake(awake) if awake.actor.get_id() == actor => Some(*slot.key()),
-            Slot::Awake(_) | Slot::Busy(_) => None,
+            Slot::Awake(_) | Slot::Busy(_) | Slot::Lost => None,
         });
         let Some(key) = found else { return };
         let Some(mut slot) = self.slots.get_mut(&key) else {
@@ -104,11 +104,13 @@ impl Registry {
         tracing::error!(wallet = ?key, "A wallet's actor failed; it is reloaded from the books");
         let registry = Arc::clone(self);
         tokio::task::spawn_blocking(move || {
-            if let Err(error) = registry.journal.settle() {
-                // The log failed for good: nothing can be reloaded, and the process is stopping.
-                tracing::error!(%error, wallet = ?key, "A wallet cannot be reloaded");
+            match registry.journal.settle() {
+                Ok(()) => drop(registry.slots.remove(&key)),
+                Err(error) => {
+                    tracing::error!(%error, wallet = ?key, "A wallet cannot be reloaded");
+                    registry.slots.insert(key, Slot::Lost);
+                }
             }
-            registry.slots.remove(&key);
             drop(sender);
         });
     }

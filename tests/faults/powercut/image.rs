@@ -2,8 +2,8 @@
 
 use super::disk::Image;
 use std::{
-    fs::File,
-    os::unix::fs::FileExt,
+    fs::OpenOptions,
+    os::unix::fs::{FileExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 use tempfile::TempDir;
@@ -58,7 +58,13 @@ impl Drop for Laid {
 }
 
 fn write(path: &Path, contents: &[u8]) {
-    let file = File::create(path).unwrap();
+    // Modes are not recorded; nobody else ever needs to read a data directory.
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .unwrap();
     file.set_len(contents.len() as u64).unwrap();
     for (place, block) in contents.chunks(HOLE_BYTES).enumerate() {
         if block.iter().any(|byte| *byte != 0) {

@@ -72,6 +72,50 @@ async fn a_failed_log_leaves_the_outcome_unknown() {
 }
 
 #[tokio::test]
+async fn a_wallet_that_cannot_be_reloaded_is_not_taken_for_missing() {
+    let house = House::new().await;
+    house.journal.hold_folds();
+    house.credit("ann", 10).await.unwrap();
+    let registry = std::sync::Arc::clone(&house.handle.inner.registry);
+    let (key, _) = house.handle.locate(&house.scope, &external("ann")).unwrap();
+    let pass = registry.pass(1).unwrap();
+    let permit = registry
+        .reach(key, Absent::Leave, pass)
+        .await
+        .unwrap()
+        .unwrap();
+    house.journal.fail("the disk is on fire");
+    registry.reload(permit.awake.actor.get_id());
+    for _ in 0..100 {
+        let answer = house.balance("ann").await;
+        assert!(matches!(answer, Err(Error::Unavailable)), "{answer:?}");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_batch_of_which_nothing_was_done_is_refused_as_one() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    let items = || {
+        vec![
+            (external("ann"), deduct(1, "a")),
+            (external("ann"), deduct(1, "b")),
+        ]
+    };
+    house.journal.refuse(Some(Refused::DiskFull));
+    let refused = house.handle.deduct_batch(&house.scope, items()).await;
+    assert_eq!(refused, Err(Error::Unavailable));
+    house.journal.refuse(None);
+    let done = house
+        .handle
+        .deduct_batch(&house.scope, items())
+        .await
+        .unwrap();
+    assert_eq!(done, [Ok(applied(9)), Ok(applied(8))]);
+}
+
+#[tokio::test]
 async fn a_full_disk_refuses_writes_and_still_reads() {
     let house = House::new().await;
     house.credit("ann", 10).await.unwrap();
