@@ -90,7 +90,7 @@ pub(super) fn wallet(
                 seq: record.seq,
             });
         }
-        ledger.push(&record)?;
+        ledger.push(record)?;
     }
     let Some(wallet) = wallet.filter(|wallet| wallet.version > version) else {
         return Ok(Folded::Nothing);

@@ -2,7 +2,10 @@
 //! them so that new ones always go to the right edge of the tree. Written once, never changed,
 //! never removed.
 
-use domain::{history::Record, id::WalletKey};
+use domain::{
+    history::{Fact, Record},
+    id::WalletKey,
+};
 
 use super::{
     directory,
@@ -23,14 +26,6 @@ pub(crate) fn page_key(wallet: &WalletKey, number: u32, first_seq: u64) -> Vec<u
     .concat()
 }
 
-/// One record as it is stored in tails and pages: without a format version of its own.
-pub(super) fn encode(record: &Record) -> Result<Vec<u8>, Error> {
-    let mut bytes = encode_value(record)?;
-    // The format version, which the page or the wallet's record has.
-    bytes.remove(0);
-    Ok(bytes)
-}
-
 /// `count` stored records, one after the other, are the encoding of a list without its length.
 pub(super) fn decode(count: u64, bytes: &[u8]) -> Result<Vec<Record>, Error> {
     decode_value(&join(count, bytes)?)
@@ -42,6 +37,22 @@ fn join(count: u64, bytes: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(list)
 }
 
+/// A record never takes more than this and its texts.
+const FIXED_BYTES: usize = 220;
+
+fn most_bytes(record: &Record) -> usize {
+    let entry = record.entry();
+    let placed = match &record.fact {
+        Fact::HoldPlaced(_, key) => Some(key),
+        Fact::Entry(_) | Fact::HoldClosed(..) => None,
+    };
+    let key = entry.and_then(|entry| entry.key.as_ref()).or(placed);
+    let meta = entry.and_then(|entry| entry.meta.as_ref());
+    FIXED_BYTES
+        .saturating_add(key.map_or(0, |key| key.as_str().len()))
+        .saturating_add(meta.map_or(0, |meta| meta.as_str().len()))
+}
+
 /// A wallet's records on their way from its tail to pages.
 pub(super) struct Ledger<'a> {
     store: &'a Store,
@@ -49,9 +60,13 @@ pub(super) struct Ledger<'a> {
     number: u32,
     /// Records up to this one are in pages.
     spilled: u64,
-    /// Records after it.
+    /// Records after it, encoded.
     count: u64,
     bytes: Vec<u8>,
+    /// Records after those. They are encoded many at once, into one growing buffer.
+    fresh: Vec<Record>,
+    /// At most so many bytes.
+    fresh_bytes: usize,
 }
 
 impl<'a> Ledger<'a> {
@@ -63,31 +78,55 @@ impl<'a> Ledger<'a> {
     ) -> Self {
         let spilled = stored.head.spilled;
         let count = stored.head.records.saturating_sub(spilled);
+        let bytes = std::mem::take(&mut stored.tail);
         Self {
             store,
             wallet,
             number,
             spilled,
             count,
-            bytes: std::mem::take(&mut stored.tail),
+            bytes,
+            fresh: Vec::new(),
+            fresh_bytes: 0,
         }
     }
 
     /// Adds the next record.
-    pub(super) fn push(&mut self, record: &Record) -> Result<(), Error> {
-        let bytes = encode(record)?;
-        let full = self.bytes.len().saturating_add(bytes.len()) > self.store.tuning.page_bytes;
-        if full && self.count > 0 {
-            self.write_page()?;
+    pub(super) fn push(&mut self, record: Record) -> Result<(), Error> {
+        let bytes = most_bytes(&record);
+        if self.most_bytes().saturating_add(bytes) > self.store.tuning.page_bytes {
+            self.encode()?;
+            let full = self.bytes.len().saturating_add(bytes) > self.store.tuning.page_bytes;
+            if full && self.count > 0 {
+                self.write_page()?;
+            }
         }
-        self.bytes.extend_from_slice(&bytes);
-        self.count = self.count.saturating_add(1);
+        self.fresh_bytes = self.fresh_bytes.saturating_add(bytes);
+        self.fresh.push(record);
+        Ok(())
+    }
+
+    const fn most_bytes(&self) -> usize {
+        self.bytes.len().saturating_add(self.fresh_bytes)
+    }
+
+    fn encode(&mut self) -> Result<(), Error> {
+        let count = self.fresh.len() as u64;
+        let list = encode_value(&self.fresh)?;
+        // Without the format version, which the page or the wallet's record has, and the length.
+        let head = encode_value(&count)?.len();
+        self.bytes
+            .extend_from_slice(list.get(head..).unwrap_or_default());
+        self.count = self.count.saturating_add(count);
+        self.fresh.clear();
+        self.fresh_bytes = 0;
         Ok(())
     }
 
     /// What stays in the tail, and the last record in a page. Once some of the tail was written
     /// all of it is: the next spill is then as far away as can be.
     pub(super) fn finish(mut self, spilled_before: u64) -> Result<(Vec<u8>, u64), Error> {
+        self.encode()?;
         let some = self.spilled > spilled_before;
         if self.count > 0 && (some || self.bytes.len() > self.store.tuning.tail_bytes) {
             self.write_page()?;

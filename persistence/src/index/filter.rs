@@ -1,4 +1,4 @@
-//! Whether a hash may be in a run: split-block Bloom filters of about 20 bits a key, one group of
+//! Whether a hash may be in a run: split-block Bloom filters of about 24 bits a key, one group of
 //! blocks for each page. A filter says "perhaps" or "no", and never a wrong "no". What awake
 //! wallets hold of them in memory stays within a budget.
 
@@ -13,8 +13,9 @@ pub(crate) type Block = [u32; 8];
 /// Bytes of a stored block: its words, little endian.
 pub(crate) const BLOCK_BYTES: usize = 32;
 
-/// Bits for each key.
-const BITS_PER_KEY: usize = 20;
+/// Bits for each key. A wrong "perhaps" costs a read, perhaps from the disk: about 12 in 100,000 of
+/// a full page.
+const BITS_PER_KEY: usize = 24;
 
 /// Odd multipliers of Parquet's split-block filter. They are part of the format on disk.
 const SALT: Block = [

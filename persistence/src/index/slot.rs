@@ -219,6 +219,34 @@ impl Slot {
         })))
     }
 
+    #[cfg(test)]
+    pub(crate) fn state(&self) -> Arc<State> {
+        Arc::clone(&self.state.read())
+    }
+
+    /// Looks through a state, and through its successor when it is outdated.
+    pub(crate) fn search(
+        &self,
+        mut state: Arc<State>,
+        hash: u64,
+        matches: &dyn Fn(&Record) -> bool,
+    ) -> Result<Option<Record>, Error> {
+        loop {
+            if let Ok(found) = self.look(&state, hash, matches)? {
+                return Ok(found);
+            }
+            // A replaced run is forgotten only after its successor was published.
+            let now = Arc::clone(&self.state.read());
+            if Arc::ptr_eq(&now, &state) {
+                return Err(damaged(format!(
+                    "{:?}: a run of its index is missing",
+                    self.key
+                )));
+            }
+            state = now;
+        }
+    }
+
     /// One look through one state.
     fn look(
         &self,
@@ -291,27 +319,14 @@ impl History for Slot {
     }
 
     fn find(&self, hash: u64, matches: &dyn Fn(&Record) -> bool) -> Result<Option<Record>, Error> {
-        let mut state = {
+        let state = {
             let state = self.state.read();
             if state.never_used(hash) {
                 return Ok(None);
             }
             Arc::clone(&state)
         };
-        loop {
-            if let Ok(found) = self.look(&state, hash, matches)? {
-                return Ok(found);
-            }
-            // A replaced run is forgotten only after its successor was published.
-            let now = Arc::clone(&self.state.read());
-            if Arc::ptr_eq(&now, &state) {
-                return Err(damaged(format!(
-                    "{:?}: a run of its index is missing",
-                    self.key
-                )));
-            }
-            state = now;
-        }
+        self.search(state, hash, matches)
     }
 
     fn before(&self, seq: u64, limit: usize) -> Result<Vec<Record>, Error> {

@@ -97,7 +97,7 @@ fn open(dir: &std::path::Path) -> sled::Db {
 fn fold(folded: &Folded, db: &sled::Db, events: Vec<Logged>) -> (Duration, Duration) {
     let start = running();
     let report = folded.fold(events).unwrap();
-    let took = (running() - start);
+    let took = running() - start;
     db.flush().unwrap();
     let start = running();
     folded.forget(report).unwrap();
@@ -155,6 +155,12 @@ fn ten_thousand_wallets() {
         "10,000 loaded in {:?}: {before} -> {}",
         (running() - start),
         memory()
+    );
+    let recent = (0..10_000).map(|wallet| super::record(&folded, &wallet_key(wallet)).keys.len());
+    println!(
+        "filters {} bytes, recent {}",
+        folded.slots.filter_bytes(),
+        recent.sum::<usize>()
     );
     let (mut hash, rounds) = (Rng(1), 1_000_000);
     let start = running();
