@@ -113,7 +113,7 @@ impl Handle {
 
     fn rules(scope: &Scope) -> Rules {
         Rules {
-            free_grants: Arc::clone(&scope.free_grants),
+            free_grants: (!scope.free_grants.is_empty()).then(|| Arc::clone(&scope.free_grants)),
             for_code_wallets: scope.free_grants_for_code_wallets,
         }
     }

@@ -47,6 +47,8 @@ impl Append {
 
     /// Adds an event.
     pub fn push(&mut self, logged: &Logged) -> Result<(), Error> {
+        // Most events fit: growing from nothing byte by byte cost four copies.
+        self.bytes.reserve(192);
         bincode::serde::encode_into_std_write(logged, &mut self.bytes, CONFIG)
             .map_err(|error| Error::Damaged(format!("an event does not encode: {error}")))?;
         self.events = self.events.saturating_add(1);
@@ -90,7 +92,8 @@ pub fn decode_events(bytes: &[u8], count: u32) -> Result<Vec<Logged>, Error> {
 
 /// A stored value: the format version, then the value.
 pub fn encode_value<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
-    let mut bytes = vec![FORMAT];
+    let mut bytes = Vec::with_capacity(1024);
+    bytes.push(FORMAT);
     bincode::serde::encode_into_std_write(value, &mut bytes, CONFIG)
         .map_err(|error| Error::Damaged(format!("a value does not encode: {error}")))?;
     Ok(bytes)

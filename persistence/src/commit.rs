@@ -2,10 +2,7 @@
 //! one flush, and only then lets every append in them be answered. It never answers first, and
 //! never tries a failed flush again.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
 
 use crate::{
     contract::{Error, Outcome},
@@ -27,11 +24,8 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
         frame: Vec::new(),
     };
     let mut batch = Batch::default();
-    let mut pace = Pace::default();
-    while let Some(taken) = shared.queue.take(batch, pace.expected(), pace.patience()) {
+    while let Some(taken) = shared.queue.take(batch) {
         batch = taken;
-        pace.group = batch.waiting.len();
-        let started = Instant::now();
         if shared.failed() {
             commit.answer(&mut batch, Outcome::Unknown);
             continue;
@@ -42,7 +36,6 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
             // Another thread's failure may mean that this flush did not reach the disk either.
             Ok(_) if shared.failed() => commit.answer(&mut batch, Outcome::Unknown),
             Ok(frames) => {
-                pace.sync = started.elapsed();
                 let enough = shared.options.checkpoint_events;
                 shared.progress.made_durable(&frames, commit.head, enough);
                 commit.answer(&mut batch, Outcome::Durable);
@@ -55,35 +48,6 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// How long to wait for company. Callers who were answered together tend to come back together: a
-/// group that follows a large one starts a little later, so that it is large too. Alone, nobody
-/// waits.
-#[derive(Default)]
-struct Pace {
-    /// How many waited for the last group.
-    group: usize,
-    /// How long it took to write and sync.
-    sync: Duration,
-}
-
-impl Pace {
-    /// Fewer than this many make no group worth hurrying for.
-    const COMPANY: usize = 8;
-    const MAX_PATIENCE: Duration = Duration::from_micros(500);
-
-    fn expected(&self) -> usize {
-        if self.group < Self::COMPANY {
-            0
-        } else {
-            usize::MAX
-        }
-    }
-
-    fn patience(&self) -> Duration {
-        self.sync.min(Self::MAX_PATIENCE)
-    }
 }
 
 struct Commit<'a> {
@@ -184,7 +148,7 @@ impl Drop for Answers<'_> {
         if std::thread::panicking() {
             self.0
                 .fail(self.1, &Error::Io("the log's thread panicked".into()));
-            if let Some(mut batch) = self.0.queue.take(Batch::default(), 0, Duration::ZERO) {
+            if let Some(mut batch) = self.0.queue.take(Batch::default()) {
                 answer(self.0, &mut batch, Outcome::Unknown);
             }
         }

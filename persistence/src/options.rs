@@ -47,7 +47,7 @@ impl Options {
             cache_bytes: 64 << 20,
             flush_every_ms: 200,
             checkpoint_events: 256 * 1024,
-            checkpoint_interval: Duration::from_secs(1),
+            checkpoint_interval: Duration::from_secs(5),
             backlog_limit: 1_000_000,
             min_free_bytes: 256 << 20,
             allow_unsynced: false,

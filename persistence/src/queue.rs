@@ -1,8 +1,6 @@
 //! Where appends wait for the log's thread: one mutex, one buffer that already has the form of a
 //! frame's payload. Pushing copies the events in and hands out a ticket; it never waits for a disk.
 
-use std::time::Duration;
-
 use parking_lot::{Condvar, Mutex};
 
 use crate::{
@@ -79,14 +77,8 @@ impl Queue {
     }
 
     /// Waits for the next batch; `None` when the queue is stopped and empty. `spent` is an earlier
-    /// batch whose buffer is used again. Once something is there, waits for `patience` more while
-    /// fewer than `expected` wait: under load a sync is shared by more, and costs each less.
-    pub(crate) fn take(
-        &self,
-        mut spent: Batch,
-        expected: usize,
-        patience: Duration,
-    ) -> Option<Batch> {
+    /// batch whose buffer is used again.
+    pub(crate) fn take(&self, mut spent: Batch) -> Option<Batch> {
         spent.bytes.clear();
         spent.bytes.shrink_to(KEPT_BYTES);
         let mut state = self.state.lock();
@@ -98,11 +90,6 @@ impl Queue {
             self.wake.wait(&mut state);
         }
         state.idle = false;
-        if state.batch.waiting.len() < expected && state.stopped.is_none() {
-            // Nobody wakes this thread while it is not marked idle: it is a plain pause that lets
-            // go of the lock.
-            self.wake.wait_for(&mut state, patience);
-        }
         spent.before = state.last;
         // The group before this one is a good guess at how many will wait.
         spent.waiting = Vec::with_capacity(state.batch.waiting.len());

@@ -7,7 +7,7 @@ mod wake;
 use std::{
     collections::hash_map::RandomState,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU32, AtomicU64, Ordering},
     },
 };
@@ -15,7 +15,7 @@ use std::{
 use dashmap::DashMap;
 use domain::id::{CodeHash, WalletKey};
 use persistence::{Journal, Ticket};
-use ractor::{ActorCell, ActorRef};
+use ractor::{ActorCell, ActorId, ActorRef};
 #[cfg(test)]
 pub(crate) use retire::Sweep;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
@@ -28,30 +28,30 @@ use crate::{
     wallet::{Message, Reply},
 };
 
-/// What a wallet's actor and its slot both look at.
-#[derive(Debug, Default)]
-pub(crate) struct Vitals {
+/// An awake wallet: what callers, its actor and the sweep look at, in one piece of memory.
+pub(crate) struct Awake {
+    /// Set once, before anybody finds this wallet awake.
+    actor: OnceLock<ActorRef<Message>>,
     /// Commands between their arrival and their answer.
     in_flight: AtomicU32,
-    /// The wallet's last append.
-    last: AtomicU64,
     /// The sweep during which it was last asked for.
     used: AtomicU32,
-}
-
-impl Vitals {
-    pub(crate) fn logged(&self, ticket: Ticket) {
-        self.last.fetch_max(ticket.0, Ordering::Release);
-    }
-}
-
-/// An awake wallet.
-pub(crate) struct Awake {
-    pub(crate) actor: ActorRef<Message>,
-    vitals: Arc<Vitals>,
+    /// The wallet's last append.
+    last: AtomicU64,
     gate: Arc<Gate>,
     /// Its place among the wallets that may be awake.
     _room: OwnedSemaphorePermit,
+}
+
+impl Awake {
+    /// Notes an append: the wallet must not sleep before it is folded.
+    pub(crate) fn logged(&self, ticket: Ticket) {
+        self.last.fetch_max(ticket.0, Ordering::Release);
+    }
+
+    pub(crate) fn id(&self) -> Option<ActorId> {
+        self.actor.get().map(|actor| actor.get_id())
+    }
 }
 
 /// A caller's place in flight, at the wallet and over all. While it is held, the wallet stays awake.
@@ -62,7 +62,7 @@ pub(crate) struct Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.awake.vitals.in_flight.fetch_sub(1, Ordering::Release);
+        self.awake.in_flight.fetch_sub(1, Ordering::Release);
         self.awake.gate.leave(self.weight);
     }
 }
@@ -90,7 +90,7 @@ pub(crate) struct Registry {
     sweep: AtomicU32,
     /// Codes that replaced others, until the books know them.
     rotated: DashMap<CodeHash, (WalletKey, Ticket)>,
-    supervisor: std::sync::OnceLock<ActorCell>,
+    supervisor: OnceLock<ActorCell>,
 }
 
 /// Whether a wallet that does not exist is woken all the same, to be created.
@@ -118,7 +118,7 @@ impl Registry {
             crowded: Notify::new(),
             sweep: AtomicU32::new(0),
             rotated: DashMap::default(),
-            supervisor: std::sync::OnceLock::new(),
+            supervisor: OnceLock::new(),
         })
     }
 
@@ -192,15 +192,13 @@ impl Registry {
     /// The slot's guard is held while this counts the caller in: a sweep that finds nobody in
     /// flight under the same guard may retire the wallet.
     fn enter(&self, awake: &Arc<Awake>, pass: &mut Pass<'_>) -> Result<Permit, Error> {
-        let vitals = &awake.vitals;
-        if vitals.in_flight.fetch_add(1, Ordering::AcqRel) >= self.options.max_in_flight_per_wallet
-        {
-            vitals.in_flight.fetch_sub(1, Ordering::Release);
+        if awake.in_flight.fetch_add(1, Ordering::AcqRel) >= self.options.max_in_flight_per_wallet {
+            awake.in_flight.fetch_sub(1, Ordering::Release);
             return Err(Error::Overloaded);
         }
         let sweep = self.sweep.load(Ordering::Relaxed);
-        if vitals.used.load(Ordering::Relaxed) != sweep {
-            vitals.used.store(sweep, Ordering::Relaxed);
+        if awake.used.load(Ordering::Relaxed) != sweep {
+            awake.used.store(sweep, Ordering::Relaxed);
         }
         Ok(Permit {
             awake: Arc::clone(awake),
@@ -224,8 +222,11 @@ impl Registry {
 
     /// A message to a dead actor is dropped, and its replies tell their callers so.
     pub(crate) fn send(self: &Arc<Self>, awake: &Arc<Awake>, message: Message) {
-        if awake.actor.cast(message).is_err() {
-            self.reload(awake.actor.get_id());
+        let Some(actor) = awake.actor.get() else {
+            return;
+        };
+        if actor.cast(message).is_err() {
+            self.reload(actor.get_id());
         }
     }
 }

@@ -58,10 +58,10 @@ impl Registry {
         let folded = self.journal.folded().0;
         self.rotated.retain(|_, (_, ticket)| ticket.0 > folded);
         let may_sleep = |awake: &Awake| {
-            let idle = sweep.wrapping_sub(awake.vitals.used.load(Ordering::Relaxed));
+            let idle = sweep.wrapping_sub(awake.used.load(Ordering::Relaxed));
             (which == Sweep::All || idle > self.options.idle_sweeps)
-                && awake.vitals.in_flight.load(Ordering::Acquire) == 0
-                && awake.vitals.last.load(Ordering::Acquire) <= folded
+                && awake.in_flight.load(Ordering::Acquire) == 0
+                && awake.last.load(Ordering::Acquire) <= folded
         };
         let candidates: Vec<WalletKey> = self
             .slots
@@ -75,8 +75,10 @@ impl Registry {
                 &key,
                 |_, slot| matches!(slot, Slot::Awake(awake) if may_sleep(awake)),
             )?;
-            if let Slot::Awake(awake) = removed.1 {
-                awake.actor.stop(None);
+            if let Slot::Awake(awake) = removed.1
+                && let Some(actor) = awake.actor.get()
+            {
+                actor.stop(None);
             }
             Some(())
         });
@@ -87,7 +89,7 @@ impl Registry {
     /// is settled first, so that the books have it; callers wait at the slot meanwhile.
     pub(crate) fn reload(self: &Arc<Self>, actor: ActorId) {
         let found = self.slots.iter().find_map(|slot| match slot.value() {
-            Slot::Awake(awake) if awake.actor.get_id() == actor => Some(*slot.key()),
+            Slot::Awake(awake) if awake.id() == Some(actor) => Some(*slot.key()),
             Slot::Awake(_) | Slot::Busy(_) | Slot::Lost => None,
         });
         let Some(key) = found else { return };
@@ -95,7 +97,7 @@ impl Registry {
             return;
         };
         // Somebody else may have been faster.
-        if !matches!(slot.value(), Slot::Awake(awake) if awake.actor.get_id() == actor) {
+        if !matches!(slot.value(), Slot::Awake(awake) if awake.id() == Some(actor)) {
             return;
         }
         let (sender, busy) = watch::channel(());

@@ -1,14 +1,20 @@
 //! Waking a wallet: one task reads it from the books and starts its actor, everybody else waits for
 //! its slot.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use dashmap::Entry;
 use domain::id::WalletKey;
 use ractor::Actor;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use super::{Absent, Awake, Registry, Slot, Vitals};
+use super::{Absent, Awake, Registry, Slot};
 use crate::{
     answer::Error,
     wallet::{Arguments, WalletActor},
@@ -74,13 +80,20 @@ impl Registry {
             return Ok(false);
         }
         let room = self.find_room().await?;
-        let vitals = Arc::new(Vitals::default());
+        let awake = Arc::new(Awake {
+            actor: OnceLock::new(),
+            in_flight: AtomicU32::new(0),
+            used: AtomicU32::new(self.sweep.load(Ordering::Relaxed)),
+            last: AtomicU64::new(0),
+            gate: Arc::clone(&self.gate),
+            _room: room,
+        });
         let arguments = Arguments {
             key,
             stored,
             journal: Arc::clone(&self.journal),
             clock: Arc::clone(&self.clock),
-            vitals: Arc::clone(&vitals),
+            awake: Arc::clone(&awake),
         };
         let supervisor = self.supervisor.get().cloned().ok_or(Error::Unavailable)?;
         let (actor, _) = Actor::spawn_linked(None, WalletActor, arguments, supervisor)
@@ -89,13 +102,8 @@ impl Registry {
                 tracing::error!(%error, wallet = ?key, "A wallet's actor cannot be started");
                 Error::Unavailable
             })?;
-        let gate = Arc::clone(&self.gate);
-        let awake = Arc::new(Awake {
-            actor,
-            vitals,
-            gate,
-            _room: room,
-        });
+        // The only one who sets it.
+        drop(awake.actor.set(actor));
         self.slots.insert(key, Slot::Awake(awake));
         drop(claim);
         Ok(true)

@@ -9,7 +9,7 @@ use persistence::{Journal, Stored};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
 use super::{Message, state::WalletState};
-use crate::{clock::Clock, registry::Vitals};
+use crate::{clock::Clock, registry::Awake};
 
 /// What a wallet needs to wake.
 pub(crate) struct Arguments {
@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     pub(crate) stored: Option<Stored>,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) vitals: Arc<Vitals>,
+    pub(crate) awake: Arc<Awake>,
 }
 
 /// One per awake wallet.

@@ -42,7 +42,7 @@ impl WalletState {
 
     pub(super) fn rotate(&mut self, caller: Caller, code: NewCode) -> Result<(), Error> {
         let rules = Rules {
-            free_grants: [].into(),
+            free_grants: None,
             for_code_wallets: false,
         };
         let now = self.up_to_date(caller, &rules)?;

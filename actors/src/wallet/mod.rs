@@ -53,7 +53,8 @@ pub(crate) enum Caller {
 /// The catalog's word at the moment of the request.
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
-    pub(crate) free_grants: Arc<[FreeGrantRule]>,
+    /// `None` where there are none, as in most projects: sharing an empty list between cores costs.
+    pub(crate) free_grants: Option<Arc<[FreeGrantRule]>>,
     pub(crate) for_code_wallets: bool,
 }
 

@@ -12,7 +12,7 @@ use domain::{
 use persistence::{Append, History, Journal, Logged, Outcome, Refused, Stored, Ticket};
 
 use super::{Caller, Message, Reply, Rules, recent::Recent};
-use crate::{answer::Error, clock::Clock, registry::Vitals};
+use crate::{answer::Error, clock::Clock, registry::Awake};
 
 /// Past this, what was logged goes to the journal without waiting for the command's end, so that
 /// an append never outgrows a frame.
@@ -30,7 +30,9 @@ pub(crate) struct WalletState {
     /// Applied to memory, not yet handed to the journal: this command's events.
     pending: Append,
     last: Ticket,
-    vitals: Arc<Vitals>,
+    /// How far the log was folded when the history was last asked.
+    folded: Ticket,
+    awake: Arc<Awake>,
     /// Memory is ahead of a log that took nothing more in: this state must not be used again.
     pub(super) diverged: bool,
 }
@@ -42,7 +44,7 @@ impl WalletState {
             stored,
             journal,
             clock,
-            vitals,
+            awake,
         } = arguments;
         let mut recent = Recent::default();
         let (wallet, history) = match stored {
@@ -67,7 +69,8 @@ impl WalletState {
             journal,
             pending: Append::default(),
             last: Ticket::default(),
-            vitals,
+            folded: Ticket::default(),
+            awake,
             diverged: false,
         }
     }
@@ -80,7 +83,13 @@ impl WalletState {
             rules,
             command,
         } = message;
-        self.recent.forget(&self.key, self.history.folded());
+        // The journal's mark is one for all wallets and stays in the cache; the history is not asked
+        // before it moved.
+        let folded = self.journal.folded();
+        if folded != self.folded {
+            self.folded = folded;
+            self.recent.forget(&self.key, self.history.folded());
+        }
         match command {
             C::CreateCode(created, reply) => self.run(reply, |w| w.create_code(created)),
             C::OpenExternal(created, reply) => self.run(reply, |w| w.open(created, &rules)),
@@ -245,7 +254,7 @@ impl WalletState {
 
     fn logged(&mut self, ticket: Ticket) {
         self.last = ticket;
-        self.vitals.logged(ticket);
+        self.awake.logged(ticket);
     }
 
     /// Asks before anything is applied, so that a refused write leaves memory as it was.
@@ -263,7 +272,7 @@ impl WalletState {
 fn grants<'a>(rules: &'a Rules, owner: &Owner) -> &'a [FreeGrantRule] {
     match owner {
         Owner::Code { .. } if !rules.for_code_wallets => &[],
-        Owner::Code { .. } | Owner::External(_) => &rules.free_grants,
+        Owner::Code { .. } | Owner::External(_) => rules.free_grants.as_deref().unwrap_or_default(),
     }
 }
 

@@ -85,7 +85,7 @@ async fn a_wallet_that_cannot_be_reloaded_is_not_taken_for_missing() {
         .unwrap()
         .unwrap();
     house.journal.fail("the disk is on fire");
-    registry.reload(permit.awake.actor.get_id());
+    registry.reload(permit.awake.id().unwrap());
     for _ in 0..100 {
         let answer = house.balance("ann").await;
         assert!(matches!(answer, Err(Error::Unavailable)), "{answer:?}");
@@ -184,7 +184,7 @@ async fn panic_in(house: &House, k: &str) {
         .unwrap()
         .unwrap();
     let rules = Rules {
-        free_grants: [].into(),
+        free_grants: None,
         for_code_wallets: true,
     };
     let message = |reply: Reply<_>| Message {
