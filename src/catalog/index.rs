@@ -1,7 +1,10 @@
 //! The whole catalog as requests see it: one immutable value. A change makes a new one, sharing
 //! every project that it does not touch.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::Arc,
+};
 
 use actors::Scope;
 use domain::{
@@ -73,12 +76,11 @@ impl Catalog {
             .partition(|document| matches!(document, Document::Project(_)));
         for document in projects.into_iter().chain(others) {
             let id = project_of(&document);
-            if !touched.contains_key(&id) {
-                touched.insert(id, self.start(id, &document)?);
-            }
-            if let Some(project) = touched.get_mut(&id) {
-                project.put(document);
-            }
+            let project = match touched.entry(id) {
+                Entry::Occupied(occupied) => occupied.into_mut(),
+                Entry::Vacant(vacant) => vacant.insert(self.start(id, &document)?),
+            };
+            project.put(document);
         }
         let mut next = self.clone();
         for (id, mut project) in touched {

@@ -11,7 +11,7 @@ const KEY: KeyId = KeyId(1);
 const PROJECT: ProjectId = ProjectId(1);
 
 fn at(millis: i64) -> Timestamp {
-    Timestamp(START.0 + millis)
+    Timestamp(START.0.saturating_add(millis))
 }
 
 fn request(limits: &Limits, client: Client, now: Timestamp) -> Result<Level, Refusal> {

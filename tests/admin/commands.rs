@@ -25,7 +25,7 @@ fn errors(output: &Output) -> String {
 #[tokio::test]
 async fn a_second_server_on_the_same_data_is_refused_in_plain_words() {
     let server = Server::start().await;
-    let mut second = Launch::default().serve(&server.data_dir());
+    let mut second = Launch::default().serve(server.data_dir());
     let output = second.output().expect("the binary starts");
     assert!(!output.status.success());
     let said = errors(&output);

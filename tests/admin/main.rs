@@ -1,5 +1,16 @@
 //! Administration as an operator meets it: the admin API over HTTP, and the command line, against
 //! the real binary.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::panic,
+    reason = "a panic in a test is a failed test, which is the point"
+)]
 
 #[path = "../support/mod.rs"]
 mod support;

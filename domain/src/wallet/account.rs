@@ -1,6 +1,7 @@
 //! One product's credits in a wallet: lots in the order in which they are burnt.
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use super::apply::Corrupt;
 use crate::{
@@ -66,8 +67,8 @@ pub struct Account {
     pub held: i64,
     /// The last free grant.
     pub free: Option<FreeMark>,
-    /// Soonest to expire first, then oldest first; no empty lots.
-    lots: Vec<Lot>,
+    /// Soonest to expire first, then oldest first; no empty lots. The usual one lies in place.
+    lots: SmallVec<[Lot; 1]>,
     next_lot: u64,
 }
 
@@ -78,7 +79,7 @@ impl Account {
             balance: 0,
             held: 0,
             free: None,
-            lots: Vec::new(),
+            lots: SmallVec::new_const(),
             next_lot: 0,
         }
     }

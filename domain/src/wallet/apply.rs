@@ -51,7 +51,7 @@ impl Wallet {
             touched_at: at,
             version: 1,
             records: 0,
-            accounts: Vec::new(),
+            accounts: smallvec::SmallVec::new_const(),
             holds: BTreeMap::new(),
             features: BTreeSet::new(),
             due_at: Timestamp::NEVER,

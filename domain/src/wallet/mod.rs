@@ -15,6 +15,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 pub use account::{Account, Lot, NextExpiry};
 pub use apply::Corrupt;
@@ -78,7 +79,8 @@ pub struct Wallet {
     pub version: u64,
     /// History records written so far: the number of the last.
     pub records: u64,
-    accounts: Vec<Account>,
+    /// The usual one lies in place: a deduction follows no pointer to it.
+    accounts: SmallVec<[Account; 1]>,
     holds: BTreeMap<HoldId, Hold>,
     features: BTreeSet<Feature>,
     /// The earliest instant at which a lot or a hold expires; until then, touching is free.

@@ -1,6 +1,5 @@
 //! Folding, however grouped and wherever interrupted, comes to what the events say.
 
-mod speed;
 mod world;
 
 use domain::id::{ProductId, WalletKey};

@@ -117,7 +117,8 @@ impl Apply {
                 Ok(Some(project.id.clone()))
             }
             plan::Project::Missing { create, change } => {
-                self.say('+', &format!("project {}", create["name"]));
+                let name = create.get("name").unwrap_or_default();
+                self.say('+', &format!("project {name}"));
                 if self.dry_run {
                     return Ok(None);
                 }
