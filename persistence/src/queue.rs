@@ -91,8 +91,8 @@ impl Queue {
         }
         state.idle = false;
         spent.before = state.last;
-        // The group before this one is a good guess at how many will wait.
-        spent.waiting = Vec::with_capacity(state.batch.waiting.len());
+        // The group before this one is a good guess at how many will wait, and growing copies.
+        spent.waiting = Vec::with_capacity(state.batch.waiting.len().saturating_mul(2));
         Some(std::mem::replace(&mut state.batch, spent))
     }
 

@@ -32,8 +32,9 @@ impl Hasher for Uniform {
 /// The unfolded end of a wallet's history.
 #[derive(Default)]
 pub(crate) struct Recent {
-    /// Without gaps, oldest first.
-    records: VecDeque<Record>,
+    /// Without gaps, oldest first. Boxed, so that growing moves pointers: a hot wallet has a
+    /// hundred thousand of these between two folds.
+    records: VecDeque<Box<Record>>,
     by_hash: HashMap<u64, u64, BuildHasherDefault<Uniform>>,
     /// Hashes that two unfolded records share; as good as always empty.
     shared: Vec<(u64, u64)>,
@@ -46,7 +47,7 @@ impl Recent {
         {
             self.shared.push((hash, other));
         }
-        self.records.push_back(record);
+        self.records.push_back(Box::new(record));
     }
 
     /// Forgets records up to and with `folded`: the history has them now.
@@ -85,12 +86,14 @@ impl Recent {
         let first = self.records.front()?.seq;
         self.records
             .get(usize::try_from(seq.checked_sub(first)?).ok()?)
+            .map(Box::as_ref)
     }
 
     /// Newest first, with numbers below `before`.
     pub(crate) fn newest_first(&self, before: u64) -> impl Iterator<Item = &Record> {
         self.records
             .iter()
+            .map(Box::as_ref)
             .rev()
             .skip_while(move |record| record.seq >= before)
     }
