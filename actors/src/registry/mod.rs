@@ -44,9 +44,15 @@ pub(crate) struct Awake {
 }
 
 impl Awake {
-    /// Notes an append: the wallet must not sleep before it is folded.
+    /// An append is about to be made: its caller may be answered, and gone, before its ticket is
+    /// known here. The wallet must not sleep meanwhile.
+    pub(crate) fn logging(&self) {
+        self.last.store(u64::MAX, Ordering::Release);
+    }
+
+    /// The append was made: the wallet must not sleep before it is folded.
     pub(crate) fn logged(&self, ticket: Ticket) {
-        self.last.fetch_max(ticket.0, Ordering::Release);
+        self.last.store(ticket.0, Ordering::Release);
     }
 
     pub(crate) fn id(&self) -> Option<ActorId> {

@@ -27,15 +27,24 @@ const ROOM_WAIT: Duration = Duration::from_secs(5);
 struct Claim {
     registry: Arc<Registry>,
     key: WalletKey,
+    /// The slot is no longer this claim's: by now it may be swept and claimed by somebody else.
+    filled: bool,
     /// Dropped last: whoever waits then finds the slot as this claim left it.
     _busy: watch::Sender<()>,
 }
 
+impl Claim {
+    fn fill(mut self, awake: Arc<Awake>) {
+        self.filled = true;
+        self.registry.slots.insert(self.key, Slot::Awake(awake));
+    }
+}
+
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.registry
-            .slots
-            .remove_if(&self.key, |_, slot| matches!(slot, Slot::Busy(_)));
+        if !self.filled {
+            self.registry.slots.remove(&self.key);
+        }
     }
 }
 
@@ -64,6 +73,7 @@ impl Registry {
                 Some(Claim {
                     registry: Arc::clone(self),
                     key,
+                    filled: false,
                     _busy: sender,
                 })
             }
@@ -104,8 +114,7 @@ impl Registry {
             })?;
         // The only one who sets it.
         drop(awake.actor.set(actor));
-        self.slots.insert(key, Slot::Awake(awake));
-        drop(claim);
+        claim.fill(awake);
         Ok(true)
     }
 

@@ -9,7 +9,7 @@ use domain::{
     id::WalletKey,
     wallet::{Change, Created, Event, FreeGrantRule, Owner, Wallet},
 };
-use persistence::{Append, History, Journal, Logged, Outcome, Refused, Stored, Ticket};
+use persistence::{Append, Done, History, Journal, Logged, Outcome, Refused, Stored, Ticket};
 
 use super::{Caller, Message, Reply, Rules, recent::Recent};
 use crate::{answer::Error, clock::Clock, registry::Awake};
@@ -133,19 +133,34 @@ impl WalletState {
 
     /// Hands this command's events over, and tells `answer` when they and all before are durable.
     pub(super) fn finish(&mut self, answer: impl FnOnce(Result<(), Error>) + Send + 'static) {
+        // What was decided on a state that the log lacks must not be told to anybody.
+        if self.diverged {
+            return answer(Err(Error::Unavailable));
+        }
         if self.pending.events() == 0 && self.journal.durable() >= self.last {
             return answer(Ok(()));
         }
-        let append = std::mem::take(&mut self.pending);
-        let writes = append.events() > 0;
-        let done = Box::new(move |outcome| match outcome {
-            Outcome::Durable => answer(Ok(())),
-            Outcome::Unknown => answer(Err(Error::Unavailable)),
-        });
         // When the journal takes nothing in, `done` is dropped with the reply in it, and the
         // caller hears that the outcome is unknown.
-        match self.journal.append(append, Some(done)) {
-            Ok(ticket) if writes => self.logged(ticket),
+        self.hand_over(Some(Box::new(move |outcome| match outcome {
+            Outcome::Durable => answer(Ok(())),
+            Outcome::Unknown => answer(Err(Error::Unavailable)),
+        })));
+    }
+
+    /// Gives what is pending to the journal. `done` may run, and its caller be gone, before this
+    /// returns.
+    fn hand_over(&mut self, done: Option<Done>) {
+        let append = std::mem::take(&mut self.pending);
+        let writes = append.events() > 0;
+        if writes {
+            self.awake.logging();
+        }
+        match self.journal.append(append, done) {
+            Ok(ticket) if writes => {
+                self.last = ticket;
+                self.awake.logged(ticket);
+            }
             Ok(_) => {}
             Err(_) => self.diverged |= writes,
         }
@@ -205,6 +220,9 @@ impl WalletState {
 
     /// Applies an event to memory and keeps it for the journal.
     fn log(&mut self, event: Event) -> Result<(), Error> {
+        if self.diverged {
+            return Err(Error::Unavailable);
+        }
         if self.pending.events() == 0 {
             self.admit()?;
         }
@@ -240,21 +258,12 @@ impl WalletState {
             Err(error) => panic!("{error}"),
         }
         if self.pending.bytes().len() > FLUSH_BYTES {
-            let append = std::mem::take(&mut self.pending);
-            match self.journal.append(append, None) {
-                Ok(ticket) => self.logged(ticket),
-                Err(_) => {
-                    self.diverged = true;
-                    return Err(Error::Unavailable);
-                }
+            self.hand_over(None);
+            if self.diverged {
+                return Err(Error::Unavailable);
             }
         }
         Ok(())
-    }
-
-    fn logged(&mut self, ticket: Ticket) {
-        self.last = ticket;
-        self.awake.logged(ticket);
     }
 
     /// Asks before anything is applied, so that a refused write leaves memory as it was.

@@ -2,6 +2,7 @@
 //! clock is the tests' own; nothing sleeps.
 
 mod durability;
+mod refusing;
 mod sleeping;
 mod verbs;
 
@@ -13,7 +14,7 @@ use domain::{
     text::{ExternalUserId, IdempotencyKey},
     wallet::{ProductRef, credit::Credit, deduct::Deduct},
 };
-use persistence::MemoryJournal;
+use persistence::{Journal, MemoryJournal};
 
 use crate::{
     Address, Applied, Error, Handle, Keyring, LedgerQuery, Options, Scope, clock::ManualClock,
@@ -40,9 +41,18 @@ impl House {
 
     async fn on(journal: MemoryJournal, options: Options) -> Self {
         let journal = Arc::new(journal);
+        Self::behind(Arc::clone(&journal) as Arc<dyn Journal>, journal, options).await
+    }
+
+    /// Wallets that speak to `front`, which stands before `journal`.
+    async fn behind(
+        front: Arc<dyn Journal>,
+        journal: Arc<MemoryJournal>,
+        options: Options,
+    ) -> Self {
         let clock = Arc::new(ManualClock::new(START));
         let keyring = Keyring::new(&[7; 32]);
-        let handle = Handle::start(journal.clone(), clock.clone(), keyring, options)
+        let handle = Handle::start(front, clock.clone(), keyring, options)
             .await
             .unwrap();
         let scope = Scope {
