@@ -24,7 +24,9 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
         frame: Vec::new(),
     };
     let mut batch = Batch::default();
+    let limit = shared.options.backlog_limit;
     while let Some(taken) = shared.queue.take(batch) {
+        shared.progress.make_room(limit.saturating_sub(limit / 4));
         batch = taken;
         if shared.failed() {
             commit.answer(&mut batch, Outcome::Unknown);

@@ -184,6 +184,15 @@ impl Progress {
         true
     }
 
+    /// Waits while more than `limit` durable events wait to be folded: under a load that folding
+    /// cannot follow, callers are slowed down before anybody has to be turned away.
+    pub(crate) fn make_room(&self, limit: u64) {
+        let mut state = self.state.lock();
+        while state.events > limit && !state.stopped {
+            self.folded_more.wait(&mut state);
+        }
+    }
+
     /// No more folding: the journal closed or failed.
     pub(crate) fn stop(&self) {
         self.state.lock().stopped = true;
