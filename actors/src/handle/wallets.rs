@@ -111,9 +111,12 @@ impl Handle {
         let address = Address::Code(code.clone());
         let (new, stored) = self.new_code(scope);
         let hash = stored.hash;
-        let (wallet, _) = self.locate(scope, &address)?;
-        self.ask_existing(scope, &address, |reply| Command::Rotate(stored, reply))
+        let (wallet, caller) = self.locate(scope, &address)?;
+        let command = |reply| Command::Rotate(stored, reply);
+        let rotated = self
+            .ask(wallet, Absent::Leave, scope, caller, command)
             .await?;
+        rotated.ok_or(Rejection::WalletNotFound)?;
         self.inner.registry.rotated(hash, wallet);
         Ok(new)
     }

@@ -23,6 +23,7 @@ impl WalletState {
         command: Deduct,
     ) -> Result<Applied, Error> {
         let now = self.up_to_date(caller, rules)?;
+        let named = command.product;
         let prior = self.prior(Lookup::Deduct(command.key.as_str()))?;
         let Some(wallet) = &self.wallet else {
             return Err(domain::Rejection::WalletNotFound.into());
@@ -30,9 +31,8 @@ impl WalletState {
         let (product, applied) = match wallet.deduct(command, prior.as_ref())? {
             Decision::Replay(product) => (product, false),
             Decision::Accept(change) => {
-                let product = changed_product(&change);
                 self.change(now, change)?;
-                (product, true)
+                (named.resolve()?, true)
             }
         };
         Ok(Applied {
@@ -65,15 +65,6 @@ impl WalletState {
         self.wallet
             .as_ref()
             .map_or(0, |wallet| wallet.available(product))
-    }
-}
-
-fn changed_product(change: &domain::wallet::Change) -> domain::id::ProductId {
-    use domain::wallet::Change as C;
-    match change {
-        C::Deducted { product, .. } | C::Granted { product, .. } => *product,
-        // A decision about credits accepts one of these two.
-        _ => domain::id::ProductId(0),
     }
 }
 
