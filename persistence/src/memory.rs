@@ -215,7 +215,11 @@ impl Journal for MemoryJournal {
     fn append(&self, append: Append, done: Option<Done>) -> Result<Ticket, Refused> {
         let taken = {
             let mut state = self.state.lock();
-            if let Some(refused) = state.refusing() {
+            // What writes nothing only waits: neither a full disk nor a backlog refuses it.
+            let refused = state.refusing().filter(|refused| {
+                append.events() > 0 || matches!(refused, Refused::Poisoned | Refused::Closed)
+            });
+            if let Some(refused) = refused {
                 return Err(refused);
             }
             state.backlog = state.backlog.saturating_add(append.events().into());

@@ -58,7 +58,10 @@ impl Queue {
         if state.batch.bytes.len() > MAX_QUEUED_BYTES {
             return Err(Refused::Backlog);
         }
-        admit()?;
+        // What writes nothing is never refused: it only waits.
+        if append.events() > 0 {
+            admit()?;
+        }
         if let Some(done) = done {
             state.batch.waiting.push((done, Outcome::Unknown));
         }

@@ -1,19 +1,25 @@
-//! Batches: grouped by wallet, one message a wallet, one wake-up for the caller.
+//! Batches: grouped by wallet, one turn a wallet, one wake-up for the caller.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use domain::{Rejection, id::WalletKey, wallet::deduct::Deduct};
+use persistence::{Append, Outcome};
 
 use super::{Address, Handle, Scope};
 use crate::{
     answer::{Applied, Error},
-    registry::{Absent, Pass},
-    wallet::{Batch, BatchShare, Caller, Command, Message},
+    registry::{Absent, Pass, Permit},
+    wallet::{Batch, BatchItem, BatchShare, Caller, Command, Message},
 };
 
-struct Group {
-    caller: Caller,
-    items: Vec<(u32, Deduct)>,
+/// A batch while it is worked through.
+struct Work<'a> {
+    scope: &'a Scope,
+    batch: Arc<Batch>,
+    /// What wallets at rest decided; told once it is durable.
+    decided: Vec<(u32, Result<Applied, Error>)>,
+    /// Keeps those wallets awake until then.
+    permits: Vec<Permit>,
 }
 
 impl Handle {
@@ -25,16 +31,27 @@ impl Handle {
         items: Vec<(Address, Deduct)>,
     ) -> Result<Vec<Result<Applied, Error>>, Error> {
         let count = items.len();
+        let (order, mut items) = self.sorted(scope, items)?;
         let (batch, results) = Batch::new(count);
-        let groups = self.group(scope, items)?;
         // All or nothing: a batch that took its places one by one could starve itself.
         let mut pass = self.inner.registry.pass(count as u64)?;
-        for (key, Group { caller, items }) in groups {
-            let part = pass.split(items.len() as u64);
-            self.send_group(scope, key, caller, items, part, &batch)
-                .await;
+        let mut work = Work {
+            scope,
+            batch,
+            decided: Vec::with_capacity(count),
+            permits: Vec::with_capacity(count),
+        };
+        for group in order.chunk_by(|(one, _), (other, _)| one == other) {
+            let Some((key, _)) = group.first() else {
+                continue;
+            };
+            let part = pass.split(group.len() as u64);
+            let items = group
+                .iter()
+                .filter_map(|(_, place)| items.get_mut(*place as usize)?.take());
+            self.deduct_group(&mut work, *key, items, part).await;
         }
-        drop(batch);
+        self.answer_durably(work);
         let results = results.await.map_err(|_| Error::Unavailable)?;
         let results = results
             .into_iter()
@@ -42,61 +59,94 @@ impl Handle {
         refused_whole(results.collect())
     }
 
-    fn group(
+    /// The items, and their places in the list by wallet and in list order.
+    fn sorted(
         &self,
         scope: &Scope,
         items: Vec<(Address, Deduct)>,
-    ) -> Result<HashMap<WalletKey, Group>, Error> {
-        let mut groups: HashMap<WalletKey, Group> = HashMap::with_capacity(items.len());
-        for (place, (address, command)) in items.into_iter().enumerate() {
+    ) -> Result<(Vec<(WalletKey, u32)>, Vec<Option<BatchItem>>), Error> {
+        let mut order = Vec::with_capacity(items.len());
+        let mut sorted = Vec::with_capacity(items.len());
+        for (address, command) in items {
             let (key, caller) = self.locate(scope, &address)?;
-            let place = u32::try_from(place).map_err(|_| Error::TooLarge)?;
-            let group = groups.entry(key).or_insert_with(|| Group {
+            let place = u32::try_from(sorted.len()).map_err(|_| Error::TooLarge)?;
+            order.push((key, place));
+            sorted.push(Some(BatchItem {
+                place,
                 caller,
-                items: Vec::new(),
-            });
-            group.items.push((place, command));
+                command,
+            }));
         }
-        Ok(groups)
+        order.sort_unstable();
+        Ok((order, sorted))
     }
 
-    async fn send_group(
+    async fn deduct_group(
         &self,
-        scope: &Scope,
+        work: &mut Work<'_>,
         key: WalletKey,
-        caller: Caller,
-        items: Vec<(u32, Deduct)>,
+        mut items: impl Iterator<Item = BatchItem> + Send,
         pass: Pass<'_>,
-        batch: &Arc<Batch>,
     ) {
         let registry = &self.inner.registry;
-        match registry.reach(key, Absent::Leave, pass).await {
-            Ok(Some(permit)) => {
-                let awake = Arc::clone(&permit.awake);
-                let share: BatchShare = batch.share(permit);
-                let command = Command::DeductMany(items, share);
-                let rules = Self::rules(scope);
-                registry.send(
-                    &awake,
-                    Message {
-                        caller,
-                        rules,
-                        command,
-                    },
-                );
-            }
+        let permit = match registry.reach(key, Absent::Leave, pass).await {
+            Ok(Some(permit)) => permit,
             Ok(None) => {
                 let missing = || Err(Rejection::WalletNotFound.into());
-                batch.fill(items.into_iter().map(|(place, _)| (place, missing())));
+                return work.batch.fill(items.map(|item| (item.place, missing())));
             }
             Err(error) => {
-                batch.fill(
-                    items
-                        .into_iter()
-                        .map(|(place, _)| (place, Err(error.clone()))),
-                );
+                let refused = items.map(|item| (item.place, Err(error.clone())));
+                return work.batch.fill(refused);
+            }
+        };
+        let rules = Self::rules(work.scope);
+        let decided = work.decided.len();
+        let ran = registry.try_turn(&permit.awake, |wallet| {
+            wallet.deduct_each(&rules, &mut items, &mut work.decided);
+        });
+        match ran {
+            Some(Ok(())) => work.permits.push(permit),
+            // What it decided is not in the log: these items' outcome is unknown.
+            Some(Err(_)) => work.decided.truncate(decided),
+            None => {
+                let awake = Arc::clone(&permit.awake);
+                let share: BatchShare = work.batch.share(permit);
+                let message = Message {
+                    caller: Caller::External,
+                    rules,
+                    command: Command::DeductMany(items.collect(), share),
+                };
+                registry.send(&awake, message);
             }
         }
+    }
+
+    /// Has what wallets at rest decided told once all that they logged is durable: one wait for
+    /// all of them.
+    fn answer_durably(&self, work: Work<'_>) {
+        let Work {
+            batch,
+            decided,
+            permits,
+            ..
+        } = work;
+        if decided.is_empty() {
+            return;
+        }
+        let done = Box::new(move |outcome| {
+            if outcome == Outcome::Durable {
+                batch.fill(decided);
+            }
+            drop(permits);
+        });
+        // Where the log takes nothing in any more, `done` is dropped, and these items' outcome is
+        // unknown.
+        let _told = self
+            .inner
+            .registry
+            .journal
+            .append(Append::default(), Some(done));
     }
 }
 

@@ -55,13 +55,13 @@ impl Registry {
             Sweep::Idle => self.sweep.fetch_add(1, Ordering::Relaxed).wrapping_add(1),
             Sweep::All => self.sweep.load(Ordering::Relaxed),
         };
-        let folded = self.journal.folded().0;
-        self.rotated.retain(|_, (_, ticket)| ticket.0 > folded);
+        let folded = self.journal.folded();
+        self.rotated.retain(|_, (_, ticket)| *ticket > folded);
         let may_sleep = |awake: &Awake| {
             let idle = sweep.wrapping_sub(awake.used.load(Ordering::Relaxed));
             (which == Sweep::All || idle > self.options.idle_sweeps)
                 && awake.in_flight.load(Ordering::Acquire) == 0
-                && awake.last.load(Ordering::Acquire) <= folded
+                && awake.at_rest(folded)
         };
         let candidates: Vec<WalletKey> = self
             .slots

@@ -4,20 +4,21 @@
 use std::{
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicU32, Ordering},
     },
     time::Duration,
 };
 
 use dashmap::Entry;
 use domain::id::WalletKey;
+use parking_lot::Mutex;
 use ractor::Actor;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::{Absent, Awake, Registry, Slot};
 use crate::{
     answer::Error,
-    wallet::{Arguments, WalletActor},
+    wallet::{WalletActor, WalletState},
 };
 
 /// How long a caller waits for room among the awake wallets before being told to come again.
@@ -90,23 +91,17 @@ impl Registry {
             return Ok(false);
         }
         let room = self.find_room().await?;
+        let (journal, clock) = (Arc::clone(&self.journal), Arc::clone(&self.clock));
         let awake = Arc::new(Awake {
             actor: OnceLock::new(),
             in_flight: AtomicU32::new(0),
             used: AtomicU32::new(self.sweep.load(Ordering::Relaxed)),
-            last: AtomicU64::new(0),
+            state: Mutex::new(WalletState::new(key, stored, journal, clock)),
             gate: Arc::clone(&self.gate),
             _room: room,
         });
-        let arguments = Arguments {
-            key,
-            stored,
-            journal: Arc::clone(&self.journal),
-            clock: Arc::clone(&self.clock),
-            awake: Arc::clone(&awake),
-        };
         let supervisor = self.supervisor.get().cloned().ok_or(Error::Unavailable)?;
-        let (actor, _) = Actor::spawn_linked(None, WalletActor, arguments, supervisor)
+        let (actor, _) = Actor::spawn_linked(None, WalletActor, Arc::clone(&awake), supervisor)
             .await
             .map_err(|error| {
                 tracing::error!(%error, wallet = ?key, "A wallet's actor cannot be started");

@@ -1,51 +1,40 @@
-//! The ractor side of a wallet: a mailbox around [`WalletState`]. A refusal travels through the
-//! reply; an `Err` from here would kill the actor, so there is none but for a state that can no
-//! longer be trusted.
+//! The ractor side of a wallet: a mailbox, and the parent who hears when it fails. The state itself
+//! lies where callers can see whether it is at rest (`registry::Awake`): a command to a wallet at
+//! rest is run by whoever brings it, without a detour through this mailbox and the scheduler; all
+//! others queue up here. Either way one command runs at a time.
+//!
+//! A refusal travels through the reply; an `Err` from here kills the actor, so there is none but for
+//! a state that can no longer be trusted.
 
 use std::sync::Arc;
 
-use domain::id::WalletKey;
-use persistence::{Journal, Stored};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
-use super::{Message, state::WalletState};
-use crate::{clock::Clock, registry::Awake};
-
-/// What a wallet needs to wake.
-pub(crate) struct Arguments {
-    pub(crate) key: WalletKey,
-    pub(crate) stored: Option<Stored>,
-    pub(crate) journal: Arc<dyn Journal>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) awake: Arc<Awake>,
-}
+use super::Message;
+use crate::registry::Awake;
 
 /// One per awake wallet.
 pub(crate) struct WalletActor;
 
 impl Actor for WalletActor {
     type Msg = Message;
-    type State = WalletState;
-    type Arguments = Arguments;
+    type State = Arc<Awake>;
+    type Arguments = Arc<Awake>;
 
     async fn pre_start(
         &self,
         _myself: ActorRef<Message>,
-        arguments: Arguments,
-    ) -> Result<WalletState, ActorProcessingErr> {
-        Ok(WalletState::new(arguments))
+        awake: Arc<Awake>,
+    ) -> Result<Arc<Awake>, ActorProcessingErr> {
+        Ok(awake)
     }
 
     async fn handle(
         &self,
         _myself: ActorRef<Message>,
         message: Message,
-        state: &mut WalletState,
+        awake: &mut Arc<Awake>,
     ) -> Result<(), ActorProcessingErr> {
-        state.handle(message);
-        if state.diverged {
-            return Err("the journal took nothing more in after memory had changed".into());
-        }
-        Ok(())
+        awake.turn(message).map_err(Into::into)
     }
 }

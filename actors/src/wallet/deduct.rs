@@ -42,18 +42,25 @@ impl WalletState {
         })
     }
 
-    /// The items of one wallet in list order, each on its own, answered together.
-    pub(super) fn deduct_many(
+    /// The items of one wallet in list order, each on its own. Nobody may be told before all that is
+    /// logged by now is durable.
+    pub(crate) fn deduct_each(
         &mut self,
-        caller: Caller,
         rules: &Rules,
-        items: Vec<(u32, Deduct)>,
-        share: BatchShare,
+        items: impl IntoIterator<Item = BatchItem>,
+        results: &mut Vec<(u32, Result<Applied, Error>)>,
     ) {
-        let mut results = Vec::with_capacity(items.len());
-        for (place, command) in items {
-            results.push((place, self.deduct(caller, rules, command)));
+        for item in items {
+            let result = self.deduct(item.caller, rules, item.command);
+            results.push((item.place, result));
         }
+        self.hand_over(None);
+    }
+
+    /// The same, answered together.
+    pub(super) fn deduct_many(&mut self, rules: &Rules, items: Vec<BatchItem>, share: BatchShare) {
+        let mut results = Vec::with_capacity(items.len());
+        self.deduct_each(rules, items, &mut results);
         self.finish(move |durable| match durable {
             Ok(()) => share.batch.fill(results),
             // Letting go of the share unanswered leaves these items' outcome unknown.
@@ -66,6 +73,14 @@ impl WalletState {
             .as_ref()
             .map_or(0, |wallet| wallet.available(product))
     }
+}
+
+/// A deduction of a batch.
+pub(crate) struct BatchItem {
+    /// Its place in the list.
+    pub(crate) place: u32,
+    pub(crate) caller: Caller,
+    pub(crate) command: Deduct,
 }
 
 /// The results of a batch by place in the list; a place left empty has an unknown outcome.

@@ -28,11 +28,12 @@ use domain::{
     },
 };
 
-pub(crate) use actor::{Arguments, WalletActor};
+pub(crate) use actor::WalletActor;
 pub(crate) use create::NewCode;
-pub(crate) use deduct::{Batch, BatchShare};
+pub(crate) use deduct::{Batch, BatchItem, BatchShare};
 pub(crate) use ledger::LedgerParts;
 pub(crate) use reply::Reply;
+pub(crate) use state::{Distrusted, WalletState};
 
 use crate::answer::{Applied, HoldAnswer, LedgerQuery, WalletView};
 
@@ -65,7 +66,7 @@ pub(crate) enum Command {
     Read(Reply<WalletView>),
     Ledger(LedgerQuery, Reply<LedgerParts>),
     Deduct(Deduct, Reply<Applied>),
-    DeductMany(Vec<(u32, Deduct)>, BatchShare),
+    DeductMany(Vec<BatchItem>, BatchShare),
     Credit(Credit, Option<Created>, Reply<Applied>),
     SetFeature(Feature, FeatureAction, Option<Created>, Reply<Vec<String>>),
     Rotate(NewCode, Reply<()>),

@@ -29,12 +29,18 @@ impl Hasher for Uniform {
     }
 }
 
+/// A record and the hash that it can be found by.
+struct Kept {
+    hash: Option<u64>,
+    record: Box<Record>,
+}
+
 /// The unfolded end of a wallet's history.
 #[derive(Default)]
 pub(crate) struct Recent {
     /// Without gaps, oldest first. Boxed, so that growing moves pointers: a hot wallet has a
     /// hundred thousand of these between two folds.
-    records: VecDeque<Box<Record>>,
+    records: VecDeque<Kept>,
     by_hash: HashMap<u64, u64, BuildHasherDefault<Uniform>>,
     /// Hashes that two unfolded records share; as good as always empty.
     shared: Vec<(u64, u64)>,
@@ -42,22 +48,24 @@ pub(crate) struct Recent {
 
 impl Recent {
     pub(crate) fn push(&mut self, wallet: &WalletKey, record: Record) {
-        if let Some(hash) = record.lookup().map(|lookup| lookup.hash(wallet))
+        let hash = record.lookup().map(|lookup| lookup.hash(wallet));
+        if let Some(hash) = hash
             && let Some(other) = self.by_hash.insert(hash, record.seq)
         {
             self.shared.push((hash, other));
         }
-        self.records.push_back(Box::new(record));
+        let record = Box::new(record);
+        self.records.push_back(Kept { hash, record });
     }
 
     /// Forgets records up to and with `folded`: the history has them now.
-    pub(crate) fn forget(&mut self, wallet: &WalletKey, folded: u64) {
-        while let Some(record) = self.records.front()
+    pub(crate) fn forget(&mut self, folded: u64) {
+        while let Some(Kept { hash, record }) = self.records.front()
             && record.seq <= folded
         {
-            if let Some(hash) = record.lookup().map(|lookup| lookup.hash(wallet)) {
-                if self.by_hash.get(&hash) == Some(&record.seq) {
-                    self.by_hash.remove(&hash);
+            if let Some(hash) = hash {
+                if self.by_hash.get(hash) == Some(&record.seq) {
+                    self.by_hash.remove(hash);
                 }
                 self.shared.retain(|(_, seq)| *seq != record.seq);
             }
@@ -83,24 +91,24 @@ impl Recent {
     }
 
     fn get(&self, seq: u64) -> Option<&Record> {
-        let first = self.records.front()?.seq;
+        let first = self.first()?;
         self.records
             .get(usize::try_from(seq.checked_sub(first)?).ok()?)
-            .map(Box::as_ref)
+            .map(|kept| &*kept.record)
     }
 
     /// Newest first, with numbers below `before`.
     pub(crate) fn newest_first(&self, before: u64) -> impl Iterator<Item = &Record> {
         self.records
             .iter()
-            .map(Box::as_ref)
+            .map(|kept| &*kept.record)
             .rev()
             .skip_while(move |record| record.seq >= before)
     }
 
     /// The number of the oldest record here.
     pub(crate) fn first(&self) -> Option<u64> {
-        self.records.front().map(|record| record.seq)
+        self.records.front().map(|kept| kept.record.seq)
     }
 }
 
@@ -149,7 +157,7 @@ mod tests {
             recent.push(&WALLET, record(seq));
         }
         assert_eq!(seq_of(&recent, "k7"), Some(7));
-        recent.forget(&WALLET, 7);
+        recent.forget(7);
         assert_eq!(seq_of(&recent, "k7"), None);
         assert_eq!(seq_of(&recent, "k8"), Some(8));
         assert_eq!(recent.first(), Some(8));
@@ -157,7 +165,7 @@ mod tests {
             recent.newest_first(9).map(|r| r.seq).collect::<Vec<_>>(),
             [8]
         );
-        recent.forget(&WALLET, 9);
+        recent.forget(9);
         assert_eq!(recent.first(), None);
     }
 
@@ -169,7 +177,7 @@ mod tests {
         let hash = Lookup::Deduct("k1").hash(&WALLET);
         assert_eq!(recent.shared, [(hash, 0)]);
         assert_eq!(seq_of(&recent, "k1"), Some(1));
-        recent.forget(&WALLET, 1);
+        recent.forget(1);
         assert_eq!(seq_of(&recent, "k1"), None);
     }
 }

@@ -1,7 +1,10 @@
 //! What an awake wallet keeps, and the steps that every verb takes: catch up with the clock, find a
 //! key's former use, log what happened, answer once it is durable.
 
-use std::sync::Arc;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use domain::{
     Timestamp,
@@ -12,7 +15,7 @@ use domain::{
 use persistence::{Append, Done, History, Journal, Logged, Outcome, Refused, Stored, Ticket};
 
 use super::{Caller, Message, Reply, Rules, recent::Recent};
-use crate::{answer::Error, clock::Clock, registry::Awake};
+use crate::{answer::Error, clock::Clock};
 
 /// Past this, what was logged goes to the journal without waiting for the command's end, so that
 /// an append never outgrows a frame.
@@ -29,23 +32,27 @@ pub(crate) struct WalletState {
     journal: Arc<dyn Journal>,
     /// Applied to memory, not yet handed to the journal: this command's events.
     pending: Append,
+    /// The wallet's last append.
     last: Ticket,
     /// How far the log was folded when the history was last asked.
     folded: Ticket,
-    awake: Arc<Awake>,
-    /// Memory is ahead of a log that took nothing more in: this state must not be used again.
-    pub(super) diverged: bool,
+    /// Memory is ahead of a log that took nothing more in, or a command broke off in the middle: this
+    /// state must not be used again.
+    diverged: bool,
 }
 
+/// A wallet's memory is not what its log says: it is to be reloaded from the books.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("memory is not what the log says")]
+pub(crate) struct Distrusted;
+
 impl WalletState {
-    pub(crate) fn new(arguments: super::Arguments) -> Self {
-        let super::Arguments {
-            key,
-            stored,
-            journal,
-            clock,
-            awake,
-        } = arguments;
+    pub(crate) fn new(
+        key: WalletKey,
+        stored: Option<Stored>,
+        journal: Arc<dyn Journal>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         let mut recent = Recent::default();
         let (wallet, history) = match stored {
             Some(Stored {
@@ -70,9 +77,34 @@ impl WalletState {
             pending: Append::default(),
             last: Ticket::default(),
             folded: Ticket::default(),
-            awake,
             diverged: false,
         }
+    }
+
+    /// Runs something on this state. A panic in it is contained here: whoever brought it must not
+    /// fall with the wallet.
+    pub(crate) fn turn<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Result<T, Distrusted> {
+        if self.diverged {
+            return Err(Distrusted);
+        }
+        // The journal's mark is one for all wallets and stays in the cache; the history is not asked
+        // before it moved.
+        let folded = self.journal.folded();
+        if folded != self.folded {
+            self.folded = folded;
+            self.recent.forget(self.history.folded());
+        }
+        let ran = catch_unwind(AssertUnwindSafe(|| run(self)));
+        self.diverged |= ran.is_err();
+        match ran {
+            Ok(value) if !self.diverged => Ok(value),
+            Ok(_) | Err(_) => Err(Distrusted),
+        }
+    }
+
+    /// Whether the books have all that happened here.
+    pub(crate) fn in_the_books(&self, folded: Ticket) -> bool {
+        self.last <= folded
     }
 
     /// Runs one command to its answer or to the journal's queue.
@@ -83,20 +115,13 @@ impl WalletState {
             rules,
             command,
         } = message;
-        // The journal's mark is one for all wallets and stays in the cache; the history is not asked
-        // before it moved.
-        let folded = self.journal.folded();
-        if folded != self.folded {
-            self.folded = folded;
-            self.recent.forget(&self.key, self.history.folded());
-        }
         match command {
             C::CreateCode(created, reply) => self.run(reply, |w| w.create_code(created)),
             C::OpenExternal(created, reply) => self.run(reply, |w| w.open(created, &rules)),
             C::Read(reply) => self.run(reply, |w| w.read(caller, &rules)),
             C::Ledger(query, reply) => self.run(reply, |w| w.ledger(caller, &rules, &query)),
             C::Deduct(deduct, reply) => self.run(reply, |w| w.deduct(caller, &rules, deduct)),
-            C::DeductMany(items, share) => self.deduct_many(caller, &rules, items, share),
+            C::DeductMany(items, share) => self.deduct_many(&rules, items, share),
             C::Credit(credit, created, reply) => {
                 self.run(reply, |w| w.credit(caller, &rules, credit, created));
             }
@@ -150,17 +175,14 @@ impl WalletState {
 
     /// Gives what is pending to the journal. `done` may run, and its caller be gone, before this
     /// returns.
-    fn hand_over(&mut self, done: Option<Done>) {
+    pub(super) fn hand_over(&mut self, done: Option<Done>) {
         let append = std::mem::take(&mut self.pending);
         let writes = append.events() > 0;
-        if writes {
-            self.awake.logging();
+        if !writes && done.is_none() {
+            return;
         }
         match self.journal.append(append, done) {
-            Ok(ticket) if writes => {
-                self.last = ticket;
-                self.awake.logged(ticket);
-            }
+            Ok(ticket) if writes => self.last = ticket,
             Ok(_) => {}
             Err(_) => self.diverged |= writes,
         }
