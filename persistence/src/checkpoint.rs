@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use crate::{
-    codec::Logged,
     contract::Error,
     database::failed,
+    fold::events::Events,
     frame::{self, Place},
     options::Step,
     progress::Unfolded,
@@ -17,18 +17,25 @@ use crate::{
 /// The thread's work; ends when the journal stops.
 pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
     let options = &shared.options;
+    let mut events = Events::default();
     while let Some(frames) = shared
         .progress
         .next(options.checkpoint_events, options.checkpoint_interval)
     {
-        fold(shared, disk, &frames)?;
+        fold(shared, disk, &frames, &mut events)?;
+        events.clear();
     }
     Ok(())
 }
 
-fn fold(shared: &Shared, disk: &Disk, frames: &[Unfolded]) -> Result<(), Error> {
+fn fold(
+    shared: &Shared,
+    disk: &Disk,
+    frames: &[Unfolded],
+    events: &mut Events,
+) -> Result<(), Error> {
     let options = &shared.options;
-    let (place, events) = read(disk, frames)?;
+    let place = read(disk, frames, events)?;
     options.before(Step::Fold)?;
     let report = disk.folded.fold(events)?;
     options.before(Step::WriteMeta)?;
@@ -61,12 +68,8 @@ fn fold(shared: &Shared, disk: &Disk, frames: &[Unfolded]) -> Result<(), Error> 
     Ok(())
 }
 
-/// All events of these frames, and the place of the last.
-fn read(disk: &Disk, frames: &[Unfolded]) -> Result<(Place, Vec<Logged>), Error> {
-    let total = frames
-        .iter()
-        .fold(0_u64, |sum, frame| sum.saturating_add(frame.events));
-    let mut events = Vec::with_capacity(usize::try_from(total).unwrap_or_default());
+/// Adds all events of these frames; the place of the last.
+fn read(disk: &Disk, frames: &[Unfolded], events: &mut Events) -> Result<Place, Error> {
     let mut place = Place::default();
     for Unfolded { lsn, .. } in frames {
         let bytes = frame::read(&disk.journal, *lsn)?
@@ -77,11 +80,11 @@ fn read(disk: &Disk, frames: &[Unfolded]) -> Result<(Place, Vec<Logged>), Error>
                 "the log at frame {lsn}: it does not follow the frame before it"
             )));
         }
-        events.append(&mut frame.events()?);
+        frame.each_append(|append, count| events.push(append, count))?;
         place = Place {
             lsn: *lsn,
             hash: frame::hash(&bytes),
         };
     }
-    Ok((place, events))
+    Ok(place)
 }

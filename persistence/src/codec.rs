@@ -90,6 +90,30 @@ pub fn decode_events(bytes: &[u8], count: u32) -> Result<Vec<Logged>, Error> {
     }
 }
 
+/// An event in its encoded form, and what follows it.
+pub(crate) type Split<'a> = (&'a [u8], &'a [u8]);
+
+/// The first of some encoded events.
+pub(crate) fn event_at(bytes: &[u8]) -> Result<(Logged, Split<'_>), Error> {
+    let (event, used) = bincode::serde::decode_from_slice(bytes, CONFIG)
+        .map_err(|error| Error::Damaged(format!("an event does not decode: {error}")))?;
+    let split = bytes.split_at_checked(used).unwrap_or((bytes, &[]));
+    Ok((event, split))
+}
+
+/// Whose the first of some encoded events is, without a look at what it says; `None`: no wallet's.
+pub(crate) fn wallet_of(bytes: &[u8]) -> Result<Option<WalletKey>, Error> {
+    let begins = |error| Error::Damaged(format!("an event does not begin as one: {error}"));
+    let (variant, used): (u32, usize) =
+        bincode::serde::decode_from_slice(bytes, CONFIG).map_err(begins)?;
+    if variant != 0 {
+        return Ok(None);
+    }
+    let rest = bytes.get(used..).unwrap_or_default();
+    let (wallet, _) = bincode::serde::decode_from_slice(rest, CONFIG).map_err(begins)?;
+    Ok(Some(wallet))
+}
+
 /// A stored value: the format version, then the value.
 pub fn encode_value<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::with_capacity(1024);

@@ -2,7 +2,11 @@
 //! one flush, and only then lets every append in them be answered. It never answers first, and
 //! never tries a failed flush again.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use crate::{
     contract::{Error, Outcome},
@@ -13,6 +17,13 @@ use crate::{
     queue::Batch,
     shared::{Disk, Shared},
 };
+
+/// Under load, the least time between the starts of two group commits. Each costs the same eight
+/// wake-ups of threads and a write, however many it serves: started as soon as the last one ended,
+/// they took a sixth of all processor time.
+const PACE: Duration = Duration::from_micros(300);
+/// What "under load" means: so many waited for the last group commit. Whoever is alone never waits.
+const COMPANY: usize = 16;
 
 /// The thread's work; ends when the queue is stopped and empty.
 pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
@@ -25,7 +36,15 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
     };
     let mut batch = Batch::default();
     let limit = shared.options.backlog_limit;
-    while let Some(taken) = shared.queue.take(batch) {
+    let mut in_company: Option<Instant> = None;
+    loop {
+        if let Some(begun) = in_company {
+            thread::sleep(PACE.saturating_sub(begun.elapsed()));
+        }
+        let Some(taken) = shared.queue.take(batch) else {
+            return Ok(());
+        };
+        in_company = (taken.waiting.len() >= COMPANY).then(Instant::now);
         shared.progress.make_room(limit.saturating_sub(limit / 4));
         batch = taken;
         if shared.failed() {
@@ -49,7 +68,6 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
             }
         }
     }
-    Ok(())
 }
 
 struct Commit<'a> {
@@ -147,7 +165,7 @@ struct Answers<'a>(&'a Arc<Shared>, &'a Arc<Disk>);
 
 impl Drop for Answers<'_> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
+        if thread::panicking() {
             self.0
                 .fail(self.1, &Error::Io("the log's thread panicked".into()));
             if let Some(mut batch) = self.0.queue.take(Batch::default()) {

@@ -163,14 +163,26 @@ impl Frame<'_> {
     /// All events, in log order.
     pub(crate) fn events(&self) -> Result<Vec<Logged>, Error> {
         let mut events = Vec::new();
+        self.each_append(|bytes, count| {
+            events.append(&mut decode_events(bytes, count.into())?);
+            Ok(())
+        })?;
+        Ok(events)
+    }
+
+    /// All appends, in log order: their encoded events, and how many these are.
+    pub(crate) fn each_append<'a>(
+        &'a self,
+        mut each: impl FnMut(&'a [u8], u16) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut rest = self.payload;
         for _ in 0..self.appends {
             let (count, bytes, after) = split_append(rest)?;
-            events.append(&mut decode_events(bytes, count.into())?);
+            each(bytes, count)?;
             rest = after;
         }
         if rest.is_empty() {
-            Ok(events)
+            Ok(())
         } else {
             Err(damaged("bytes follow its last append"))
         }

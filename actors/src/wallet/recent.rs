@@ -35,9 +35,17 @@ struct Kept {
     record: Box<Record>,
 }
 
+/// Records forgotten in one turn at most: a hot wallet has a hundred thousand to forget after a
+/// fold, and whoever came first would wait for all of them.
+const FORGET_AT_ONCE: usize = 64;
+
 /// The unfolded end of a wallet's history.
 #[derive(Default)]
 pub(crate) struct Recent {
+    /// Records up to this one are in the history and may be forgotten.
+    folded: u64,
+    /// The number of the first of `records`, if there is any.
+    oldest: u64,
     /// Without gaps, oldest first. Boxed, so that growing moves pointers: a hot wallet has a
     /// hundred thousand of these between two folds.
     records: VecDeque<Kept>,
@@ -54,25 +62,38 @@ impl Recent {
         {
             self.shared.push((hash, other));
         }
+        if self.records.is_empty() {
+            self.oldest = record.seq;
+        }
         let record = Box::new(record);
         self.records.push_back(Kept { hash, record });
     }
 
-    /// Forgets records up to and with `folded`: the history has them now.
-    pub(crate) fn forget(&mut self, folded: u64) {
-        while let Some(Kept { hash, record }) = self.records.front()
-            && record.seq <= folded
-        {
+    /// The history has all records up to and with this one now.
+    pub(crate) const fn folded(&mut self, seq: u64) {
+        self.folded = seq;
+    }
+
+    /// Forgets some of the records that the history has. Those that stay do no harm: it has the same.
+    pub(crate) fn forget_some(&mut self) {
+        for _ in 0..FORGET_AT_ONCE {
+            if self.oldest > self.folded {
+                return;
+            }
+            let Some(Kept { hash, record }) = self.records.pop_front() else {
+                break;
+            };
+            self.oldest = record.seq.saturating_add(1);
             if let Some(hash) = hash {
-                if self.by_hash.get(hash) == Some(&record.seq) {
-                    self.by_hash.remove(hash);
+                if self.by_hash.get(&hash) == Some(&record.seq) {
+                    self.by_hash.remove(&hash);
                 }
                 self.shared.retain(|(_, seq)| *seq != record.seq);
             }
-            self.records.pop_front();
         }
-        if self.records.is_empty() && self.records.capacity() > 64 {
-            *self = Self::default();
+        if self.records.is_empty() && self.records.capacity() > FORGET_AT_ONCE {
+            self.records = VecDeque::new();
+            self.by_hash = HashMap::default();
         }
     }
 
@@ -108,7 +129,7 @@ impl Recent {
 
     /// The number of the oldest record here.
     pub(crate) fn first(&self) -> Option<u64> {
-        self.records.front().map(|kept| kept.record.seq)
+        (!self.records.is_empty()).then_some(self.oldest)
     }
 }
 
@@ -157,7 +178,8 @@ mod tests {
             recent.push(&WALLET, record(seq));
         }
         assert_eq!(seq_of(&recent, "k7"), Some(7));
-        recent.forget(7);
+        recent.folded(7);
+        recent.forget_some();
         assert_eq!(seq_of(&recent, "k7"), None);
         assert_eq!(seq_of(&recent, "k8"), Some(8));
         assert_eq!(recent.first(), Some(8));
@@ -165,8 +187,25 @@ mod tests {
             recent.newest_first(9).map(|r| r.seq).collect::<Vec<_>>(),
             [8]
         );
-        recent.forget(9);
+        recent.folded(9);
+        recent.forget_some();
         assert_eq!(recent.first(), None);
+    }
+
+    #[test]
+    fn many_are_forgotten_a_few_at_a_time() {
+        let mut recent = Recent::default();
+        let many = 3 * FORGET_AT_ONCE as u64;
+        for seq in 1..=many {
+            recent.push(&WALLET, record(seq));
+        }
+        recent.folded(many);
+        recent.forget_some();
+        assert_eq!(recent.first(), Some(FORGET_AT_ONCE as u64 + 1));
+        recent.forget_some();
+        recent.forget_some();
+        assert_eq!(recent.first(), None);
+        assert_eq!(seq_of(&recent, "k1"), None);
     }
 
     #[test]
@@ -177,7 +216,8 @@ mod tests {
         let hash = Lookup::Deduct("k1").hash(&WALLET);
         assert_eq!(recent.shared, [(hash, 0)]);
         assert_eq!(seq_of(&recent, "k1"), Some(1));
-        recent.forget(1);
+        recent.folded(1);
+        recent.forget_some();
         assert_eq!(seq_of(&recent, "k1"), None);
     }
 }

@@ -92,8 +92,9 @@ impl WalletState {
         let folded = self.journal.folded();
         if folded != self.folded {
             self.folded = folded;
-            self.recent.forget(self.history.folded());
+            self.recent.folded(self.history.folded());
         }
+        self.recent.forget_some();
         let ran = catch_unwind(AssertUnwindSafe(|| run(self)));
         self.diverged |= ran.is_err();
         match ran {

@@ -55,7 +55,7 @@ pub(super) fn wallet(
     slots: &Slots,
     number: u32,
     key: WalletKey,
-    events: impl Iterator<Item = (u64, Event)>,
+    events: impl Iterator<Item = Result<(u64, Event), Error>>,
 ) -> Result<Folded, Error> {
     let store = slots.store();
     let (mut stored, mut wallet) = match WalletRecord::read(store, &key)? {
@@ -70,7 +70,8 @@ pub(super) fn wallet(
     let mut ledger = Ledger::new(store, key, number, &mut stored);
     let mut fresh = Vec::new();
     let mut codes = Codes::new(&key, wallet.as_ref());
-    for (version, event) in events {
+    for event in events {
+        let (version, event) = event?;
         let rotated = matches!(
             event.change,
             Change::Created(_) | Change::CodeRotated { .. }

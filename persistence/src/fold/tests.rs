@@ -6,12 +6,13 @@ use domain::id::{ProductId, WalletKey};
 use proptest::prelude::*;
 
 use self::world::{Rng, World, check_history, database, fuse, small, wallet_key};
+use super::events::Events;
 use super::{Folded, store::Tuning, wallet_record::WalletRecord};
 use crate::{codec::Logged, verify::Report};
 
 fn fold_all(folded: &Folded, log: &[Logged], group: usize) {
     for group in log.chunks(group) {
-        let report = folded.fold(group.to_vec()).unwrap();
+        let report = folded.fold(&mut Events::of(group)).unwrap();
         folded.forget(report).unwrap();
     }
 }
@@ -43,7 +44,7 @@ proptest! {
             let from = done - rng.below(done as u64 + 1).min(30) as usize;
             let to = (done + 1 + rng.below(80) as usize).min(world.log.len());
             fuse(&folded, rng.below(60) as i64);
-            let forgotten = match folded.fold(world.log[from..to].to_vec()) {
+            let forgotten = match folded.fold(&mut Events::of(&world.log[from..to])) {
                 Ok(report) => {
                     done = to;
                     fuse(&folded, rng.below(20) as i64);
@@ -71,7 +72,7 @@ fn every_single_write_may_be_the_last() {
         fold_all(&folded, before, 50);
         fuse(&folded, writes);
         let done = folded
-            .fold(after.to_vec())
+            .fold(&mut Events::of(after))
             .and_then(|report| folded.forget(report));
         drop(folded);
         // Fewer events the first time than in the fold that was interrupted.
@@ -97,7 +98,7 @@ fn an_awake_wallet_follows_the_folds() {
         for _ in 0..7 {
             world.step(key);
         }
-        let report = folded.fold(world.log[done..].to_vec()).unwrap();
+        let report = folded.fold(&mut Events::of(&world.log[done..])).unwrap();
         done = world.log.len();
         // Before and after the old runs are gone.
         check_history(&*history, &key, &world.wallets[&key].1);
@@ -192,7 +193,7 @@ fn a_tail_that_is_not_folded_is_replayed() {
         "events are missing between"
     );
     assert!(
-        folded.fold(world.log[250..].to_vec()).is_err(),
+        folded.fold(&mut Events::of(&world.log[250..])).is_err(),
         "events are missing between"
     );
 }
