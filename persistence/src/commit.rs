@@ -18,12 +18,15 @@ use crate::{
     shared::{Disk, Shared},
 };
 
-/// Under load, the least time between the starts of two group commits. Each costs the same eight
-/// wake-ups of threads and a write, however many it serves: started as soon as the last one ended,
-/// they took a sixth of all processor time.
-const PACE: Duration = Duration::from_micros(300);
-/// What "under load" means: so many waited for the last group commit. Whoever is alone never waits.
-const COMPANY: usize = 16;
+/// A group commit costs the same eight wake-ups of threads and a write, however many it serves:
+/// started back to back they took a sixth of all processor time. So the next one may start this long
+/// after the last one for each event in that, which is less than the events took to decide; whoever
+/// is alone does not wait.
+const PACE_PER_EVENT: Duration = Duration::from_micros(1);
+/// The most that it may wait.
+const MAX_PACE: Duration = Duration::from_millis(1);
+/// About what an event takes in the log.
+const EVENT_BYTES: usize = 128;
 
 /// The thread's work; ends when the queue is stopped and empty.
 pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
@@ -36,15 +39,14 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
     };
     let mut batch = Batch::default();
     let limit = shared.options.backlog_limit;
-    let mut in_company: Option<Instant> = None;
+    let (mut begun, mut pace) = (Instant::now(), Duration::ZERO);
     loop {
-        if let Some(begun) = in_company {
-            thread::sleep(PACE.saturating_sub(begun.elapsed()));
-        }
+        thread::sleep(pace.saturating_sub(begun.elapsed()));
         let Some(taken) = shared.queue.take(batch) else {
             return Ok(());
         };
-        in_company = (taken.waiting.len() >= COMPANY).then(Instant::now);
+        begun = Instant::now();
+        pace = pace_after(&taken);
         shared.progress.make_room(limit.saturating_sub(limit / 4));
         batch = taken;
         if shared.failed() {
@@ -68,6 +70,11 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
             }
         }
     }
+}
+
+fn pace_after(batch: &Batch) -> Duration {
+    let events = u32::try_from(batch.bytes.len() / EVENT_BYTES).unwrap_or(u32::MAX);
+    PACE_PER_EVENT.saturating_mul(events).min(MAX_PACE)
 }
 
 struct Commit<'a> {

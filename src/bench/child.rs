@@ -127,6 +127,32 @@ impl Server {
         }
     }
 
+    /// Waits until nothing is left to fold; the processor time that this took.
+    pub(super) fn folded(&mut self) -> Result<Duration> {
+        let before = proc::processor_time(self.pid())?;
+        while self.backlog()? > 0 {
+            stop::check()?;
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        self.quiet()?;
+        Ok(proc::processor_time(self.pid())?.saturating_sub(before))
+    }
+
+    /// Entries that are not folded.
+    pub(super) fn backlog(&self) -> Result<u64> {
+        self.gauge("scrip_journal_backlog_events ")
+    }
+
+    /// What its metrics say.
+    pub(super) fn gauge(&self, name: &str) -> Result<u64> {
+        let metrics = self.admin().get("/metrics")?;
+        metrics
+            .body
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+            .ok_or_else(|| Error(format!("/metrics ({}) has no {name}", metrics.status)))
+    }
+
     /// Ends it as an operator does; how long that took.
     pub(super) fn terminate(mut self) -> Result<Duration> {
         let begun = Instant::now();

@@ -172,6 +172,7 @@ impl Engine {
     pub(super) fn settle(&self) -> Result<Duration> {
         let begun = Instant::now();
         while self.shared.handle.stats().backlog > 0 {
+            self.shared.handle.fold_soon();
             stop::check()?;
             std::thread::sleep(Duration::from_millis(2));
         }

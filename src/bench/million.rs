@@ -21,6 +21,8 @@ use super::{
 
 /// How long a server's memory must not have changed much, to be called settled.
 const STILL: Duration = Duration::from_secs(15);
+/// Wallets that what is not folded is spread over.
+const AWAKE: u64 = 10_000;
 /// How long to wait for that; wallets fall asleep after a minute.
 const SETTLE_WITHIN: Duration = Duration::from_secs(240);
 
@@ -38,23 +40,24 @@ impl Bench {
             &server,
             threads,
             &project.credit(),
-            Wallets::EachOnce(0, wallets),
+            Wallets::InOrder { wallets, times: 1 },
         )?;
         self.report
             .add("wallets created over HTTP", rate, "/s", Target::None);
         eprintln!("million: touching each once");
-        every(
-            &server,
-            threads,
-            &project.deduct(),
-            Wallets::EachOnce(0, wallets),
-        )?;
+        let rate = in_order(&server, threads, &project, wallets, 1)?;
+        self.report.add(
+            "sleeping wallets woken by a deduction, in batches",
+            rate,
+            "/s",
+            Target::None,
+        );
         self.memory(&mut server, wallets)?;
 
-        let left = self.args.count(10_000_000) - 3 * wallets;
-        eprintln!("million: {left} more entries");
-        every_in_batches(&server, threads, &project, left, wallets)?;
-        folded(&mut server)?;
+        // With those before and a million after a restart these are ten for each wallet.
+        eprintln!("million: seven more entries for each");
+        in_order(&server, threads, &project, wallets, 7)?;
+        server.folded()?;
         let took = server.terminate()?;
         self.report.add(
             "SIGTERM, all folded: until ended",
@@ -101,8 +104,9 @@ impl Bench {
             let mut server = Server::real(data, &never_fold())?;
             server.ready()?;
             let threads = self.args.load_threads;
-            every_in_batches(&server, threads, project, unfolded, wallets)?;
-            let backlog = backlog(&server)?;
+            // A wallet stays awake until it is folded: no more of them than have room.
+            every_in_batches(&server, threads, project, unfolded, wallets.min(AWAKE))?;
+            let backlog = server.backlog()?;
             if backlog < unfolded {
                 return Err(Error(format!(
                     "only {backlog} of {unfolded} entries are unfolded"
@@ -123,11 +127,23 @@ impl Bench {
             let took = server.ready()?.as_secs_f64();
             let name = format!("ready after {how}, {} unfolded", thousands(backlog as f64));
             self.report.add(name, took, "s", Target::AtMost(10.0));
-            folded(&mut server)?;
+            server.folded()?;
             server.terminate()?;
         }
         Ok(())
     }
+}
+
+/// Deducts so many times from each wallet in turn; deductions per second.
+fn in_order(
+    server: &Server,
+    threads: usize,
+    project: &Project,
+    wallets: u64,
+    times: u64,
+) -> Result<f64> {
+    let order = Wallets::InOrder { wallets, times };
+    Ok(every(server, threads, &project.batch(), order)? * BATCH as f64)
 }
 
 /// Settings under which nothing is folded while the log is filled.
@@ -177,28 +193,6 @@ fn settled_memory(server: &mut Server) -> Result<u64> {
     }
 }
 
-/// Waits until nothing is left to fold.
-fn folded(server: &mut Server) -> Result<()> {
-    while backlog(server)? > 0 {
-        stop::check()?;
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    server.quiet().map(drop)
-}
-
 fn awake(server: &Server) -> Result<u64> {
-    gauge(server, "scrip_wallets_awake ")
-}
-
-fn backlog(server: &Server) -> Result<u64> {
-    gauge(server, "scrip_journal_backlog_events ")
-}
-
-fn gauge(server: &Server, name: &str) -> Result<u64> {
-    let metrics = server.admin().get("/metrics")?;
-    metrics
-        .body
-        .lines()
-        .find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
-        .ok_or_else(|| Error(format!("/metrics ({}) has no {name}", metrics.status)))
+    server.gauge("scrip_wallets_awake ")
 }

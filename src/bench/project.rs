@@ -96,7 +96,7 @@ impl Project {
             server,
             threads,
             &self.credit(),
-            Wallets::EachOnce(0, wallets),
+            Wallets::InOrder { wallets, times: 1 },
         )
         .map(drop)
     }

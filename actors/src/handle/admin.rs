@@ -54,6 +54,11 @@ impl Handle {
         self.inner.registry.journal.refusing().is_none()
     }
 
+    /// Asks for what was logged to be folded soon, rather than when it is due.
+    pub fn fold_soon(&self) {
+        self.inner.registry.journal.fold_soon();
+    }
+
     /// Figures for `/metrics`.
     #[must_use]
     pub fn stats(&self) -> Stats {

@@ -12,6 +12,9 @@ use crate::{
     wallet::{Batch, BatchItem, BatchShare, Caller, Command, Message},
 };
 
+/// Places in the list by wallet, in list order for each; and the items in list order.
+type Sorted = (Vec<(WalletKey, u32)>, Vec<Option<BatchItem>>);
+
 /// A batch while it is worked through.
 struct Work<'a> {
     scope: &'a Scope,
@@ -59,12 +62,7 @@ impl Handle {
         refused_whole(results.collect())
     }
 
-    /// The items, and their places in the list by wallet and in list order.
-    fn sorted(
-        &self,
-        scope: &Scope,
-        items: Vec<(Address, Deduct)>,
-    ) -> Result<(Vec<(WalletKey, u32)>, Vec<Option<BatchItem>>), Error> {
+    fn sorted(&self, scope: &Scope, items: Vec<(Address, Deduct)>) -> Result<Sorted, Error> {
         let mut order = Vec::with_capacity(items.len());
         let mut sorted = Vec::with_capacity(items.len());
         for (address, command) in items {

@@ -36,8 +36,13 @@ pub(super) enum Wallets {
     Random(u64),
     /// The same one again and again.
     Hot(u64),
-    /// Each of a range once; then the load ends.
-    EachOnce(u64, u64),
+    /// Each of the first so many, so many times in a row; then the load ends.
+    InOrder {
+        /// How many wallets.
+        wallets: u64,
+        /// How often each.
+        times: u64,
+    },
     /// So many requests (or items of a batch), on any of the first so many wallets.
     Count {
         /// How many in all.
@@ -173,13 +178,14 @@ impl Wallets {
         match self {
             Self::Random(wallets) => worker::Choice::random(wallets, seed, u64::MAX),
             Self::Hot(wallet) => worker::Choice::Hot(wallet),
-            Self::EachOnce(first, count) => {
+            Self::InOrder { wallets, times } => {
                 // Whole batches only: the caller asks for a multiple.
-                let (from, part) = share(count / items, thread, threads);
-                let next = first + from * items;
-                worker::Choice::EachOnce {
+                let (from, part) = share(wallets * times / items, thread, threads);
+                let next = from * items;
+                worker::Choice::InOrder {
                     next,
                     end: next + part * items,
+                    times,
                 }
             }
             Self::Count {

@@ -30,12 +30,14 @@ pub(super) enum Choice {
     },
     /// Always this one.
     Hot(u64),
-    /// Each from `next` up to `end`.
-    EachOnce {
-        /// The next one.
+    /// One after the other, each so many times.
+    InOrder {
+        /// The next item.
         next: u64,
         /// The first one too many.
         end: u64,
+        /// Items of each wallet.
+        times: u64,
     },
 }
 
@@ -52,7 +54,7 @@ impl Choice {
         match self {
             Self::Random { left, .. } => *left == 0,
             Self::Hot(_) => false,
-            Self::EachOnce { next, end } => *next >= *end,
+            Self::InOrder { next, end, .. } => *next >= *end,
         }
     }
 
@@ -70,9 +72,9 @@ impl Choice {
                 ((u128::from(*state) * u128::from(*wallets)) >> 64) as u64
             }
             Self::Hot(wallet) => *wallet,
-            Self::EachOnce { next, .. } => {
+            Self::InOrder { next, times, .. } => {
                 *next += 1;
-                *next - 1
+                (*next - 1) / *times
             }
         }
     }
