@@ -8,7 +8,7 @@ use persistence::{Append, Outcome};
 use super::{Address, Handle, Scope};
 use crate::{
     answer::{Applied, Error},
-    registry::{Absent, Pass, Permit},
+    registry::{Absent, Pass},
     wallet::{Batch, BatchItem, BatchShare, Caller, Command, Message},
 };
 
@@ -21,8 +21,8 @@ struct Work<'a> {
     batch: Arc<Batch>,
     /// What wallets at rest decided; told once it is durable.
     decided: Vec<(u32, Result<Applied, Error>)>,
-    /// Keeps those wallets awake until then.
-    permits: Vec<Permit>,
+    /// The batch's places in flight, but for those that wallets' mailboxes have.
+    pass: Pass<'a>,
 }
 
 impl Handle {
@@ -37,24 +37,30 @@ impl Handle {
         let (order, mut items) = self.sorted(scope, items)?;
         let (batch, results) = Batch::new(count);
         // All or nothing: a batch that took its places one by one could starve itself.
-        let mut pass = self.inner.registry.pass(count as u64)?;
+        let pass = self.inner.registry.pass(count as u64)?;
         let mut work = Work {
             scope,
             batch,
             decided: Vec::with_capacity(count),
-            permits: Vec::with_capacity(count),
+            pass,
         };
         for group in order.chunk_by(|(one, _), (other, _)| one == other) {
             let Some((key, _)) = group.first() else {
                 continue;
             };
-            let part = pass.split(group.len() as u64);
             let items = group
                 .iter()
                 .filter_map(|(_, place)| items.get_mut(*place as usize)?.take());
-            self.deduct_group(&mut work, *key, items, part).await;
+            self.deduct_group(&mut work, *key, group.len() as u64, items)
+                .await;
         }
-        self.answer_durably(work);
+        let Work {
+            batch,
+            decided,
+            pass: _places_until_answered,
+            ..
+        } = work;
+        self.fill_durably(batch, decided);
         let results = results.await.map_err(|_| Error::Unavailable)?;
         let results = results
             .into_iter()
@@ -83,11 +89,12 @@ impl Handle {
         &self,
         work: &mut Work<'_>,
         key: WalletKey,
+        weight: u64,
         mut items: impl Iterator<Item = BatchItem> + Send,
-        pass: Pass<'_>,
     ) {
         let registry = &self.inner.registry;
-        let permit = match registry.reach(key, Absent::Leave, pass).await {
+        let pass = work.pass.split(weight);
+        let mut permit = match registry.reach(key, Absent::Leave, pass).await {
             Ok(Some(permit)) => permit,
             Ok(None) => {
                 let missing = || Err(Rejection::WalletNotFound.into());
@@ -104,7 +111,10 @@ impl Handle {
             wallet.deduct_each(&rules, &mut items, &mut work.decided);
         });
         match ran {
-            Some(Ok(())) => work.permits.push(permit),
+            // It may not sleep before what it logged is folded, but it need not wait for the rest of
+            // the batch: batches that keep the wallets of their first items awake could wait for
+            // room for their last ones for ever.
+            Some(Ok(())) => permit.give_back(&mut work.pass),
             // What it decided is not in the log: these items' outcome is unknown.
             Some(Err(_)) => work.decided.truncate(decided),
             None => {
@@ -122,13 +132,7 @@ impl Handle {
 
     /// Has what wallets at rest decided told once all that they logged is durable: one wait for
     /// all of them.
-    fn answer_durably(&self, work: Work<'_>) {
-        let Work {
-            batch,
-            decided,
-            permits,
-            ..
-        } = work;
+    fn fill_durably(&self, batch: Arc<Batch>, decided: Vec<(u32, Result<Applied, Error>)>) {
         if decided.is_empty() {
             return;
         }
@@ -136,7 +140,6 @@ impl Handle {
             if outcome == Outcome::Durable {
                 batch.fill(decided);
             }
-            drop(permits);
         });
         // Where the log takes nothing in any more, `done` is dropped, and these items' outcome is
         // unknown.

@@ -67,6 +67,13 @@ pub(crate) struct Permit {
     weight: u64,
 }
 
+impl Permit {
+    /// Lets go of the wallet, not of the place in flight.
+    pub(crate) fn give_back(&mut self, pass: &mut Pass<'_>) {
+        pass.weight = pass.weight.saturating_add(std::mem::take(&mut self.weight));
+    }
+}
+
 impl Drop for Permit {
     fn drop(&mut self) {
         self.awake.in_flight.fetch_sub(1, Ordering::Release);

@@ -71,6 +71,31 @@ async fn more_wallets_than_room_take_turns() {
 }
 
 #[tokio::test]
+async fn batches_over_more_wallets_than_room_do_not_wait_for_each_other() {
+    let house = House::with(Options {
+        max_awake: 4,
+        ..Options::default()
+    })
+    .await;
+    let user = |n: usize| format!("u{n}");
+    for n in 0..20 {
+        house.credit(&user(n), 10).await.unwrap();
+    }
+    let items = |key: &str| {
+        (0..20)
+            .map(|n| (external(&user(n)), deduct(1, key)))
+            .collect()
+    };
+    let batch = |key| house.handle.deduct_batch(&house.scope, items(key));
+    let (one, other, third) = tokio::join!(batch("a"), batch("b"), batch("c"));
+    for results in [one, other, third] {
+        assert!(results.unwrap().iter().all(Result::is_ok));
+    }
+    assert_eq!(house.balance("u19").await, Ok(7));
+    assert_eq!(house.handle.stats().in_flight, 0);
+}
+
+#[tokio::test]
 async fn nobody_is_woken_for_a_wallet_that_does_not_exist() {
     let house = House::new().await;
     house.balance("nobody").await.unwrap_err();
