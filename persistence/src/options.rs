@@ -44,7 +44,7 @@ impl Options {
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self {
             dir: dir.into(),
-            cache_bytes: 64 << 20,
+            cache_bytes: 16 << 20,
             flush_every_ms: 200,
             checkpoint_events: 256 * 1024,
             checkpoint_interval: Duration::from_secs(5),
