@@ -38,7 +38,8 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
         frame: Vec::new(),
     };
     let mut batch = Batch::default();
-    let limit = shared.options.backlog_limit;
+    // Far enough from the limit for all that may be in flight meanwhile.
+    let enough = shared.options.backlog_limit / 8 * 5;
     let (mut begun, mut pace) = (Instant::now(), Duration::ZERO);
     loop {
         thread::sleep(pace.saturating_sub(begun.elapsed()));
@@ -47,7 +48,7 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
         };
         begun = Instant::now();
         pace = pace_after(&taken);
-        shared.progress.make_room(limit.saturating_sub(limit / 4));
+        shared.progress.make_room(enough);
         batch = taken;
         if shared.failed() {
             commit.answer(&mut batch, Outcome::Unknown);

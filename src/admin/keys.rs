@@ -5,13 +5,12 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{
-    body::Body,
     openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{Key, KeyKind, Keys},
 };
 use crate::{
-    api::{Administrator, Code, Error},
+    api::{Administrator, Body, Code, Error},
     app::App,
 };
 

@@ -3,7 +3,6 @@
 //!
 //! It knows no rule of its own: the catalog decides.
 
-mod body;
 mod field;
 mod keys;
 mod openapi;

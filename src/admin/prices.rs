@@ -6,14 +6,13 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{
-    body::Body,
     field::Field,
     openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{Interval, Price, Prices},
 };
 use crate::{
-    api::{Administrator, Code, Error},
+    api::{Administrator, Body, Code, Error},
     app::App,
     catalog::{NewPrice, PriceChange},
 };

@@ -3,18 +3,16 @@
 use axum::{Json, extract::State, http::StatusCode};
 use domain::{Amount, MAX_CREDITS, catalog};
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::{
-    body::{Body, inner},
     field::Field,
     openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{FreeGrant, Period, Product, ProductType, Products},
 };
 use crate::{
-    api::{Administrator, Code, Error},
+    api::{Administrator, Body, Code, Error, Object},
     app::App,
     catalog::{NewProduct, ProductChange},
 };
@@ -37,7 +35,7 @@ struct Create {
     credit_unit: Option<String>,
     /// Credits for nothing; only with a `creditUnit`.
     #[schema(value_type = Option<FreeGrant>)]
-    free_grant: Option<Map<String, Value>>,
+    free_grant: Option<Object<Grant>>,
     /// Whether it is offered; true when left out.
     active: Option<bool>,
 }
@@ -66,7 +64,7 @@ struct Update {
     /// Credits for nothing; null: none.
     #[schema(value_type = Option<FreeGrant>)]
     #[serde(default)]
-    free_grant: Field<Map<String, Value>>,
+    free_grant: Field<Object<Grant>>,
     /// Whether it is offered. Balances of an inactive product stay spendable.
     #[schema(value_type = Option<bool>, nullable = false)]
     #[serde(default)]
@@ -80,8 +78,7 @@ struct Grant {
 }
 
 impl Grant {
-    fn read(fields: Map<String, Value>) -> Result<catalog::FreeGrant, Error> {
-        let Self { credits, period } = inner("freeGrant", fields)?;
+    fn read(Object(Self { credits, period }): Object<Self>) -> Result<catalog::FreeGrant, Error> {
         let missing = |field| Error::missing(field).within("freeGrant");
         let credits = Amount::new(credits.ok_or_else(|| missing("credits"))?).ok_or_else(|| {
             let message = format!("credits is a whole number from 1 to {MAX_CREDITS}.");

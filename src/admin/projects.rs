@@ -2,18 +2,16 @@
 
 use axum::{Json, extract::State, http::StatusCode};
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::{
-    body::{Body, inner},
     field::Field,
     openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{CreatedProject, CreationLimit, Mode, Project, Projects},
 };
 use crate::{
-    api::{Administrator, Error},
+    api::{Administrator, Body, Error, Object},
     app::App,
     catalog::{NewProject, ProjectChange},
 };
@@ -50,11 +48,11 @@ struct Update {
     /// Anonymous wallets for the whole project; null: no limit.
     #[schema(value_type = Option<CreationLimit>)]
     #[serde(default)]
-    wallet_creation_limit: Field<Map<String, Value>>,
+    wallet_creation_limit: Field<Object<Limit>>,
     /// Anonymous wallets for each client address; null: no limit.
     #[schema(value_type = Option<CreationLimit>)]
     #[serde(default)]
-    wallet_creation_limit_per_ip: Field<Map<String, Value>>,
+    wallet_creation_limit_per_ip: Field<Object<Limit>>,
     /// Whether anonymous wallets get free grants.
     #[schema(value_type = Option<bool>, nullable = false)]
     #[serde(default)]
@@ -183,13 +181,13 @@ impl Update {
 
 fn limit(
     param: &str,
-    field: Field<Map<String, Value>>,
+    field: Field<Object<Limit>>,
 ) -> Result<Option<Option<domain::catalog::CreationLimit>>, Error> {
-    let read = |fields| {
+    let read = |Object(limit)| {
         let Limit {
             max,
             window_seconds,
-        } = inner(param, fields)?;
+        } = limit;
         let missing = |field| Error::missing(field).within(param);
         Ok(domain::catalog::CreationLimit {
             max: max.ok_or_else(|| missing("max"))?,

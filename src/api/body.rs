@@ -25,7 +25,7 @@ const DRAINED_BYTES: usize = 4 * 1024 * 1024;
 
 /// A JSON body of an ordinary request.
 #[derive(Debug)]
-pub(super) struct Body(Bytes);
+pub(crate) struct Body(Bytes);
 
 /// A JSON body of a batch, which may be larger.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ where
 
 impl Body {
     /// Reads the body as an object of this type.
-    pub(super) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
+    pub(crate) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         parse(&self.0)
     }
 }
@@ -198,10 +198,22 @@ fn explain<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Error {
     match (message.rsplit_once(", expected "), path.as_str()) {
         (Some((_, expected)), ".") => Error::malformed(format!("The body has to be {expected}.")),
         (Some((_, expected)), _) => {
-            Error::invalid(path.clone(), format!("{path} has to be {expected}."))
+            let message = format!("{path} has to be {}.", plain(expected));
+            Error::invalid(path, message)
         }
         (None, ".") => Error::malformed("The body does not have the expected shape."),
         (None, _) => Error::invalid(path.clone(), format!("{path} is not valid.")),
+    }
+}
+
+/// What serde expects, for people who do not write Rust.
+fn plain(expected: &str) -> &str {
+    match expected {
+        "i64" => "a whole number",
+        "u32" => "a whole number from 0 to 4294967295",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        other => other,
     }
 }
 

@@ -11,7 +11,7 @@ use serde::{
 
 /// A JSON object as `T`. A derived struct alone would take an array too.
 #[derive(Debug)]
-pub(super) struct Object<T>(pub(super) T);
+pub(crate) struct Object<T>(pub(crate) T);
 
 /// A text, borrowed from the body where it has no escapes.
 #[derive(Debug, Clone)]

@@ -40,4 +40,6 @@ mod wallets_read;
 mod wallets_rotate;
 
 pub use auth::{Administrator, AnyKey, SecretKey};
+pub(crate) use body::Body;
 pub use error::{Code, Error};
+pub(crate) use field::Object;

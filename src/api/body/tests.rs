@@ -205,3 +205,50 @@ fn only_json_is_json() {
     }
     assert!(!is_json(&HeaderMap::new()));
 }
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Price {
+    #[serde(rename = "amountCents")]
+    _amount_cents: Option<i64>,
+    #[serde(rename = "features")]
+    _features: Option<Vec<String>>,
+    #[serde(rename = "limit")]
+    _limit: Option<Object<Limit>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Limit {
+    #[serde(rename = "max")]
+    _max: Option<u32>,
+}
+
+#[test]
+fn what_is_expected_is_said_in_plain_words() {
+    for (body, param, expected) in [
+        (r#"{"amountCents":1.5}"#, "amountCents", "a whole number"),
+        (
+            r#"{"amountCents":"pay_sk_x"}"#,
+            "amountCents",
+            "a whole number",
+        ),
+        (r#"{"features":["a",7]}"#, "features[1]", "a string"),
+        (r#"{"features":7}"#, "features", "a list"),
+        (r#"{"limit":[7]}"#, "limit", "an object"),
+        (
+            r#"{"limit":{"max":-1}}"#,
+            "limit.max",
+            "a whole number from 0 to 4294967295",
+        ),
+    ] {
+        let error = parse::<Price>(body.as_bytes()).expect_err(body);
+        assert_eq!(error.param(), Some(param), "{body}");
+        let said = serde_json::to_value(error.body(None)).unwrap();
+        assert_eq!(
+            said["message"],
+            format!("{param} has to be {expected}."),
+            "{body}"
+        );
+        assert!(!format!("{error:?}").contains("pay_sk"), "{error:?}");
+    }
+}
