@@ -50,6 +50,12 @@ impl Awake {
         self.state.lock().turn(|wallet| wallet.handle(message))
     }
 
+    /// As if a command were at the wallet, until it is dropped.
+    #[cfg(test)]
+    pub(crate) fn busy(&self) -> parking_lot::MutexGuard<'_, WalletState> {
+        self.state.lock()
+    }
+
     /// Whether nobody is at the wallet and the books have all of it.
     fn at_rest(&self, folded: Ticket) -> bool {
         let state = self.state.try_lock();

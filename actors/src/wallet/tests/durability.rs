@@ -7,7 +7,7 @@ use persistence::Refused;
 use super::{House, applied, deduct, external, replayed};
 use crate::{
     Error, Options,
-    registry::Absent,
+    registry::{Absent, Sweep},
     wallet::{Caller, Command, Message, Reply, Rules},
 };
 
@@ -91,6 +91,45 @@ async fn a_wallet_that_cannot_be_reloaded_is_not_taken_for_missing() {
         assert!(matches!(answer, Err(Error::Unavailable)), "{answer:?}");
         tokio::task::yield_now().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_comes_to_a_busy_wallet_waits_in_its_mailbox() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    let registry = std::sync::Arc::clone(&house.handle.inner.registry);
+    let (key, _) = house.handle.locate(&house.scope, &external("ann")).unwrap();
+    let pass = registry.pass(1).unwrap();
+    let permit = registry.reach(key, Absent::Leave, pass).await;
+    let permit = permit.unwrap().unwrap();
+    let items = vec![
+        (external("ann"), deduct(1, "b")),
+        (external("ann"), deduct(9, "c")),
+    ];
+    let mut single = Box::pin(house.deduct("ann", 3, "a"));
+    let mut batch = Box::pin(house.handle.deduct_batch(&house.scope, items));
+    {
+        let _somebody = permit.awake.busy();
+        assert!(single.as_mut().now_or_never().is_none());
+        assert!(batch.as_mut().now_or_never().is_none());
+        assert_eq!(
+            registry.sweep(Sweep::All),
+            0,
+            "nor is it put to sleep under them"
+        );
+    }
+    drop(permit);
+    assert_eq!(single.await, Ok(applied(7)));
+    let results = batch.await.unwrap();
+    assert_eq!(results[0], Ok(applied(6)));
+    assert!(
+        matches!(
+            results[1],
+            Err(Error::Rejected(Rejection::Insufficient { .. }))
+        ),
+        "{results:?}"
+    );
+    assert_eq!(house.handle.stats().in_flight, 0);
 }
 
 #[tokio::test]
