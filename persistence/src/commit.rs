@@ -39,7 +39,7 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
     };
     let mut batch = Batch::default();
     // Far enough from the limit for all that may be in flight meanwhile.
-    let enough = shared.options.backlog_limit / 8 * 5;
+    let enough = (shared.options.backlog_limit / 8).saturating_mul(5);
     let (mut begun, mut pace) = (Instant::now(), Duration::ZERO);
     loop {
         thread::sleep(pace.saturating_sub(begun.elapsed()));

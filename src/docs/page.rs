@@ -88,6 +88,8 @@ fn operations(document: &Value) -> Vec<Operation<'_>> {
             }
         }
     }
+    // As in the contents beside them; within a tag as the document has them.
+    found.sort_by_key(Operation::tag);
     found
 }
 
