@@ -129,7 +129,6 @@ async fn what_comes_to_a_busy_wallet_waits_in_its_mailbox() {
         ),
         "{results:?}"
     );
-    assert_eq!(house.handle.stats().in_flight, 0);
 }
 
 #[tokio::test]
