@@ -21,7 +21,7 @@ fn check(header: &str) -> Result<(), Error> {
 }
 
 fn at(seconds: i64) -> Timestamp {
-    Timestamp(seconds * 1000)
+    Timestamp(0).plus_seconds(seconds)
 }
 
 fn signed() -> String {
