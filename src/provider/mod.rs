@@ -5,3 +5,4 @@
 //! elsewhere. Never logs, and never puts a secret into an error.
 
 pub mod signature;
+pub mod stripe;
