@@ -4,5 +4,6 @@
 //! Knows nothing of orders and wallets: what an answer or an event means for them is decided
 //! elsewhere. Never logs, and never puts a secret into an error.
 
+pub mod event;
 pub mod signature;
 pub mod stripe;
