@@ -15,6 +15,7 @@ use std::{
 use ipnet::IpNet;
 use serde::Deserialize;
 use toml::Table;
+use url::Url;
 
 /// The commented defaults.
 pub const DEFAULTS: &str = include_str!("../config.toml");
@@ -47,6 +48,8 @@ pub struct Config {
     pub limits: Limits,
     /// Where figures are shown.
     pub metrics: Metrics,
+    /// The payment provider.
+    pub stripe: Stripe,
     /// The log and its store.
     pub journal: Journal,
     /// Wallets in memory.
@@ -108,6 +111,15 @@ pub struct Metrics {
     /// An address of its own, without a token; `None`: on the main address, with one.
     #[serde(deserialize_with = "layers::empty_is_none")]
     pub listen: Option<SocketAddr>,
+}
+
+/// The payment provider.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stripe {
+    /// Where its API is: `http` or `https`, with or without a path in front of `/v1`.
+    #[serde(deserialize_with = "layers::http_url")]
+    pub api_base: Url,
 }
 
 /// The log and its store.

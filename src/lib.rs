@@ -15,6 +15,7 @@ pub mod docs;
 pub mod limits;
 pub mod metrics;
 pub mod openapi;
+pub mod provider;
 pub mod secrets;
 pub mod server;
 mod vitals;

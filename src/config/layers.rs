@@ -9,6 +9,7 @@ use std::{
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use toml::{Table, Value};
+use url::Url;
 
 use super::{Error, Flags};
 
@@ -99,6 +100,26 @@ pub(super) fn empty_is_none<'de, D: Deserializer<'de>>(
     text.parse()
         .map(Some)
         .map_err(|_| D::Error::custom(format!("`{text}` is not ADDRESS:PORT")))
+}
+
+/// An address that paths can be put behind: a query would swallow them, and a password in it would
+/// be shown wherever it is.
+pub(super) fn http_url<'de, D: Deserializer<'de>>(from: D) -> Result<Url, D::Error> {
+    let text = String::deserialize(from)?;
+    text.parse()
+        .ok()
+        .filter(|url: &Url| {
+            matches!(url.scheme(), "http" | "https")
+                && url.query().is_none()
+                && url.fragment().is_none()
+                && url.username().is_empty()
+                && url.password().is_none()
+        })
+        .ok_or_else(|| {
+            D::Error::custom(format!(
+                "`{text}` is no address of the form https://HOST or http://HOST:PORT/PATH"
+            ))
+        })
 }
 
 /// Networks, or single addresses.

@@ -36,6 +36,7 @@ fn the_built_in_defaults_are_complete_and_valid() {
         (config.http.max_body_bytes, config.http.max_batch_body_bytes),
         (65_536, 1 << 20)
     );
+    assert_eq!(config.stripe.api_base.as_str(), "https://api.stripe.com/");
 }
 
 #[test]
@@ -73,6 +74,7 @@ fn the_environment_reaches_every_type_of_key() {
         ("SCRIP_LIMITS_SECRET_BURST", "100"),
         ("SCRIP_LIMITS_SECRET_PER_SECOND", "50"),
         ("SCRIP_LOG_FORMAT", "json"),
+        ("SCRIP_STRIPE_API_BASE", "http://127.0.0.1:12111/sandbox"),
     ];
     let config = merged("", &pairs, &Flags::default()).unwrap();
     let proxies: Vec<IpNet> = vec!["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()];
@@ -82,6 +84,10 @@ fn the_environment_reaches_every_type_of_key() {
     assert_eq!(config.metrics.listen, Some("127.0.0.1:9".parse().unwrap()));
     assert_eq!(config.limits.secret_burst, Some(100));
     assert_eq!(config.log_format, LogFormat::Json);
+    assert_eq!(
+        config.stripe.api_base.as_str(),
+        "http://127.0.0.1:12111/sandbox"
+    );
 }
 
 #[test]
@@ -149,6 +155,11 @@ fn what_does_not_fit_together_is_refused_after_merging() {
         ("[journal]\nbacklog_limit = 10", "journal.backlog_limit"),
         ("[actors]\nmax_in_flight = 1", "actors.max_in_flight"),
         ("shutdown_seconds = -1", "configuration"),
+        ("[stripe]\napi_base = \"\"", "https://HOST"),
+        ("[stripe]\napi_base = \"api.stripe.com\"", "https://HOST"),
+        ("[stripe]\napi_base = \"file:///etc\"", "https://HOST"),
+        ("[stripe]\napi_base = \"https://x/?a=b\"", "https://HOST"),
+        ("[stripe]\napi_base = \"https://k@x/\"", "https://HOST"),
     ] {
         assert!(
             refused(file, &[]).contains(key),

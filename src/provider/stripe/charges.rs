@@ -1,0 +1,60 @@
+//! Charges: money that was taken, and how much of it went back.
+
+use serde::Deserialize;
+
+use super::{
+    client::Client,
+    error::Error,
+    form::Form,
+    id::{ChargeId, CustomerId, PaymentIntentId},
+    metadata::Metadata,
+};
+
+/// A charge, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Charge {
+    /// Its identifier.
+    pub id: ChargeId,
+    /// What was taken, in the minor unit.
+    pub amount: i64,
+    /// What went back of it in all, in the minor unit. Falls again where a refund fails.
+    pub amount_refunded: i64,
+    /// Whether all of it did.
+    pub refunded: bool,
+    /// Lower case.
+    pub currency: String,
+    /// What it belongs to.
+    pub payment_intent: Option<PaymentIntentId>,
+    /// Who paid.
+    pub customer: Option<CustomerId>,
+    /// What was written on the payment intent when it was charged.
+    #[serde(default)]
+    pub metadata: Metadata,
+}
+
+impl Client {
+    /// Reads a charge.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn charge(&self, id: &ChargeId) -> Result<Charge, Error> {
+        self.get(&["charges", id.as_str()], &Form::new()).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_partly_refunded_charge_is_read() {
+        let json = r#"{"id":"ch_1","object":"charge","amount":500,"amount_refunded":200,
+            "refunded":false,"currency":"usd","payment_intent":"pi_1","customer":null,
+            "metadata":{},"disputed":false}"#;
+        let charge: Charge = serde_json::from_str(json).unwrap();
+        assert_eq!((charge.amount, charge.amount_refunded), (500, 200));
+        assert!(!charge.refunded);
+        assert_eq!(charge.payment_intent, PaymentIntentId::new("pi_1"));
+    }
+}

@@ -1,0 +1,282 @@
+//! Checkout sessions: the hosted page on which a buyer pays.
+
+use serde::Deserialize;
+
+use super::{
+    client::Client,
+    error::Error,
+    form::Form,
+    id::{
+        CouponId, CustomerId, InvoiceId, PaymentIntentId, PromotionCodeId, SessionId,
+        StripePriceId, SubscriptionId,
+    },
+    key::OperationKey,
+    metadata::{Metadata, Reference},
+    read::words,
+};
+
+/// How long a session may stay open: 24 hours is Stripe's most, by its own clock. A minute less
+/// leaves room for ours being ahead.
+pub const OPEN_SECONDS: i64 = 24 * 3600 - 60;
+
+/// A session to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSession {
+    /// The order that it is for.
+    pub reference: Reference,
+    /// What is bought.
+    pub item: Item,
+    /// Who buys.
+    pub buyer: Buyer,
+    /// What makes it cheaper.
+    pub promotion: Promotion,
+    /// Where the buyer goes after paying. `{CHECKOUT_SESSION_ID}` in it is filled in by Stripe.
+    pub success_url: String,
+    /// Where the buyer goes instead.
+    pub cancel_url: String,
+    /// When it closes, in seconds since the Unix epoch; see [`OPEN_SECONDS`]. Part of the form: it
+    /// must be the same each time that the session is asked for under one key.
+    pub expires_at: i64,
+}
+
+/// What is bought: one of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// Something that is paid once. Stripe's catalog does not hear of it.
+    Once {
+        /// What the buyer sees.
+        name: String,
+        /// ISO 4217, in either case.
+        currency: String,
+        /// In the currency's minor unit *as Stripe counts it*, which is what our `amountCents` is:
+        /// 500 is 5.00 USD and 500 JPY. Nothing is to be converted.
+        amount_cents: i64,
+    },
+    /// A tier that is paid each cycle, by its price in Stripe's catalog.
+    Subscription(StripePriceId),
+}
+
+/// Who buys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Buyer {
+    /// Somebody new, who becomes a customer; the email, if any, is filled in for them.
+    New {
+        /// Where receipts go.
+        email: Option<String>,
+    },
+    /// A customer. Stripe knows the email already and takes no other one.
+    Returning(CustomerId),
+}
+
+/// What makes it cheaper. Stripe takes one of the two, never both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Promotion {
+    /// Nothing.
+    None,
+    /// The buyer may type a promotion code.
+    BuyerMayEnter,
+    /// This one, found by [`Client::find_promotion_code`].
+    Code(PromotionCodeId),
+    /// This coupon.
+    Coupon(CouponId),
+}
+
+impl NewSession {
+    /// What is sent.
+    #[must_use]
+    pub fn form(&self) -> Form {
+        const ITEM: &str = "line_items[0]";
+        let mut form = Form::new();
+        form = match &self.item {
+            Item::Once {
+                name,
+                currency,
+                amount_cents,
+            } => form
+                .with("mode", "payment")
+                .with(
+                    format!("{ITEM}[price_data][currency]"),
+                    currency.to_ascii_lowercase(),
+                )
+                .with(format!("{ITEM}[price_data][unit_amount]"), amount_cents)
+                .with(format!("{ITEM}[price_data][product_data][name]"), name),
+            Item::Subscription(price) => form
+                .with("mode", "subscription")
+                .with(format!("{ITEM}[price]"), price),
+        };
+        form = form.with(format!("{ITEM}[quantity]"), 1);
+        form = match &self.buyer {
+            Buyer::Returning(customer) => form.with("customer", customer),
+            Buyer::New { email } => match self.item {
+                // A customer, so that the next purchase and the portal find them. A subscription
+                // always makes one, and refuses to be told so.
+                Item::Once { .. } => form.with("customer_creation", "always"),
+                Item::Subscription(_) => form,
+            }
+            .with_some("customer_email", email.as_ref()),
+        };
+        form = match &self.promotion {
+            Promotion::None => form,
+            Promotion::BuyerMayEnter => form.with("allow_promotion_codes", true),
+            Promotion::Code(code) => form.with("discounts[0][promotion_code]", code),
+            Promotion::Coupon(coupon) => form.with("discounts[0][coupon]", coupon),
+        };
+        form = form
+            .with("success_url", &self.success_url)
+            .with("cancel_url", &self.cancel_url)
+            .with("expires_at", self.expires_at)
+            .with("client_reference_id", self.reference.order);
+        // A session's metadata is not copied to what it makes: refunds and renewals name the payment
+        // intent or the subscription, so the reference is written there too.
+        let inner = match self.item {
+            Item::Once { .. } => "payment_intent_data[metadata]",
+            Item::Subscription(_) => "subscription_data[metadata]",
+        };
+        let form = self.reference.put(form, "metadata");
+        self.reference.put(form, inner)
+    }
+}
+
+/// A session, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Session {
+    /// Its identifier.
+    pub id: SessionId,
+    /// Where to send the buyer; only while it is open.
+    pub url: Option<String>,
+    /// How far it is.
+    pub status: Option<SessionStatus>,
+    /// Whether the money is there.
+    pub payment_status: PaymentStatus,
+    /// What it is for.
+    pub mode: SessionMode,
+    /// The payment, of a session in payment mode that had something to charge.
+    pub payment_intent: Option<PaymentIntentId>,
+    /// The subscription, once there is one.
+    pub subscription: Option<SubscriptionId>,
+    /// The first invoice of the subscription.
+    pub invoice: Option<InvoiceId>,
+    /// The customer, once there is one.
+    pub customer: Option<CustomerId>,
+    /// What the buyer entered.
+    customer_details: Option<CustomerDetails>,
+    /// The email that was filled in for the buyer.
+    customer_email: Option<String>,
+    /// What is charged after promotions and taxes, in the minor unit.
+    pub amount_total: Option<i64>,
+    /// Lower case.
+    pub currency: Option<String>,
+    /// Our order's id, as text.
+    pub client_reference_id: Option<String>,
+    /// What we wrote on it.
+    #[serde(default)]
+    pub metadata: Metadata,
+    /// When it closes, in seconds since the Unix epoch.
+    pub expires_at: Option<i64>,
+}
+
+impl Session {
+    /// The buyer's email, as entered, else as filled in.
+    #[must_use]
+    pub fn email(&self) -> Option<&str> {
+        let entered = self.customer_details.as_ref();
+        entered
+            .and_then(|details| details.email.as_deref())
+            .or(self.customer_email.as_deref())
+    }
+
+    /// Whether what was bought is to be handed over. A complete session may still wait for its
+    /// money; one that a promotion made free has none to wait for.
+    #[must_use]
+    pub fn is_paid(&self) -> bool {
+        self.status == Some(SessionStatus::Complete)
+            && matches!(
+                self.payment_status,
+                PaymentStatus::Paid | PaymentStatus::NoPaymentRequired
+            )
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct CustomerDetails {
+    email: Option<String>,
+}
+
+words! {
+    /// How far a session is.
+    SessionStatus {
+        /// Waits for the buyer.
+        Open,
+        /// The buyer is done; the money may still be on its way.
+        Complete,
+        /// Closed, and nothing was bought.
+        Expired,
+    }
+}
+
+words! {
+    /// Whether the money of a session is there.
+    PaymentStatus {
+        /// It is.
+        Paid,
+        /// It is not, or not yet.
+        Unpaid,
+        /// There is none to wait for: the total is zero, or due later.
+        NoPaymentRequired,
+    }
+}
+
+words! {
+    /// What a session is for.
+    SessionMode {
+        /// To be paid once.
+        Payment,
+        /// To be paid each cycle.
+        Subscription,
+        /// To save a payment method; never one of ours.
+        Setup,
+    }
+}
+
+impl Client {
+    /// Makes a session.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn create_session(
+        &self,
+        session: &NewSession,
+        key: &OperationKey,
+    ) -> Result<Session, Error> {
+        self.post(&["checkout", "sessions"], &session.form(), key)
+            .await
+    }
+
+    /// Reads a session.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn session(&self, id: &SessionId) -> Result<Session, Error> {
+        let path = ["checkout", "sessions", id.as_str()];
+        self.get(&path, &Form::new()).await
+    }
+
+    /// Closes a session that is open, so that it cannot be paid any more.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`]; a session that is not open is refused.
+    pub async fn expire_session(
+        &self,
+        id: &SessionId,
+        key: &OperationKey,
+    ) -> Result<Session, Error> {
+        let path = ["checkout", "sessions", id.as_str(), "expire"];
+        self.post(&path, &Form::new(), key).await
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! Disputes: a buyer's bank asks for the money back.
+
+use serde::Deserialize;
+
+use super::{
+    client::Client,
+    error::Error,
+    form::Form,
+    id::{ChargeId, DisputeId, PaymentIntentId},
+    read::words,
+};
+
+/// A dispute, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Dispute {
+    /// Its identifier.
+    pub id: DisputeId,
+    /// How it stands.
+    pub status: DisputeStatus,
+    /// What is asked back, in the minor unit.
+    pub amount: i64,
+    /// Lower case.
+    pub currency: String,
+    /// Of which charge.
+    pub charge: ChargeId,
+    /// What that belongs to.
+    pub payment_intent: Option<PaymentIntentId>,
+}
+
+words! {
+    /// How a dispute stands.
+    DisputeStatus {
+        /// An inquiry: the money is still here.
+        WarningNeedsResponse,
+        /// An inquiry that was answered.
+        WarningUnderReview,
+        /// An inquiry that came to nothing.
+        WarningClosed,
+        /// The money is withheld, and an answer is due.
+        NeedsResponse,
+        /// The money is withheld, and the bank decides.
+        UnderReview,
+        /// Lost at first; the bank may be asked again.
+        AppealNeedsResponse,
+        /// Lost at first; the bank decides again.
+        AppealUnderReview,
+        /// The money is back.
+        Won,
+        /// The money is gone.
+        Lost,
+        /// Settled by a refund before it became one.
+        Prevented,
+    }
+}
+
+/// Where the money of a dispute is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DisputedMoney {
+    /// Here: never taken, or given back. The purchase stands.
+    Kept,
+    /// Withheld until it is decided.
+    Withheld,
+    /// Gone for good.
+    Lost,
+    /// Not for the dispute to say: a refund of its own decides, or the status is unknown.
+    Unclear,
+}
+
+impl DisputeStatus {
+    /// Where the money is.
+    #[must_use]
+    pub const fn money(self) -> DisputedMoney {
+        match self {
+            Self::WarningNeedsResponse
+            | Self::WarningUnderReview
+            | Self::WarningClosed
+            | Self::Won => DisputedMoney::Kept,
+            Self::NeedsResponse
+            | Self::UnderReview
+            | Self::AppealNeedsResponse
+            | Self::AppealUnderReview => DisputedMoney::Withheld,
+            Self::Lost => DisputedMoney::Lost,
+            Self::Prevented | Self::Other => DisputedMoney::Unclear,
+        }
+    }
+}
+
+impl Client {
+    /// Reads a dispute.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn dispute(&self, id: &DisputeId) -> Result<Dispute, Error> {
+        self.get(&["disputes", id.as_str()], &Form::new()).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_says_where_the_money_is() {
+        use DisputedMoney::{Kept, Lost, Unclear, Withheld};
+        for (status, money) in [
+            ("warning_needs_response", Kept),
+            ("warning_under_review", Kept),
+            ("warning_closed", Kept),
+            ("needs_response", Withheld),
+            ("under_review", Withheld),
+            ("appeal_needs_response", Withheld),
+            ("appeal_under_review", Withheld),
+            ("won", Kept),
+            ("lost", Lost),
+            ("prevented", Unclear),
+            ("something_new", Unclear),
+        ] {
+            let dispute: Dispute = serde_json::from_str(&format!(
+                r#"{{"id":"du_1","object":"dispute","status":"{status}","amount":500,
+                "currency":"usd","charge":"ch_1","payment_intent":"pi_1","reason":"general"}}"#
+            ))
+            .unwrap();
+            assert_eq!(dispute.status.money(), money, "{status}");
+        }
+    }
+}

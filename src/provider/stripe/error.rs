@@ -1,0 +1,103 @@
+//! What can come of a call instead of its answer.
+
+use serde::Deserialize;
+
+/// Longest message of Stripe's that is kept, in characters.
+const MAX_MESSAGE_CHARS: usize = 500;
+
+/// A call came to nothing. Never contains a secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Stripe understood and said no. Asking again the same way is no use.
+    #[error("the payment provider refused: {0}")]
+    Refused(Box<Refusal>),
+    /// No answer, or one that asks to come back later, after all retries. Whether a change was made
+    /// is unknown: ask again under the same operation key.
+    #[error("the payment provider is not available: {reason}")]
+    Unavailable {
+        /// What went wrong last.
+        reason: String,
+        /// Seconds that it asked to wait, if it did.
+        retry_after_seconds: Option<u64>,
+    },
+    /// An answer that is not Stripe's: the wrong address, or something in between. Whether a change
+    /// was made is unknown here too.
+    #[error("the payment provider's answer cannot be read: {0}")]
+    Garbage(String),
+}
+
+/// Stripe's no.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{status} {}: {message}{}", code.as_deref().unwrap_or(kind), at(param.as_deref()))]
+pub struct Refusal {
+    /// The HTTP status.
+    pub status: u16,
+    /// Its `type`, such as `invalid_request_error`.
+    pub kind: String,
+    /// Its `code`, such as `resource_missing`.
+    pub code: Option<String>,
+    /// The parameter at fault.
+    pub param: Option<String>,
+    /// For people, in English.
+    pub message: String,
+    /// Under which Stripe's support finds the request.
+    pub request_id: Option<String>,
+}
+
+impl Refusal {
+    /// Whether the account's key was not accepted: unknown, revoked, or not allowed to do this.
+    #[must_use]
+    pub const fn is_about_the_key(&self) -> bool {
+        matches!(self.status, 401 | 403)
+    }
+
+    /// Whether there is no such object (in this account, in this mode).
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        self.status == 404 || self.code.as_deref() == Some("resource_missing")
+    }
+
+    /// Whether the operation key was used before with another form.
+    #[must_use]
+    pub fn is_key_reused(&self) -> bool {
+        self.status == 400 && self.kind == "idempotency_error"
+    }
+}
+
+fn at(param: Option<&str>) -> String {
+    param.map(|param| format!(" ({param})")).unwrap_or_default()
+}
+
+/// The body of an answer that is no success.
+#[derive(Deserialize)]
+pub(super) struct ErrorBody {
+    pub(super) error: ErrorObject,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ErrorObject {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    pub(super) code: Option<String>,
+    param: Option<String>,
+    message: Option<String>,
+}
+
+impl ErrorObject {
+    pub(super) fn into_refusal(
+        self,
+        status: u16,
+        request_id: Option<String>,
+        clean: impl Fn(&str) -> String,
+    ) -> Refusal {
+        let bounded = |text: String| clean(&text).chars().take(MAX_MESSAGE_CHARS).collect();
+        Refusal {
+            status,
+            kind: self.kind.map(bounded).unwrap_or_default(),
+            code: self.code.map(bounded),
+            param: self.param.map(bounded),
+            message: self.message.map(bounded).unwrap_or_default(),
+            request_id: request_id.map(bounded),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Stripe's identifiers: opaque texts of at most 255 bytes. The prefix is not checked, since Stripe
+//! does not promise it, and older objects and those of a merchant's own naming have others.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+
+/// Stripe: "identifiers are at most 255 characters".
+const MAX_BYTES: usize = 255;
+
+fn check(text: &str) -> Result<(), &'static str> {
+    if text.is_empty() || text.len() > MAX_BYTES {
+        return Err("an identifier has 1 to 255 bytes");
+    }
+    // Dots alone would climb the path that the identifier is put into.
+    if text.chars().any(char::is_control) || text.bytes().all(|byte| byte == b'.') {
+        return Err("an identifier has no control characters and not only dots");
+    }
+    Ok(())
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+        pub struct $name(Box<str>);
+
+        impl $name {
+            /// Checks the bounds; `None` where they are broken.
+            #[must_use]
+            pub fn new(text: impl Into<Box<str>>) -> Option<Self> {
+                let text = text.into();
+                check(&text).ok()?;
+                Some(Self(text))
+            }
+
+            /// The text as Stripe gave it.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, f)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let text = Box::<str>::deserialize(from)?;
+                check(&text).map_err(D::Error::custom)?;
+                Ok(Self(text))
+            }
+        }
+    };
+}
+
+id!(/// An event, `evt_`.
+    EventId);
+id!(/// A checkout session, `cs_`.
+    SessionId);
+id!(/// A customer, `cus_`.
+    CustomerId);
+id!(/// A payment intent, `pi_`.
+    PaymentIntentId);
+id!(/// A charge, `ch_` or `py_`.
+    ChargeId);
+id!(/// A dispute, `dp_` or `du_`.
+    DisputeId);
+id!(/// A subscription, `sub_`.
+    SubscriptionId);
+id!(/// An invoice, `in_`.
+    InvoiceId);
+id!(/// A payment of an invoice, `inpay_`.
+    InvoicePaymentId);
+id!(/// A product of Stripe's catalog, `prod_`; not one of ours.
+    StripeProductId);
+id!(/// A price of Stripe's catalog, `price_`; not one of ours.
+    StripePriceId);
+id!(/// A coupon; its text is the merchant's choice.
+    CouponId);
+id!(/// A promotion code's identifier, `promo_`; not the code that people type.
+    PromotionCodeId);
+id!(/// A configuration of the customer portal, `bpc_`.
+    ConfigurationId);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_bounded_and_harmless_in_a_path() {
+        for (text, good) in [
+            ("cs_test_a1B2", true),
+            ("gold plan/2019", true),
+            ("a.b", true),
+            ("", false),
+            (".", false),
+            ("..", false),
+            ("cus_\n1", false),
+        ] {
+            assert_eq!(SessionId::new(text).is_some(), good, "{text:?}");
+            let json = serde_json::to_string(text).unwrap();
+            assert_eq!(serde_json::from_str::<SessionId>(&json).is_ok(), good);
+        }
+        assert!(SessionId::new("x".repeat(255)).is_some());
+        assert!(SessionId::new("x".repeat(256)).is_none());
+    }
+}

@@ -1,0 +1,98 @@
+//! The two keys of a request: the account's secret, which is never printed, and the name of the
+//! logical operation, under which Stripe does it once however often it is asked.
+
+use std::fmt;
+
+use reqwest::header::HeaderValue;
+
+/// Longer than any key that Stripe makes.
+const MAX_SECRET_BYTES: usize = 512;
+/// Stripe's own bound.
+const MAX_OPERATION_BYTES: usize = 255;
+
+/// The secret key of a Stripe account, `sk_` or `rk_`. Never printed.
+#[derive(Clone)]
+pub struct SecretKey {
+    text: Box<str>,
+    /// Marked sensitive, so that nothing along the way prints it either.
+    bearer: HeaderValue,
+}
+
+impl SecretKey {
+    /// Takes 1 to 512 visible ASCII characters; `None` for anything else, which could be no key.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        if !is_visible(text, MAX_SECRET_BYTES) {
+            return None;
+        }
+        let mut bearer = HeaderValue::try_from(format!("Bearer {text}")).ok()?;
+        bearer.set_sensitive(true);
+        Some(Self {
+            text: text.into(),
+            bearer,
+        })
+    }
+
+    pub(super) fn bearer(&self) -> HeaderValue {
+        self.bearer.clone()
+    }
+
+    /// A text from outside, with this key taken out where it repeats it.
+    pub(super) fn redact(&self, text: &str) -> String {
+        text.replace(&*self.text, "[secret key]")
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey(..)")
+    }
+}
+
+/// Names one logical operation. The same name with the same form is done once and answered alike
+/// for at least 24 hours; with another form it is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OperationKey(HeaderValue);
+
+impl OperationKey {
+    /// Takes 1 to 255 visible ASCII characters, such as `checkout/ord_...`.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let header = HeaderValue::from_str(text).ok()?;
+        is_visible(text, MAX_OPERATION_BYTES).then_some(Self(header))
+    }
+
+    pub(super) fn header(&self) -> HeaderValue {
+        self.0.clone()
+    }
+}
+
+fn is_visible(text: &str, max: usize) -> bool {
+    (1..=max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_not_printed_by_anything() {
+        let key = SecretKey::new("sk_test_verysecret").unwrap();
+        assert_eq!(format!("{key:?}"), "SecretKey(..)");
+        assert!(!format!("{:?}", key.bearer()).contains("verysecret"));
+        assert_eq!(
+            key.redact("no such key: sk_test_verysecret."),
+            "no such key: [secret key]."
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_a_header_is_no_key() {
+        for text in ["", "a b", "a\nb", "é", &"x".repeat(513)] {
+            assert!(SecretKey::new(text).is_none(), "{text:?}");
+            assert!(OperationKey::new(text).is_none(), "{text:?}");
+        }
+        assert!(OperationKey::new(&"x".repeat(255)).is_some());
+        assert!(OperationKey::new(&"x".repeat(256)).is_none());
+    }
+}

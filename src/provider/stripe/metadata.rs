@@ -1,0 +1,87 @@
+//! What we write on Stripe's objects to know them again: which project's, which order's.
+//!
+//! Metadata is the merchant's to edit, so reading it never fails; what does not parse is not ours.
+
+use domain::id::{OrderId, PriceId, ProjectId};
+use serde::{Deserialize, Deserializer};
+
+use super::form::Form;
+
+/// The key under which the project is written.
+pub const PROJECT: &str = "scrip_project_id";
+/// The key under which the order is written.
+pub const ORDER: &str = "scrip_order_id";
+/// The key under which our price is written.
+pub const PRICE: &str = "scrip_price_id";
+
+/// The order that an object was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reference {
+    /// Whose.
+    pub project: ProjectId,
+    /// Which.
+    pub order: OrderId,
+}
+
+impl Reference {
+    /// Adds it as metadata under `prefix`, such as `payment_intent_data[metadata]`.
+    pub(super) fn put(self, form: Form, prefix: &str) -> Form {
+        form.with(format!("{prefix}[{PROJECT}]"), self.project)
+            .with(format!("{prefix}[{ORDER}]"), self.order)
+    }
+}
+
+/// What was read back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// The project, where one is named.
+    pub project: Option<ProjectId>,
+    /// The order, where one is named.
+    pub order: Option<OrderId>,
+    /// Our price, where one is named.
+    pub price: Option<PriceId>,
+}
+
+impl<'de> Deserialize<'de> for Metadata {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Default, Deserialize)]
+        struct Texts {
+            #[serde(default, rename = "scrip_project_id")]
+            project: Option<String>,
+            #[serde(default, rename = "scrip_order_id")]
+            order: Option<String>,
+            #[serde(default, rename = "scrip_price_id")]
+            price: Option<String>,
+        }
+        // `null` stands for none.
+        let texts = Option::<Texts>::deserialize(from)?.unwrap_or_default();
+        Ok(Self {
+            project: texts.project.and_then(|text| text.parse().ok()),
+            order: texts.order.and_then(|text| text.parse().ok()),
+            price: texts.price.and_then(|text| text.parse().ok()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_ours_is_read() {
+        let read = |json: &str| serde_json::from_str::<Metadata>(json).unwrap();
+        let (project, order) = (ProjectId(1), OrderId(2));
+        let json =
+            format!(r#"{{"{PROJECT}":"{project}","{ORDER}":"{order}","{PRICE}":"else","x":"y"}}"#);
+        assert_eq!(
+            read(&json),
+            Metadata {
+                project: Some(project),
+                order: Some(order),
+                price: None
+            }
+        );
+        assert_eq!(read("{}"), Metadata::default());
+        assert_eq!(read("null"), Metadata::default());
+    }
+}

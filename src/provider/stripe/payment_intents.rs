@@ -1,0 +1,52 @@
+//! Payment intents: the way from a session to its charge.
+
+use serde::Deserialize;
+
+use super::{
+    client::Client,
+    error::Error,
+    form::Form,
+    id::{ChargeId, CustomerId, PaymentIntentId},
+    metadata::Metadata,
+};
+
+/// A payment intent, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct PaymentIntent {
+    /// Its identifier.
+    pub id: PaymentIntentId,
+    /// What came in, in the minor unit.
+    pub amount_received: i64,
+    /// The last charge that was tried for it.
+    pub latest_charge: Option<ChargeId>,
+    /// Who pays.
+    pub customer: Option<CustomerId>,
+    /// What we wrote on it.
+    #[serde(default)]
+    pub metadata: Metadata,
+}
+
+impl Client {
+    /// Reads a payment intent.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn payment_intent(&self, id: &PaymentIntentId) -> Result<PaymentIntent, Error> {
+        self.get(&["payment_intents", id.as_str()], &Form::new())
+            .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_charge_is_found() {
+        let json = r#"{"id":"pi_1","object":"payment_intent","amount_received":500,
+            "latest_charge":"ch_1","customer":"cus_1","metadata":{},"status":"succeeded"}"#;
+        let intent: PaymentIntent = serde_json::from_str(json).unwrap();
+        assert_eq!(intent.latest_charge, ChargeId::new("ch_1"));
+    }
+}

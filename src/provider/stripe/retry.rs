@@ -1,0 +1,119 @@
+//! Whether to ask again, and when. Pure, so that every rule is a line in a table.
+
+use std::time::Duration;
+
+/// Requests for one call, the first one included.
+pub(super) const MAX_ATTEMPTS: u32 = 3;
+/// Before the second attempt; doubled for each later one.
+const FIRST_PAUSE_MS: u64 = 500;
+/// Somebody waits for the answer: if Stripe asks for a longer pause, the caller is told instead.
+pub(super) const MAX_PAUSE: Duration = Duration::from_secs(5);
+
+/// How an attempt failed, as far as it matters here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Failed<'a> {
+    /// The status; `None`: no answer at all.
+    pub(super) status: Option<u16>,
+    /// The `code` in the body.
+    pub(super) code: Option<&'a str>,
+    /// The header `Stripe-Should-Retry`, where it says something.
+    pub(super) should_retry: Option<bool>,
+    /// The header `Retry-After`, in seconds.
+    pub(super) retry_after_seconds: Option<u64>,
+}
+
+impl Failed<'_> {
+    /// Whether the same request may fare better later.
+    pub(super) fn is_passing(self) -> bool {
+        let Some(status) = self.status else {
+            return true;
+        };
+        // Stripe knows best: a 500 that it recorded under the operation key would only be repeated.
+        self.should_retry.unwrap_or(match status {
+            429 | 500..=599 => true,
+            // Somebody else is at the object, or at this very operation.
+            409 => matches!(self.code, Some("lock_timeout" | "idempotency_key_in_use")),
+            _ => false,
+        })
+    }
+
+    /// The pause before the next attempt, after `attempts` were made; `None`: give up. `jitter` is a
+    /// random byte.
+    pub(super) fn pause(self, attempts: u32, jitter: u8) -> Option<Duration> {
+        if attempts >= MAX_ATTEMPTS || !self.is_passing() {
+            return None;
+        }
+        // Between half of it and all of it, so that many callers do not come back at once.
+        let half = (FIRST_PAUSE_MS / 2) << attempts.saturating_sub(1).min(MAX_ATTEMPTS);
+        let jitter = half.saturating_mul(u64::from(jitter)) / 255;
+        let own = Duration::from_millis(half.saturating_add(jitter));
+        let asked = Duration::from_secs(self.retry_after_seconds.unwrap_or(0));
+        (asked <= MAX_PAUSE).then_some(own.max(asked))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(status: u16) -> Failed<'static> {
+        Failed {
+            status: Some(status),
+            ..Failed::default()
+        }
+    }
+
+    #[test]
+    fn only_what_may_pass_is_tried_again() {
+        let code = |code| Failed {
+            code: Some(code),
+            ..status(409)
+        };
+        let told = |status_is, should| Failed {
+            should_retry: Some(should),
+            ..status(status_is)
+        };
+        for (failed, again) in [
+            (Failed::default(), true),
+            (status(429), true),
+            (status(500), true),
+            (status(503), true),
+            (status(599), true),
+            (code("lock_timeout"), true),
+            (code("idempotency_key_in_use"), true),
+            (code("resource_already_exists"), false),
+            (status(409), false),
+            (status(400), false),
+            (status(401), false),
+            (status(402), false),
+            (status(404), false),
+            (status(302), false),
+            (told(500, false), false),
+            (told(429, false), false),
+            (told(400, true), true),
+        ] {
+            assert_eq!(failed.pause(1, 0).is_some(), again, "{failed:?}");
+        }
+    }
+
+    #[test]
+    fn pauses_grow_and_end() {
+        let pauses = |jitter| [1, 2, 3].map(|n| Failed::default().pause(n, jitter));
+        let ms = |ms| Some(Duration::from_millis(ms));
+        assert_eq!(pauses(0), [ms(250), ms(500), None]);
+        assert_eq!(pauses(255), [ms(500), ms(1000), None]);
+    }
+
+    #[test]
+    fn the_provider_may_ask_for_a_longer_pause_but_not_for_any() {
+        let asked = |seconds| Failed {
+            retry_after_seconds: Some(seconds),
+            ..status(429)
+        };
+        assert_eq!(asked(0).pause(1, 0), Some(Duration::from_millis(250)));
+        assert_eq!(asked(2).pause(1, 0), Some(Duration::from_secs(2)));
+        assert_eq!(asked(5).pause(1, 0), Some(Duration::from_secs(5)));
+        assert_eq!(asked(6).pause(1, 0), None);
+        assert_eq!(asked(u64::MAX).pause(1, 0), None);
+    }
+}

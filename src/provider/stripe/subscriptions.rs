@@ -1,0 +1,181 @@
+//! Subscriptions: what is billed each cycle.
+
+use serde::Deserialize;
+
+use super::{
+    client::Client,
+    error::Error,
+    form::Form,
+    id::{CustomerId, InvoiceId, StripePriceId, StripeProductId, SubscriptionId},
+    metadata::Metadata,
+    read::{Page, words},
+};
+
+/// A subscription, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Subscription {
+    /// Its identifier.
+    pub id: SubscriptionId,
+    /// Who pays.
+    pub customer: CustomerId,
+    /// How it is.
+    pub status: SubscriptionStatus,
+    /// Set where it was cancelled for the period's end the classic way.
+    #[serde(default)]
+    cancel_at_period_end: bool,
+    /// When it is to end, in seconds since the Unix epoch. Subscriptions with flexible billing are
+    /// cancelled for the period's end by this alone.
+    pub cancel_at: Option<i64>,
+    /// When it was asked to end, in seconds since the Unix epoch.
+    pub canceled_at: Option<i64>,
+    /// When it ended, in seconds since the Unix epoch.
+    pub ended_at: Option<i64>,
+    /// The newest invoice.
+    pub latest_invoice: Option<InvoiceId>,
+    /// What we wrote on it.
+    #[serde(default)]
+    pub metadata: Metadata,
+    #[serde(default)]
+    items: Page<SubscriptionItem>,
+    /// Where versions before 2025-03-31 had it: endpoints may still send those.
+    current_period_end: Option<i64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct SubscriptionItem {
+    price: ItemPrice,
+    current_period_end: Option<i64>,
+}
+
+/// What a subscription is billed by.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct ItemPrice {
+    /// Its identifier.
+    pub id: StripePriceId,
+    /// What it is a price of.
+    pub product: StripeProductId,
+    /// What we wrote on it.
+    #[serde(default)]
+    pub metadata: Metadata,
+}
+
+impl Subscription {
+    /// What it is billed by. Ours have one item.
+    #[must_use]
+    pub fn price(&self) -> Option<&ItemPrice> {
+        self.items.data.first().map(|item| &item.price)
+    }
+
+    /// When the period ends that is running, in seconds since the Unix epoch.
+    #[must_use]
+    pub fn current_period_end(&self) -> Option<i64> {
+        let ends = self.items.data.iter();
+        ends.filter_map(|item| item.current_period_end)
+            .max()
+            .or(self.current_period_end)
+    }
+
+    /// Whether it ends instead of being renewed, in either way of saying so.
+    #[must_use]
+    pub fn is_ending(&self) -> bool {
+        let by_date = match (self.cancel_at, self.current_period_end()) {
+            (Some(at), Some(end)) => at <= end,
+            (at, None) => at.is_some(),
+            (None, Some(_)) => false,
+        };
+        self.cancel_at_period_end || by_date
+    }
+}
+
+words! {
+    /// How a subscription is.
+    SubscriptionStatus {
+        /// The first payment is missing.
+        Incomplete,
+        /// The first payment did not come within a day. Final.
+        IncompleteExpired,
+        /// Not billed yet.
+        Trialing,
+        /// Paid.
+        Active,
+        /// A renewal is not paid, and is being tried again.
+        PastDue,
+        /// Ended. Final.
+        Canceled,
+        /// A renewal is not paid, and is no longer tried.
+        Unpaid,
+        /// Not billed for the time being.
+        Paused,
+    }
+}
+
+impl Client {
+    /// Reads a subscription.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn subscription(&self, id: &SubscriptionId) -> Result<Subscription, Error> {
+        self.get(&["subscriptions", id.as_str()], &Form::new())
+            .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(fields: &str) -> Subscription {
+        serde_json::from_str(&format!(
+            r#"{{"id":"sub_1","object":"subscription","customer":"cus_1",{fields}}}"#
+        ))
+        .unwrap()
+    }
+
+    const ITEMS: &str = r#""items":{"object":"list","data":[{"id":"si_1",
+        "current_period_start":100,"current_period_end":200,
+        "price":{"id":"price_1","product":"prod_1","metadata":{}}}]}"#;
+
+    #[test]
+    fn the_period_and_the_price_are_read_from_the_item() {
+        let subscription = read(&format!(
+            r#""status":"active","cancel_at_period_end":false,"cancel_at":null,{ITEMS}"#
+        ));
+        assert_eq!(subscription.current_period_end(), Some(200));
+        assert_eq!(subscription.price().unwrap().id.as_str(), "price_1");
+        assert_eq!(subscription.status, SubscriptionStatus::Active);
+        assert!(!subscription.is_ending());
+    }
+
+    #[test]
+    fn the_period_is_found_where_older_versions_have_it() {
+        let subscription = read(
+            r#""status":"active","current_period_end":300,
+            "items":{"data":[{"price":{"id":"price_1","product":"prod_1"}}]}"#,
+        );
+        assert_eq!(subscription.current_period_end(), Some(300));
+    }
+
+    #[test]
+    fn it_ends_when_told_to_in_either_way() {
+        for (fields, ending) in [
+            (r#""cancel_at_period_end":true,"cancel_at":200"#, true),
+            (r#""cancel_at_period_end":false,"cancel_at":200"#, true),
+            (r#""cancel_at_period_end":false,"cancel_at":150"#, true),
+            // Somebody set a date some renewals ahead.
+            (r#""cancel_at_period_end":false,"cancel_at":900"#, false),
+            (r#""cancel_at_period_end":false,"cancel_at":null"#, false),
+        ] {
+            let subscription = read(&format!(r#""status":"active",{fields},{ITEMS}"#));
+            assert_eq!(subscription.is_ending(), ending, "{fields}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_status_is_read() {
+        let subscription = read(r#""status":"something_new""#);
+        assert_eq!(subscription.status, SubscriptionStatus::Other);
+        assert_eq!(subscription.price(), None);
+        assert_eq!(subscription.current_period_end(), None);
+    }
+}
