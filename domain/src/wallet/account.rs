@@ -7,7 +7,7 @@ use super::apply::Corrupt;
 use crate::{
     amount::MAX_CREDITS,
     history::Reason,
-    id::{OrderId, ProductId},
+    id::{OrderSerial, ProductId},
     time::{Period, Timestamp},
 };
 
@@ -25,7 +25,7 @@ pub struct Lot {
     /// When the rest expires; [`Timestamp::NEVER`] if it does not.
     pub expires_at: Timestamp,
     /// The order that bought them.
-    pub order: Option<OrderId>,
+    pub order: Option<OrderSerial>,
 }
 
 impl Lot {
@@ -130,7 +130,7 @@ impl Account {
         source: Reason,
         credits: i64,
         expires_at: Timestamp,
-        order: Option<OrderId>,
+        order: Option<OrderSerial>,
     ) -> Result<(), Corrupt> {
         let balance = self
             .balance
