@@ -2,7 +2,7 @@
 //! the model says, and whatever prefix of its events is replayed must give what it was then.
 
 mod calendar;
-mod check;
+pub(super) mod check;
 mod command;
 mod model;
 mod purse;

@@ -40,11 +40,11 @@ pub(super) fn same(teller: &Teller, model: &Model) {
         assert_eq!(open.is_some(), expected.status == HoldStatus::Open);
     }
     let features: Vec<&str> = model.features.iter().map(String::as_str).collect();
-    assert_eq!(teller.wallet.features(), features);
+    assert_eq!(teller.wallet.features(teller.now), features);
 }
 
 /// The books balance, nothing is below zero, nothing that should have happened has not.
-pub(super) fn sound(teller: &Teller) {
+pub(in crate::wallet::tests) fn sound(teller: &Teller) {
     let Teller {
         wallet,
         records,
@@ -111,7 +111,7 @@ pub(super) fn sound(teller: &Teller) {
 
 /// Any prefix of the events gives the wallet that was there then, also when both the events and a
 /// snapshot were written down and read back; the history comes out the same.
-pub(super) fn replays(teller: &Teller) {
+pub(in crate::wallet::tests) fn replays(teller: &Teller) {
     let mut state: Option<Wallet> = None;
     let mut records: Vec<Record> = Vec::new();
     for (event, expected) in teller.events.iter().zip(&teller.states) {
