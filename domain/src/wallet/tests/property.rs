@@ -5,7 +5,9 @@ mod calendar;
 pub(super) mod check;
 mod command;
 mod model;
+mod purchase;
 mod purse;
+mod till;
 
 use proptest::prelude::*;
 
@@ -169,6 +171,7 @@ impl Run {
                 }
                 nothing
             }
+            Command::Buy(ref purchase) => self.both_buy(purchase),
             Command::Again { .. } => nothing,
         }
     }
