@@ -199,6 +199,11 @@ impl Account {
         lot.map_or(0, Lot::free)
     }
 
+    /// Where a lot is in burn order.
+    pub(super) fn place_of(&self, number: u64) -> Option<usize> {
+        self.lots.iter().position(|lot| lot.number == number)
+    }
+
     /// Moves the end of some orders' lots forward to `at`. Held credits go when they come back.
     pub(super) fn end_lots(&mut self, orders: &BTreeSet<OrderSerial>, at: Timestamp) {
         for lot in &mut self.lots {

@@ -179,6 +179,11 @@ impl Wallet {
         }
         for account in &mut self.accounts {
             account.end_lots(&ended, ends_at);
+            // Held credits are settled soonest-ending first, too: those would be lost otherwise.
+            let holds = self.holds.values_mut();
+            for hold in holds.filter(|hold| hold.product == account.product) {
+                hold.pins.sort_by_key(|&(lot, _)| account.place_of(lot));
+            }
         }
         self.refresh_due();
         Ok(None)

@@ -243,7 +243,7 @@ fn play(worth: i64, products: u128, commands: &[Command]) {
 const COINS_IN_MAX: i64 = 6361;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
     fn a_wallet_is_what_the_naive_model_says(

@@ -157,6 +157,19 @@ fn held_credits_of_the_last_cycle_go_when_they_come_back() {
 }
 
 #[test]
+fn a_settlement_takes_first_what_would_be_lost() {
+    let mut teller = Teller::new();
+    let end = teller.after_seconds(DAY);
+    teller.credit(credit("gift", 30, Some(end))).unwrap();
+    teller.subscribe(1, 1, basic());
+    teller.place(hold(1, 130, end)).unwrap();
+    teller.renew(2, 1, basic());
+    teller.settle(hold_id(1), 100).unwrap();
+    assert_eq!((teller.left_of(1), teller.gold()), (0, 130));
+    assert_eq!(teller.expiries(), []);
+}
+
+#[test]
 fn a_hold_placed_after_the_renewal_pins_the_new_credits() {
     let mut teller = subscribed();
     teller
