@@ -35,10 +35,10 @@ impl Wallet {
     /// only by a payment; that it ended is kept for when its payment is heard of.
     #[must_use]
     pub fn update_subscription(&self, report: UpdateSubscription, now: Timestamp) -> Vec<Event> {
-        let mut draft = Draft::on(self, now);
         let Some(known) = self.subscription(&report.subscription) else {
             let ended = report.status == SubscriptionStatus::Canceled;
             if ended && !self.is_gone(&report.subscription) {
+                let mut draft = Draft::on(self, now);
                 draft.push(Change::SubscriptionGone {
                     subscription: report.subscription,
                 });
@@ -54,6 +54,7 @@ impl Wallet {
             return Vec::new();
         }
         let status = next.status;
+        let mut draft = Draft::on(self, now);
         draft.push(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
             news: known.news(&next),
             subscription: next,

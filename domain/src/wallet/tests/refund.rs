@@ -189,6 +189,8 @@ fn a_refund_before_its_order_is_known_is_kept_for_it() {
         ..Reversal::default()
     };
     assert_eq!(teller.placed_order(1).reversal, known);
+    let commerce = teller.wallet.commerce.as_ref().unwrap();
+    assert!(commerce.early.is_empty(), "kept once");
     teller.pay(1, 1000).unwrap();
     assert_eq!(teller.gold(), 50);
 }
