@@ -3,7 +3,7 @@
 use domain::{
     Rejection, Timestamp,
     history::{Entry, HoldFacts, Reason},
-    id::{LedgerId, ProductId, WalletId},
+    id::{LedgerId, OrderId, ProductId, WalletId},
     text::ExternalUserId,
     wallet::NextExpiry,
 };
@@ -86,6 +86,8 @@ pub struct LedgerLine {
     pub id: LedgerId,
     /// When it was written.
     pub at: Timestamp,
+    /// The order behind it.
+    pub order: Option<OrderId>,
     /// What it says.
     pub entry: Entry,
 }

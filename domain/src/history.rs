@@ -8,7 +8,7 @@ use siphasher::sip::SipHasher13;
 
 use crate::{
     amount::Amount,
-    id::{HoldId, OrderId, ProductId, WalletKey},
+    id::{HoldId, OrderSerial, ProductId, WalletKey},
     text::{IdempotencyKey, Meta},
     time::Timestamp,
 };
@@ -43,7 +43,7 @@ pub struct Entry {
     /// Why.
     pub reason: Reason,
     /// The order behind it.
-    pub order: Option<OrderId>,
+    pub order: Option<OrderSerial>,
     /// The key that the caller gave.
     pub key: Option<IdempotencyKey>,
     /// The caller's own note, JSON text.

@@ -89,8 +89,6 @@ id!(/// A price of a product.
     PriceId, "price_");
 id!(/// A wallet, as shown to callers; storage addresses it by [`WalletKey`].
     WalletId, "wal_");
-id!(/// An order: one checkout or one renewal.
-    OrderId, "ord_");
 id!(/// A ledger entry.
     LedgerId, "led_");
 
@@ -114,6 +112,18 @@ impl fmt::Debug for CodeHash {
     }
 }
 
+/// An order within its wallet: a UUID version 7, or one derived from a renewal's invoice. Callers
+/// see it inside an [`OrderId`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct OrderSerial(pub u128);
+
+impl fmt::Debug for OrderSerial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("order:")?;
+        write_body(f, self.0)
+    }
+}
+
 /// A hold. It carries the wallet that it belongs to, so that no index from holds to wallets has to
 /// grow for ever; `serial` alone is unique and unguessable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -124,37 +134,65 @@ pub struct HoldId {
     pub wallet: WalletKey,
 }
 
-impl HoldId {
-    /// What every hold's identifier starts with.
-    pub const PREFIX: &'static str = "hold_";
+/// An order: one checkout or one renewal. Like a hold it carries its wallet, the one that it fills.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct OrderId {
+    /// Names it within its wallet; unguessable.
+    pub serial: OrderSerial,
+    /// The wallet that it fills.
+    pub wallet: WalletKey,
 }
 
-impl fmt::Display for HoldId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Self::PREFIX)?;
-        write_body(f, self.serial)?;
-        write_body(f, u128::from_be_bytes(self.wallet.0))
-    }
+macro_rules! id_in_wallet {
+    ($name:ident, $prefix:literal, $kind:literal, $number:expr, $serial:expr) => {
+        impl $name {
+            #[doc = concat!("What every ", $kind, "'s identifier starts with.")]
+            pub const PREFIX: &'static str = $prefix;
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(Self::PREFIX)?;
+                write_body(f, $number(self.serial))?;
+                write_body(f, u128::from_be_bytes(self.wallet.0))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseIdError;
+
+            fn from_str(text: &str) -> Result<Self, ParseIdError> {
+                let body = text.strip_prefix(Self::PREFIX).ok_or(ParseIdError)?;
+                let (serial, wallet) = body.split_at_checked(BODY_LEN).ok_or(ParseIdError)?;
+                Ok(Self {
+                    serial: $serial(parse_body(serial)?),
+                    wallet: WalletKey(parse_body(wallet)?.to_be_bytes()),
+                })
+            }
+        }
+    };
 }
 
-impl fmt::Debug for HoldId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl FromStr for HoldId {
-    type Err = ParseIdError;
-
-    fn from_str(text: &str) -> Result<Self, ParseIdError> {
-        let body = text.strip_prefix(Self::PREFIX).ok_or(ParseIdError)?;
-        let (serial, wallet) = body.split_at_checked(BODY_LEN).ok_or(ParseIdError)?;
-        Ok(Self {
-            serial: parse_body(serial)?,
-            wallet: WalletKey(parse_body(wallet)?.to_be_bytes()),
-        })
-    }
-}
+id_in_wallet!(
+    HoldId,
+    "hold_",
+    "hold",
+    std::convert::identity,
+    std::convert::identity
+);
+id_in_wallet!(
+    OrderId,
+    "ord_",
+    "order",
+    |serial: OrderSerial| serial.0,
+    OrderSerial
+);
 
 #[cfg(test)]
 mod tests {
@@ -170,6 +208,11 @@ mod tests {
                 wallet: WalletKey(value.to_le_bytes()),
             };
             assert_eq!(hold.to_string().parse(), Ok(hold));
+            let order = OrderId {
+                serial: OrderSerial(value),
+                wallet: WalletKey(value.to_le_bytes()),
+            };
+            assert_eq!(order.to_string().parse(), Ok(order));
         }
     }
 
@@ -191,5 +234,13 @@ mod tests {
                 .is_err()
         );
         assert!("hold_é".parse::<HoldId>().is_err());
+        let hold = HoldId {
+            serial: 77,
+            wallet: WalletKey([7; 16]),
+        };
+        let order = hold.to_string().replace("hold_", "ord_");
+        assert!(order.parse::<OrderId>().is_ok());
+        assert!(order.parse::<HoldId>().is_err());
+        assert!(order[..order.len() - 26].parse::<OrderId>().is_err());
     }
 }

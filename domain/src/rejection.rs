@@ -12,6 +12,9 @@ pub enum Rejection {
     /// No such hold in this project.
     #[error("No such hold.")]
     HoldNotFound,
+    /// No such order in this project.
+    #[error("No such order.")]
+    OrderNotFound,
     /// No product was named and the project has not exactly one that holds credits. Decided after
     /// the replay, so that adding a product breaks no retry.
     #[error("Name the product: this project does not have exactly one that holds credits.")]
@@ -22,6 +25,12 @@ pub enum Rejection {
     /// The hold was closed before, with another outcome.
     #[error("This hold is already closed with another outcome.")]
     HoldClosed,
+    /// The wallet has a subscription to the product already, active or past due.
+    #[error("This wallet is already subscribed to the product.")]
+    AlreadySubscribed,
+    /// The wallet has completed no purchase: the provider does not know its owner.
+    #[error("This wallet has no completed purchase.")]
+    NoPurchase,
     /// The balance would pass [`crate::MAX_CREDITS`].
     #[error("The balance would pass 9007199254740991 credits.")]
     BalanceLimit,

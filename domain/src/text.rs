@@ -47,6 +47,19 @@ text!(/// A feature slug: 1 to 100 characters of `a-z A-Z 0-9 . _ : -`.
 text!(/// A JSON object of at most 4 KiB, kept as the text that was sent (minus insignificant space).
     Meta, check_meta);
 
+text!(/// A buyer's email address, as the provider or the caller gave it: up to 320 characters.
+    Email, check_email);
+text!(/// The provider's name for a checkout session (`cs_…`); callers see it.
+    CheckoutId, check_reference);
+text!(/// The provider's name for a buyer.
+    CustomerId, check_reference);
+text!(/// The provider's name for a payment.
+    PaymentId, check_reference);
+text!(/// The provider's name for an invoice.
+    InvoiceId, check_reference);
+text!(/// The provider's name for a subscription.
+    SubscriptionId, check_reference);
+
 /// Largest `meta`, in bytes of JSON text.
 pub const MAX_META_BYTES: usize = 4096;
 
@@ -70,6 +83,27 @@ fn check_user(text: &str) -> Result<(), TextError> {
         return Err(TextError("An external user id has no control characters."));
     }
     Ok(())
+}
+
+fn check_email(text: &str) -> Result<(), TextError> {
+    check_length(text, 320, "An email address has 3 to 320 characters.")?;
+    // Whether mail arrives only mail can tell; this keeps out what cannot be an address at all.
+    let halves = text.rsplit_once('@');
+    let shaped = halves.is_some_and(|(user, host)| !user.is_empty() && !host.is_empty());
+    if shaped && !text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        Ok(())
+    } else {
+        Err(TextError("This is not an email address."))
+    }
+}
+
+fn check_reference(text: &str) -> Result<(), TextError> {
+    check_length(text, 255, "A provider's id has 1 to 255 characters.")?;
+    if text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        Ok(())
+    } else {
+        Err(TextError("A provider's id has only printable characters."))
+    }
 }
 
 fn check_feature(text: &str) -> Result<(), TextError> {
@@ -109,5 +143,24 @@ mod tests {
         assert!(ExternalUserId::new("Jo é@x/../ 😀").is_ok());
         assert!(ExternalUserId::new("a\u{0}b").is_err());
         assert!(ExternalUserId::new("a\nb").is_err());
+    }
+
+    #[test]
+    fn an_email_address_has_two_halves_and_no_space() {
+        for good in ["a@b", "jo.é+x@mail.example", "\"odd@one\"@b"] {
+            assert!(Email::new(good).is_ok(), "{good}");
+        }
+        let long = format!("{}@b", "a".repeat(319));
+        for bad in ["", "a", "@b", "a@", "a b@c", "a@b\n", &long] {
+            assert!(Email::new(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_providers_id_is_printable() {
+        assert!(CheckoutId::new("cs_test_a1B2").is_ok());
+        for bad in ["", "cs 1", "cs\u{0}", "cs_é"] {
+            assert!(CheckoutId::new(bad).is_err(), "{bad}");
+        }
     }
 }

@@ -159,7 +159,7 @@ pub(crate) fn new_alias(key: &WalletKey, event: &Event) -> Option<CodeHash> {
         Change::CodeRotated { hash, .. } => hash,
         Change::Created(created) => match &created.owner {
             Owner::Code { hash, .. } => hash,
-            Owner::External(_) => return None,
+            Owner::External(_) | Owner::Order => return None,
         },
         _ => return None,
     };

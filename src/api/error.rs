@@ -80,6 +80,8 @@ codes! {
     PriceNotFound = NOT_FOUND "price_not_found" "No such price.";
     /// No such hold in this project.
     HoldNotFound = NOT_FOUND "hold_not_found" "No such hold.";
+    /// No such order in this project.
+    OrderNotFound = NOT_FOUND "order_not_found" "No such order.";
     /// No such project; administration only.
     ProjectNotFound = NOT_FOUND "project_not_found" "No such project.";
     /// No such key in this project; administration only.
@@ -99,6 +101,11 @@ codes! {
         "This idempotency key was used before with another product or amount.";
     /// The hold ended before, in another way.
     HoldClosed = CONFLICT "hold_closed" "This hold is already closed with another outcome.";
+    /// The wallet has a subscription to the product already.
+    AlreadySubscribed = CONFLICT "already_subscribed"
+        "This wallet is already subscribed to the product.";
+    /// The provider does not know the wallet's owner.
+    NoPurchase = CONFLICT "no_purchase" "This wallet has no completed purchase.";
     /// A grant past 2^53 - 1 credits.
     BalanceLimit = CONFLICT "balance_limit" "The balance would pass 9007199254740991 credits.";
     /// Too many requests.
@@ -253,7 +260,10 @@ impl Error {
                 ..Self::new(Code::ProductRequired)
             },
             Rejection::KeyReused => Self::new(Code::IdempotencyKeyReused),
+            Rejection::OrderNotFound => Self::new(Code::OrderNotFound),
             Rejection::HoldClosed => Self::new(Code::HoldClosed),
+            Rejection::AlreadySubscribed => Self::new(Code::AlreadySubscribed),
+            Rejection::NoPurchase => Self::new(Code::NoPurchase),
             Rejection::BalanceLimit => Self::new(Code::BalanceLimit),
             Rejection::Insufficient {
                 product,
@@ -390,12 +400,15 @@ mod tests {
             (404, "product_not_found"),
             (404, "price_not_found"),
             (404, "hold_not_found"),
+            (404, "order_not_found"),
             (404, "route_not_found"),
             (405, "method_not_allowed"),
             (413, "body_too_large"),
             (415, "unsupported_media_type"),
             (409, "idempotency_key_reused"),
             (409, "hold_closed"),
+            (409, "already_subscribed"),
+            (409, "no_purchase"),
             (409, "balance_limit"),
             (429, "rate_limited"),
             (429, "too_many_invalid_codes"),

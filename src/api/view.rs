@@ -315,7 +315,7 @@ impl<'a> LedgerEntry<'a> {
             credit_unit: credit_unit(project, entry.product),
             balance_after: entry.balance_after,
             created_at: Instant(line.at),
-            order_id: entry.order.map(|order| order.to_string()),
+            order_id: line.order.map(|order| order.to_string()),
             idempotency_key: entry.key.as_ref().map(|key| key.as_str()),
             meta: entry.meta.as_ref().and_then(|meta| raw(meta.as_str())),
             expires_at: entry.expires_at.map(Instant),

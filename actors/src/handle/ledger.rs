@@ -1,7 +1,10 @@
 //! Reading a ledger: the wallet tells what is not folded yet, the rest is read here, off the
 //! runtime's own threads and without holding up the wallet.
 
-use domain::history::Record;
+use domain::{
+    history::Record,
+    id::{OrderId, WalletId, WalletKey},
+};
 
 use super::{Address, Handle, Scope};
 use crate::{
@@ -27,7 +30,7 @@ impl Handle {
             .ask_existing(scope, address, |reply| Command::Ledger(asked, reply))
             .await?;
         if parts.recent.len() > query.limit || parts.below <= 1 {
-            let wallet = parts.wallet;
+            let wallet = (parts.wallet, parts.key);
             return Ok(page(wallet, parts.recent, query.limit, None));
         }
         let read = tokio::task::spawn_blocking(move || read_on(parts, &query)).await;
@@ -38,10 +41,12 @@ impl Handle {
 fn read_on(parts: LedgerParts, query: &LedgerQuery) -> Result<LedgerPage, Error> {
     let LedgerParts {
         wallet,
+        key,
         recent: mut records,
         history,
         mut below,
     } = parts;
+    let wallet = (wallet, key);
     let mut looked_at = 0_usize;
     while records.len() <= query.limit && below > 1 {
         if looked_at >= MAX_SCAN {
@@ -63,7 +68,7 @@ fn read_on(parts: LedgerParts, query: &LedgerQuery) -> Result<LedgerPage, Error>
 
 /// `more` is where to read on when the scan was cut short.
 fn page(
-    wallet: domain::id::WalletId,
+    (wallet, key): (WalletId, WalletKey),
     mut records: Vec<Record>,
     limit: usize,
     more: Option<u64>,
@@ -78,9 +83,15 @@ fn page(
     let line = |record: Record| {
         let id = ledger_id(wallet, record.seq, record.at);
         let at = record.at;
-        record
-            .into_entry()
-            .map(|entry| LedgerLine { id, at, entry })
+        record.into_entry().map(|entry| LedgerLine {
+            id,
+            at,
+            order: entry.order.map(|serial| OrderId {
+                serial,
+                wallet: key,
+            }),
+            entry,
+        })
     };
     LedgerPage {
         lines: records.into_iter().filter_map(line).collect(),

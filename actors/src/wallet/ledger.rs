@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
-use domain::{history::Record, id::WalletId};
+use domain::{
+    history::Record,
+    id::{WalletId, WalletKey},
+};
 use persistence::History;
 
 use super::{Caller, Rules, state::WalletState};
@@ -12,6 +15,8 @@ use crate::answer::{Error, LedgerQuery};
 /// What the wallet itself knows of a page.
 pub(crate) struct LedgerParts {
     pub(crate) wallet: WalletId,
+    /// The wallet that the orders in it belong to.
+    pub(crate) key: WalletKey,
     /// Matching records, newest first, one more than asked for if there are so many.
     pub(crate) recent: Vec<Record>,
     /// Where to read on.
@@ -46,6 +51,7 @@ impl WalletState {
             .map_or(before, |first| first.min(before));
         Ok(LedgerParts {
             wallet: wallet.id,
+            key: self.key,
             recent,
             history: Arc::clone(&self.history),
             below,

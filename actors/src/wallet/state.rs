@@ -303,6 +303,7 @@ impl WalletState {
 
 fn grants<'a>(rules: &'a Rules, owner: &Owner) -> &'a [FreeGrantRule] {
     match owner {
+        Owner::Order => &[],
         Owner::Code { .. } if !rules.for_code_wallets => &[],
         Owner::Code { .. } | Owner::External(_) => rules.free_grants.as_deref().unwrap_or_default(),
     }
@@ -311,6 +312,8 @@ fn grants<'a>(rules: &'a Rules, owner: &Owner) -> &'a [FreeGrantRule] {
 fn check(caller: Caller, wallet: &Wallet) -> Result<(), Error> {
     let not_found = Err(domain::Rejection::WalletNotFound.into());
     match (caller, &wallet.owner) {
+        // Its order is not paid yet: there is nobody whom it could answer.
+        (_, Owner::Order) => not_found,
         (Caller::External, Owner::External(_)) => Ok(()),
         (Caller::Code(hash), Owner::Code { hash: current, .. }) if hash == *current => Ok(()),
         (Caller::Code(_) | Caller::External, _) => not_found,

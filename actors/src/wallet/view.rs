@@ -20,10 +20,14 @@ impl WalletState {
             id: wallet.id,
             external_user: match &wallet.owner {
                 Owner::External(user) => Some(user.clone()),
-                Owner::Code { .. } => None,
+                Owner::Code { .. } | Owner::Order => None,
             },
             balances: wallet.accounts().iter().map(balance).collect(),
-            features: wallet.features().into_iter().map(str::to_owned).collect(),
+            features: wallet
+                .features(self.clock.now())
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
         })
     }
 }

@@ -1,5 +1,7 @@
 //! One product's credits in a wallet: lots in the order in which they are burnt.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -7,7 +9,7 @@ use super::apply::Corrupt;
 use crate::{
     amount::MAX_CREDITS,
     history::Reason,
-    id::{OrderId, ProductId},
+    id::{OrderSerial, ProductId},
     time::{Period, Timestamp},
 };
 
@@ -25,7 +27,7 @@ pub struct Lot {
     /// When the rest expires; [`Timestamp::NEVER`] if it does not.
     pub expires_at: Timestamp,
     /// The order that bought them.
-    pub order: Option<OrderId>,
+    pub order: Option<OrderSerial>,
 }
 
 impl Lot {
@@ -124,14 +126,14 @@ impl Account {
     }
 
     /// Adds a lot in its place. Lots that nothing tells apart are kept as one, so that a wallet
-    /// filled by many small grants stays small.
+    /// filled by many small grants stays small. The lot's number.
     pub(super) fn add(
         &mut self,
         source: Reason,
         credits: i64,
         expires_at: Timestamp,
-        order: Option<OrderId>,
-    ) -> Result<(), Corrupt> {
+        order: Option<OrderSerial>,
+    ) -> Result<u64, Corrupt> {
         let balance = self
             .balance
             .checked_add(credits)
@@ -152,6 +154,7 @@ impl Account {
             {
                 // No overflow: a lot is never larger than the balance, which was just checked.
                 lot.left = lot.left.saturating_add(credits);
+                Ok(lot.number)
             }
             _ => {
                 let number = self.next_lot;
@@ -165,9 +168,50 @@ impl Account {
                     order,
                 };
                 self.lots.insert(place, lot);
+                Ok(number)
             }
         }
-        Ok(())
+    }
+
+    /// Gives credits back to the lot that they were taken from, or to a new one of the same order
+    /// if it is gone. The lot's number.
+    pub(super) fn give_back(
+        &mut self,
+        lot: Option<u64>,
+        credits: i64,
+        expires_at: Timestamp,
+        order: OrderSerial,
+    ) -> Result<u64, Corrupt> {
+        let former = lot.and_then(|number| self.lots.iter_mut().find(|lot| lot.number == number));
+        let Some(former) = former else {
+            return self.add(Reason::Purchase, credits, expires_at, Some(order));
+        };
+        let balance = self.balance.checked_add(credits);
+        let balance = balance.filter(|&sum| sum <= MAX_CREDITS);
+        self.balance = balance.ok_or(Corrupt("what is given back passes the largest balance"))?;
+        former.left = former.left.saturating_add(credits);
+        Ok(former.number)
+    }
+
+    /// Credits of a lot that are neither spent nor held.
+    pub(super) fn free_in(&self, number: u64) -> i64 {
+        let lot = self.lots.iter().find(|lot| lot.number == number);
+        lot.map_or(0, Lot::free)
+    }
+
+    /// Where a lot is in burn order.
+    pub(super) fn place_of(&self, number: u64) -> Option<usize> {
+        self.lots.iter().position(|lot| lot.number == number)
+    }
+
+    /// Moves the end of some orders' lots forward to `at`. Held credits go when they come back.
+    pub(super) fn end_lots(&mut self, orders: &BTreeSet<OrderSerial>, at: Timestamp) {
+        for lot in &mut self.lots {
+            if lot.order.is_some_and(|order| orders.contains(&order)) {
+                lot.expires_at = lot.expires_at.min(at);
+            }
+        }
+        self.lots.sort_by_key(|lot| (lot.expires_at, lot.number));
     }
 
     /// Takes free credits in burn order.
@@ -234,15 +278,20 @@ impl Account {
         Ok(spend.saturating_sub(rest))
     }
 
-    /// Takes credits out of one lot.
-    pub(super) fn take_from(&mut self, number: u64, credits: i64) -> Result<(), Corrupt> {
+    /// Takes free credits out of one lot; the order that bought them.
+    pub(super) fn take_from(
+        &mut self,
+        number: u64,
+        credits: i64,
+    ) -> Result<Option<OrderSerial>, Corrupt> {
         let lot = self.lots.iter_mut().find(|lot| lot.number == number);
         let lot = lot.filter(|lot| lot.free() >= credits);
-        let lot = lot.ok_or(Corrupt("an expiry takes more than its lot has"))?;
+        let lot = lot.ok_or(Corrupt("more is taken than a lot has"))?;
+        let order = lot.order;
         lot.left = lot.left.saturating_sub(credits);
         self.balance = self.balance.saturating_sub(credits);
         self.drop_empty();
-        Ok(())
+        Ok(order)
     }
 
     fn drop_empty(&mut self) {

@@ -1,9 +1,9 @@
-//! The only place that changes a wallet. It trusts the decision behind an event, but checks the
+//! The only place that changes a wallet, with `apply_order.rs` for purchases. It trusts the decision behind an event, but checks the
 //! arithmetic: an event that does not fit the state means that the books are damaged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Account, Change, Created, Event, Hold, Wallet, account::FreeMark};
+use super::{Account, Change, Created, Event, Hold, Wallet, account::FreeMark, order::Stage};
 use crate::{
     history::{Entry, Fact, HoldFacts, HoldStatus, Reason, Record},
     id::{HoldId, ProductId, WalletKey},
@@ -55,13 +55,14 @@ impl Wallet {
             holds: BTreeMap::new(),
             features: BTreeSet::new(),
             due_at: Timestamp::NEVER,
+            commerce: None,
         }
     }
 
     /// Applies one event; the history record that it leaves, if any.
     pub fn apply(&mut self, event: Event) -> Result<Option<Record>, Corrupt> {
         let Event { at, change } = event;
-        let fact = self.change(change)?;
+        let fact = self.change(at, change)?;
         self.touched_at = self.touched_at.max(at);
         self.version = self.version.saturating_add(1);
         if self.due_at <= self.touched_at {
@@ -77,7 +78,7 @@ impl Wallet {
         }))
     }
 
-    fn change(&mut self, change: Change) -> Result<Option<Fact>, Corrupt> {
+    fn change(&mut self, at: Timestamp, change: Change) -> Result<Option<Fact>, Corrupt> {
         match change {
             Change::Created(_) => Err(Corrupt("a wallet is created twice")),
             Change::CodeRotated { hash, sealed } => {
@@ -122,15 +123,13 @@ impl Wallet {
                 lot,
                 amount,
             } => {
-                self.account_mut(product).take_from(lot, amount.get())?;
+                let order = self.account_mut(product).take_from(lot, amount.get())?;
                 self.refresh_due();
-                Ok(Some(self.entry(
-                    product,
-                    amount.get().saturating_neg(),
-                    Reason::Expiry,
-                    None,
-                    None,
-                )))
+                let delta = amount.get().saturating_neg();
+                Ok(Some(Fact::Entry(Entry {
+                    order,
+                    ..self.entry(product, delta, Reason::Expiry, None, None)
+                })))
             }
             Change::Deducted {
                 product,
@@ -139,13 +138,9 @@ impl Wallet {
                 meta,
             } => {
                 self.account_mut(product).burn(amount.get())?;
-                Ok(Some(self.entry(
-                    product,
-                    amount.get().saturating_neg(),
-                    Reason::Deduction,
-                    Some(key),
-                    meta,
-                )))
+                let delta = amount.get().saturating_neg();
+                let entry = self.entry(product, delta, Reason::Deduction, Some(key), meta);
+                Ok(Some(Fact::Entry(entry)))
             }
             Change::HoldPlaced {
                 hold,
@@ -190,10 +185,36 @@ impl Wallet {
                 self.features.remove(&feature);
                 Ok(None)
             }
+            Change::OrderPlaced(placed) => self.order_placed(at, *placed),
+            Change::OrderPaid(paid) => self.order_paid(at, *paid),
+            Change::OrderFailed { order } => self.order_closed(order, Stage::Failed),
+            Change::OrderExpired { order } => self.order_closed(order, Stage::Expired),
+            Change::OrderReversed {
+                order,
+                reversal,
+                credits,
+            } => self.order_reversed(order, reversal, credits),
+            Change::SubscriptionChanged(changed) => {
+                self.subscription_changed(changed.subscription);
+                Ok(None)
+            }
+            Change::SubscriptionGone { subscription } => {
+                self.commerce_mut().gone.insert(subscription);
+                Ok(None)
+            }
+            Change::CycleEnded {
+                subscription,
+                ends_at,
+            } => self.cycle_ended(&subscription, ends_at),
+            Change::TierRaised {
+                subscription,
+                credits,
+                expires_at,
+            } => self.tier_raised(&subscription, credits, expires_at),
         }
     }
 
-    fn account_mut(&mut self, product: ProductId) -> &mut Account {
+    pub(super) fn account_mut(&mut self, product: ProductId) -> &mut Account {
         let place = self
             .accounts
             .iter()
@@ -221,23 +242,22 @@ impl Wallet {
         let end = expires_at.unwrap_or(Timestamp::NEVER);
         self.account_mut(product).add(reason, credits, end, None)?;
         self.due_at = self.due_at.min(end);
-        let mut fact = self.entry(product, credits, reason, key, meta);
-        if let Fact::Entry(entry) = &mut fact {
-            entry.expires_at = expires_at;
-        }
-        Ok(Some(fact))
+        Ok(Some(Fact::Entry(Entry {
+            expires_at,
+            ..self.entry(product, credits, reason, key, meta)
+        })))
     }
 
-    fn entry(
+    pub(super) fn entry(
         &self,
         product: ProductId,
         delta: i64,
         reason: Reason,
         key: Option<IdempotencyKey>,
         meta: Option<Meta>,
-    ) -> Fact {
+    ) -> Entry {
         let balance_after = self.account(product).map_or(0, |account| account.balance);
-        Fact::Entry(Entry {
+        Entry {
             product,
             delta,
             balance_after,
@@ -246,7 +266,7 @@ impl Wallet {
             key,
             meta,
             expires_at: None,
-        })
+        }
     }
 
     fn close(&mut self, id: HoldId, status: HoldStatus, settled: i64) -> Result<Fact, Corrupt> {
@@ -263,36 +283,30 @@ impl Wallet {
             settled,
             ..hold.facts(id)
         };
-        let entry = match settled {
-            0 => None,
-            _ => {
-                let reason = Reason::Deduction;
-                match self.entry(
-                    hold.product,
-                    settled.saturating_neg(),
-                    reason,
-                    Some(hold.key),
-                    hold.meta,
-                ) {
-                    Fact::Entry(entry) => Some(entry),
-                    Fact::HoldPlaced(..) | Fact::HoldClosed(..) => None,
-                }
-            }
-        };
+        let entry = (settled > 0).then(|| {
+            let (key, delta) = (Some(hold.key), settled.saturating_neg());
+            self.entry(hold.product, delta, Reason::Deduction, key, hold.meta)
+        });
         Ok(Fact::HoldClosed(facts, entry))
     }
 
     /// Recomputed whenever an expiry may have moved later; moving earlier is a `min` in place. A
     /// lot emptied by a deduction may leave `due_at` too early: once that instant has passed, the
     /// next event mends it.
-    fn refresh_due(&mut self) {
+    pub(super) fn refresh_due(&mut self) {
         let lots = self
             .accounts
             .iter()
             .filter_map(Account::first_expiring)
             .map(|(_, _, at)| at);
         let holds = self.holds.values().map(|hold| hold.expires_at);
-        self.due_at = lots.chain(holds).min().unwrap_or(Timestamp::NEVER);
+        let order = self.commerce.as_ref().and_then(|commerce| commerce.due);
+        let order = order.map(|(at, _)| at);
+        self.due_at = lots
+            .chain(holds)
+            .chain(order)
+            .min()
+            .unwrap_or(Timestamp::NEVER);
     }
 }
 

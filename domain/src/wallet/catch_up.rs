@@ -1,16 +1,17 @@
-//! What time did to a wallet since it was last touched: holds and lots expire, free grants fall
-//! due. A sleeping wallet costs nothing; whoever touches it applies these events first.
+//! What time did to a wallet since it was last touched: holds, lots and orders expire, free grants
+//! fall due. A sleeping wallet costs nothing; whoever touches it applies these events first.
 
-use super::{Change, Event, FreeGrantRule, Wallet, account::FreeMark};
+use super::{Change, Event, FreeGrantRule, Owner, Wallet, account::FreeMark};
 use crate::{
     amount::Amount,
-    id::{HoldId, ProductId},
+    id::{HoldId, OrderSerial, ProductId},
     time::{Span, Timestamp},
 };
 
 enum Due {
     Hold(HoldId),
     Lot(ProductId, u64, i64),
+    Order(OrderSerial),
 }
 
 impl Wallet {
@@ -22,6 +23,10 @@ impl Wallet {
             && let Some(event) = self.next_expiry(now)
         {
             return Some(event);
+        }
+        // Free credits are for somebody who can spend them.
+        if self.owner == Owner::Order {
+            return None;
         }
         let change = rules.iter().find_map(|rule| self.free_grant(rule, now))?;
         Some(Event {
@@ -46,7 +51,10 @@ impl Wallet {
             let (number, credits, at) = account.first_expiring()?;
             Some((at, 1, Due::Lot(account.product, number, credits)))
         });
-        let (at, _, due) = holds.chain(lots).min_by_key(|(at, rank, _)| (*at, *rank))?;
+        let order = self.commerce.as_ref().and_then(|commerce| commerce.due);
+        let order = order.map(|(at, serial)| (at, 2, Due::Order(serial)));
+        let all = holds.chain(lots).chain(order);
+        let (at, _, due) = all.min_by_key(|(at, rank, _)| (*at, *rank))?;
         if at > now {
             return None;
         }
@@ -57,6 +65,7 @@ impl Wallet {
                 lot,
                 amount: Amount::new(credits)?,
             },
+            Due::Order(order) => Change::OrderExpired { order },
         };
         Some(Event {
             at: self.date(at),

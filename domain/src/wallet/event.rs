@@ -3,11 +3,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Owner;
+use super::{
+    Owner,
+    order::{OrderKind, Reversal},
+    subscription::Subscription,
+};
 use crate::{
     amount::Amount,
-    id::{CodeHash, HoldId, ProductId, ProjectId, WalletId},
-    text::{Feature, IdempotencyKey, Meta},
+    id::{CodeHash, HoldId, OrderSerial, ProductId, ProjectId, WalletId},
+    terms::Terms,
+    text::{
+        CheckoutId, CustomerId, Email, Feature, IdempotencyKey, InvoiceId, Meta, PaymentId,
+        SubscriptionId,
+    },
     time::{Period, Timestamp},
 };
 
@@ -29,6 +37,71 @@ pub struct Created {
     pub project: ProjectId,
     /// Who may address it.
     pub owner: Owner,
+}
+
+/// An order came to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderPlaced {
+    /// Names it within the wallet.
+    pub order: OrderSerial,
+    /// Why it is there.
+    pub kind: OrderKind,
+    /// What it buys.
+    pub terms: Terms,
+    /// The provider's checkout session.
+    pub checkout: Option<CheckoutId>,
+    /// The buyer's address.
+    pub email: Option<Email>,
+    /// When it expires if it is still pending.
+    pub expires_at: Timestamp,
+}
+
+/// An order was paid.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderPaid {
+    /// Which.
+    pub order: OrderSerial,
+    /// What was charged, in the currency's minor unit.
+    pub amount_cents: i64,
+    /// Credits for it; 0: none.
+    pub credits: i64,
+    /// When they expire.
+    pub credits_expire_at: Option<Timestamp>,
+    /// The provider's payment.
+    pub payment: Option<PaymentId>,
+    /// The provider's invoice.
+    pub invoice: Option<InvoiceId>,
+    /// The provider's subscription.
+    pub subscription: Option<SubscriptionId>,
+    /// The provider's name for the buyer.
+    pub customer: Option<CustomerId>,
+    /// The buyer's address.
+    pub email: Option<Email>,
+}
+
+/// What there is to tell about a subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SubscriptionNews {
+    /// Its first cycle was paid.
+    Started,
+    /// Its next cycle was paid.
+    Renewed,
+    /// Another tier, another end, or a missing payment was made good.
+    Updated,
+    /// A payment is missing.
+    PastDue,
+    /// It is over.
+    Canceled,
+}
+
+/// A subscription started, or is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubscriptionChanged {
+    /// What there is to tell; `None`: nothing that anybody sees.
+    pub news: Option<SubscriptionNews>,
+    /// As it is now.
+    pub subscription: Subscription,
 }
 
 /// What happened.
@@ -137,5 +210,52 @@ pub enum Change {
     FeatureRevoked {
         /// Which.
         feature: Feature,
+    },
+    /// An order was placed.
+    OrderPlaced(Box<OrderPlaced>),
+    /// An order was paid and fulfilled.
+    OrderPaid(Box<OrderPaid>),
+    /// A pending order's payment failed.
+    OrderFailed {
+        /// Which.
+        order: OrderSerial,
+    },
+    /// A pending order was not paid in time.
+    OrderExpired {
+        /// Which.
+        order: OrderSerial,
+    },
+    /// Money went back to the buyer, or is disputed, or no longer is. Also of an order that is not
+    /// known yet.
+    OrderReversed {
+        /// Which.
+        order: OrderSerial,
+        /// All that the provider reported of this so far.
+        reversal: Reversal,
+        /// Credits taken (negative) or given back (positive).
+        credits: i64,
+    },
+    /// A subscription started, or is not as it was.
+    SubscriptionChanged(Box<SubscriptionChanged>),
+    /// A subscription ended before its first payment was heard of.
+    SubscriptionGone {
+        /// Which.
+        subscription: SubscriptionId,
+    },
+    /// A subscription's paid cycles are over: what they left ends, unless it rolls over.
+    CycleEnded {
+        /// Which.
+        subscription: SubscriptionId,
+        /// When their credits end.
+        ends_at: Timestamp,
+    },
+    /// Credits for switching to a higher tier in mid-cycle.
+    TierRaised {
+        /// Which subscription.
+        subscription: SubscriptionId,
+        /// What the cycle had not granted.
+        credits: Amount,
+        /// When they expire.
+        expires_at: Option<Timestamp>,
     },
 }

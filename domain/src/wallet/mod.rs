@@ -1,16 +1,27 @@
-//! A wallet: balances per product in lots, holds, manual features. One file per verb decides; only
-//! `apply.rs` changes anything.
+//! A wallet: balances per product in lots, holds, manual features, purchases. One file per verb
+//! decides; only `apply.rs` and `apply_order.rs` change anything.
 
 pub mod account;
 mod apply;
+mod apply_order;
 pub mod catch_up;
+pub mod close_order;
+mod commerce;
 pub mod credit;
 pub mod deduct;
+mod draft;
 pub mod event;
 pub mod feature;
 pub mod hold;
+pub mod order;
+pub mod pay;
+pub mod place_order;
+pub mod renew;
+pub mod reverse;
+pub mod subscription;
 #[cfg(test)]
 mod tests;
+pub mod update_subscription;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +31,10 @@ use smallvec::SmallVec;
 pub use account::{Account, Lot, NextExpiry};
 pub use apply::Corrupt;
 pub use event::{Change, Created, Event};
+pub use order::{Dispute, Order, OrderKind, OrderStatus, Reversal};
+pub use subscription::{Subscription, SubscriptionStatus};
+
+use commerce::Commerce;
 
 use crate::{
     amount::Amount,
@@ -41,6 +56,8 @@ pub enum Owner {
         /// The code, encrypted under the server key.
         sealed: Box<[u8]>,
     },
+    /// Nobody yet: an order that names no wallet waits here for its payment, which mints a code.
+    Order,
 }
 
 /// Credits set aside for work whose cost is not known yet.
@@ -83,8 +100,10 @@ pub struct Wallet {
     accounts: SmallVec<[Account; 1]>,
     holds: BTreeMap<HoldId, Hold>,
     features: BTreeSet<Feature>,
-    /// The earliest instant at which a lot or a hold expires; until then, touching is free.
+    /// The earliest instant at which a lot, a hold or an order expires; until then, touching is free.
     due_at: Timestamp,
+    /// Absent until the first order.
+    commerce: Option<Box<Commerce>>,
 }
 
 /// A free grant that the wallet's project offers.
@@ -162,10 +181,16 @@ impl Wallet {
         &self.features
     }
 
-    /// All features that the wallet unlocks, sorted.
+    /// All features that the wallet unlocks at this instant, sorted: manual ones, those bought once,
+    /// those of subscriptions.
     #[must_use]
-    pub fn features(&self) -> Vec<&str> {
-        self.features.iter().map(Feature::as_str).collect()
+    pub fn features(&self, now: Timestamp) -> Vec<&str> {
+        let bought = self.orders().filter(|(_, order)| order.unlocks());
+        let bought = bought.flat_map(|(_, order)| &order.terms.features);
+        let subscribed = self.subscriptions().flat_map(|s| s.features(now));
+        let all = self.features.iter().chain(bought).chain(subscribed);
+        let sorted: BTreeSet<&str> = all.map(Feature::as_str).collect();
+        sorted.into_iter().collect()
     }
 
     /// An open hold.

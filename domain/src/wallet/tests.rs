@@ -8,16 +8,25 @@
 )]
 
 mod burn;
+mod converge;
 mod credit;
 mod deduct;
+mod dispute;
 mod expiry;
 mod feature;
 mod free_grant;
 mod hold;
 mod limit;
+mod order;
+mod pay;
 mod property;
+mod refund;
 mod refusal;
+mod renewal;
 mod replay;
+mod shop;
+mod subscription;
+mod switch;
 mod teller;
 
 use super::{ProductRef, credit::Credit, deduct::Deduct, hold::PlaceHold};

@@ -44,7 +44,7 @@ pub(super) fn alias(store: &Store, code: &CodeHash) -> Result<Option<WalletKey>,
 pub(super) fn alias_of(key: &WalletKey, owner: &Owner) -> Option<CodeHash> {
     match owner {
         Owner::Code { hash, .. } if hash.0 != key.0 => Some(*hash),
-        Owner::Code { .. } | Owner::External(_) => None,
+        Owner::Code { .. } | Owner::External(_) | Owner::Order => None,
     }
 }
 

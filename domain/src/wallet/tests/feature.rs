@@ -8,9 +8,9 @@ fn features_are_listed_sorted_while_unlocked() {
     let mut teller = Teller::new();
     assert!(teller.set_feature("pro.export", Grant));
     assert!(teller.set_feature("beta", Grant));
-    assert_eq!(teller.wallet.features(), ["beta", "pro.export"]);
+    assert_eq!(teller.wallet.features(teller.now), ["beta", "pro.export"]);
     assert!(teller.set_feature("beta", Revoke));
-    assert_eq!(teller.wallet.features(), ["pro.export"]);
+    assert_eq!(teller.wallet.features(teller.now), ["pro.export"]);
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn asking_twice_changes_nothing_the_second_time() {
     assert!(teller.set_feature("pro", Revoke));
     assert!(!teller.set_feature("pro", Revoke));
     assert!(teller.set_feature("pro", Grant), "and it can be had again");
-    assert_eq!(teller.wallet.features(), ["pro"]);
+    assert_eq!(teller.wallet.features(teller.now), ["pro"]);
 }
 
 #[test]
@@ -43,5 +43,5 @@ fn slugs_are_compared_exactly() {
     let mut teller = Teller::new();
     teller.set_feature("Pro", Grant);
     assert!(!teller.set_feature("pro", Revoke));
-    assert_eq!(teller.wallet.features(), ["Pro"]);
+    assert_eq!(teller.wallet.features(teller.now), ["Pro"]);
 }

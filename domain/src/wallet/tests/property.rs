@@ -2,10 +2,12 @@
 //! the model says, and whatever prefix of its events is replayed must give what it was then.
 
 mod calendar;
-mod check;
+pub(super) mod check;
 mod command;
 mod model;
+mod purchase;
 mod purse;
+mod till;
 
 use proptest::prelude::*;
 
@@ -169,6 +171,7 @@ impl Run {
                 }
                 nothing
             }
+            Command::Buy(ref purchase) => self.both_buy(purchase),
             Command::Again { .. } => nothing,
         }
     }
@@ -240,7 +243,7 @@ fn play(worth: i64, products: u128, commands: &[Command]) {
 const COINS_IN_MAX: i64 = 6361;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
     fn a_wallet_is_what_the_naive_model_says(

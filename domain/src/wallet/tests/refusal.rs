@@ -33,6 +33,9 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
         Err(Rejection::HoldNotFound) => Answer::HoldNotFound,
         Err(Rejection::HoldClosed) => Answer::HoldClosed,
         Err(Rejection::WalletNotFound) => panic!("a wallet does not refuse itself"),
+        Err(Rejection::OrderNotFound | Rejection::AlreadySubscribed | Rejection::NoPurchase) => {
+            panic!("this is about purchases")
+        }
     }
 }
 

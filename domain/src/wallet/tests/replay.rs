@@ -2,14 +2,18 @@
 
 use super::{
     GOLD, KEY, TIN, credit, credits, hold, hold_id, key,
+    shop::{pack, sub, tier},
     teller::{Done, Teller},
 };
 use crate::{
     MAX_CREDITS, Timestamp,
-    id::CodeHash,
+    id::{CodeHash, OrderSerial},
     text::Feature,
     time::Period,
-    wallet::{Change, Event, Owner, Wallet},
+    wallet::{
+        Change, Event, OrderKind, Owner, Reversal, Wallet,
+        event::{OrderPaid, OrderPlaced},
+    },
 };
 
 /// 100 credits, 40 of them held.
@@ -122,6 +126,90 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
         };
         assert!(teller.wallet.clone().apply(event).is_err(), "{what}");
     }
+}
+
+#[test]
+fn a_purchase_that_does_not_fit_is_never_applied_silently() {
+    let paid = |serial, credits| {
+        Change::OrderPaid(Box::new(OrderPaid {
+            order: OrderSerial(serial),
+            amount_cents: 1000,
+            credits,
+            credits_expire_at: None,
+            payment: None,
+            invoice: None,
+            subscription: None,
+            customer: None,
+            email: None,
+        }))
+    };
+    let placed = Change::OrderPlaced(Box::new(OrderPlaced {
+        order: OrderSerial(2),
+        kind: OrderKind::Checkout,
+        terms: pack(),
+        checkout: None,
+        email: None,
+        expires_at: Timestamp::NEVER,
+    }));
+    let reversed = |serial, credits| Change::OrderReversed {
+        order: OrderSerial(serial),
+        reversal: Reversal::default(),
+        credits,
+    };
+    let raised = |number| Change::TierRaised {
+        subscription: sub(number),
+        credits: credits(MAX_CREDITS),
+        expires_at: None,
+    };
+    let order = OrderSerial;
+    let cases = [
+        ("an order placed twice", placed),
+        ("an order paid twice", paid(1, 100)),
+        ("a payment of an unknown order", paid(9, 100)),
+        ("a payment that takes credits", paid(2, -1)),
+        ("a payment past the limit", paid(2, MAX_CREDITS)),
+        (
+            "the failure of a paid order",
+            Change::OrderFailed { order: order(1) },
+        ),
+        (
+            "the end of a paid order",
+            Change::OrderExpired { order: order(1) },
+        ),
+        (
+            "the end of an unknown order",
+            Change::OrderExpired { order: order(9) },
+        ),
+        ("a refund of more than there was", reversed(1, -101)),
+        ("a refund of held credits", reversed(1, -70)),
+        ("more given back than was taken", reversed(1, 1)),
+        ("a refund of an unpaid order", reversed(2, -1)),
+        ("credits of an unknown order", reversed(9, -1)),
+        ("a switch of an unknown subscription", raised(9)),
+        ("a switch past the limit", raised(1)),
+    ];
+    for (what, change) in cases {
+        let mut teller = Teller::new();
+        teller.buy(1, pack());
+        let end = teller.after_seconds(60);
+        teller.place(hold(1, 40, end)).unwrap();
+        teller.subscribe(3, 1, tier("basic", 10));
+        teller.order(2, pack()).unwrap();
+        let event = Event {
+            at: teller.now,
+            change,
+        };
+        assert!(teller.wallet.clone().apply(event).is_err(), "{what}");
+    }
+    let ended = Change::CycleEnded {
+        subscription: sub(1),
+        ends_at: Timestamp(0),
+    };
+    let event = Event {
+        at: Timestamp(0),
+        change: ended,
+    };
+    assert!(Teller::new().wallet.apply(event).is_err());
 }
 
 #[test]

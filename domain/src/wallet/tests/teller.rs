@@ -40,10 +40,14 @@ impl Teller {
     }
 
     pub(super) fn born_at(now: Timestamp) -> Self {
+        Self::born(now, Owner::External(ExternalUserId::new("ann").unwrap()))
+    }
+
+    pub(super) fn born(now: Timestamp, owner: Owner) -> Self {
         let created = Created {
             id: WalletId(7),
             project: ProjectId(7),
-            owner: Owner::External(ExternalUserId::new("ann").unwrap()),
+            owner,
         };
         let event = Event {
             at: now,
@@ -191,6 +195,18 @@ impl Teller {
             change,
         });
         self.touch();
+    }
+
+    /// Applies a decision of several events; whether there were any. They are logged as one append:
+    /// nothing may be left for the clock to do.
+    pub(super) fn carry_all(&mut self, events: Vec<Event>) -> bool {
+        let any = !events.is_empty();
+        for event in events {
+            self.apply(event);
+        }
+        assert_eq!(self.wallet.next_due(&[], self.now), None, "nothing is left");
+        self.touch();
+        any
     }
 
     fn apply(&mut self, event: Event) {

@@ -10,9 +10,9 @@ use super::{
 use crate::{
     MAX_CREDITS, Timestamp,
     history::{HoldStatus, Reason, Record},
-    id::ProductId,
+    id::{OrderSerial, ProductId},
     text::IdempotencyKey,
-    wallet::{Event, Wallet},
+    wallet::{Event, Order, OrderStatus, SubscriptionStatus, Wallet},
 };
 
 /// Balances, the origin of every credit, holds, features and ledgers are the model's.
@@ -39,12 +39,41 @@ pub(super) fn same(teller: &Teller, model: &Model) {
         let open = teller.wallet.hold(&hold_id(serial));
         assert_eq!(open.is_some(), expected.status == HoldStatus::Open);
     }
-    let features: Vec<&str> = model.features.iter().map(String::as_str).collect();
-    assert_eq!(teller.wallet.features(), features);
+    let features = model.all_features();
+    let features: Vec<&str> = features.iter().map(String::as_str).collect();
+    assert_eq!(teller.wallet.features(teller.now), features);
+    purchases(teller, model);
+}
+
+/// Orders and subscriptions stand as the model's do.
+fn purchases(teller: &Teller, model: &Model) {
+    assert_eq!(teller.wallet.orders().count(), model.till.orders.len());
+    for (&serial, expected) in &model.till.orders {
+        let order = teller.placed_order(serial);
+        assert_eq!(order.status(), expected.status(), "order {serial}");
+        let credits = (order.granted, order.taken);
+        let coins = (expected.granted, expected.taken);
+        assert_eq!(credits, (coins.0 * model.worth, coins.1 * model.worth));
+        assert_eq!(order.amount_cents, expected.cents);
+        assert_eq!(order.reversal.refunded_cents, expected.refunded);
+        assert_eq!(order.reversal.dispute, expected.dispute);
+        assert_eq!(order.expires_at.0, expected.end);
+    }
+    for (&number, expected) in &model.till.subscriptions {
+        let known = teller.subscription(number);
+        assert_eq!(known.status, expected.status, "subscription {number}");
+        assert_eq!(known.terms.price.0, expected.tier as u128);
+        assert_eq!(known.current_period_end.0, expected.period_end);
+        assert_eq!(known.cancel_at_period_end, expected.canceling);
+        assert_eq!(known.grace_ends_at.map(|end| end.0), expected.grace_end);
+    }
+    let current = |s: &&super::till::ModelSubscription| s.status != SubscriptionStatus::Canceled;
+    let current = model.till.subscriptions.values().filter(current).count();
+    assert_eq!(teller.wallet.subscriptions().count(), current);
 }
 
 /// The books balance, nothing is below zero, nothing that should have happened has not.
-pub(super) fn sound(teller: &Teller) {
+pub(in crate::wallet::tests) fn sound(teller: &Teller) {
     let Teller {
         wallet,
         records,
@@ -106,12 +135,50 @@ pub(super) fn sound(teller: &Teller) {
         .values()
         .map(|hold| hold.expires_at)
         .fold(earliest, Timestamp::min);
+    let pending = wallet
+        .orders()
+        .filter(|(_, o)| o.status() == OrderStatus::Pending);
+    earliest = pending
+        .map(|(_, o)| o.expires_at)
+        .fold(earliest, Timestamp::min);
     assert!(wallet.due_at() <= earliest, "nothing falls due unnoticed");
+    for (serial, order) in wallet.orders() {
+        fulfilled_once(records, serial, order);
+    }
+}
+
+/// An order's entries come to what it says of itself.
+fn fulfilled_once(records: &[Record], serial: OrderSerial, order: &Order) {
+    let own = records.iter().filter_map(Record::entry);
+    let own: Vec<_> = own.filter(|entry| entry.order == Some(serial)).collect();
+    let deltas = |reason| {
+        own.iter()
+            .filter(move |e| e.reason == reason)
+            .map(|e| e.delta)
+    };
+    assert_eq!(deltas(Reason::Refund).sum::<i64>(), -order.taken);
+    assert!((0..=order.granted).contains(&order.taken));
+    if order.subscription.is_none() {
+        assert_eq!(deltas(Reason::Purchase).sum::<i64>(), order.granted);
+        assert!(deltas(Reason::Purchase).count() <= 1);
+    } else {
+        assert!(
+            deltas(Reason::Purchase).sum::<i64>() >= order.granted,
+            "or more: switches"
+        );
+    }
+    let gone = deltas(Reason::Expiry)
+        .chain(deltas(Reason::Refund))
+        .sum::<i64>();
+    assert!(
+        deltas(Reason::Purchase).sum::<i64>() + gone >= 0,
+        "never from elsewhere"
+    );
 }
 
 /// Any prefix of the events gives the wallet that was there then, also when both the events and a
 /// snapshot were written down and read back; the history comes out the same.
-pub(super) fn replays(teller: &Teller) {
+pub(in crate::wallet::tests) fn replays(teller: &Teller) {
     let mut state: Option<Wallet> = None;
     let mut records: Vec<Record> = Vec::new();
     for (event, expected) in teller.events.iter().zip(&teller.states) {
@@ -142,13 +209,18 @@ fn ledger(teller: &Teller, product: ProductId) -> Vec<Line> {
         let Record {
             at: Timestamp(at), ..
         } = *record;
+        let reason = entry.reason;
         push_line(
             &mut lines,
             Line {
                 at,
-                reason: entry.reason,
+                reason,
                 delta: entry.delta,
                 key,
+                order: entry
+                    .order
+                    .filter(|_| reason != Reason::Expiry)
+                    .map(|o| o.0),
             },
         );
     }
@@ -158,7 +230,7 @@ fn ledger(teller: &Teller, product: ProductId) -> Vec<Line> {
 /// Counted in coins of so many credits.
 fn groups(wallet: &Wallet, worth: i64) -> HashMap<Group, i64> {
     let mut groups = HashMap::new();
-    let mut count = |group: (ProductId, Reason, i64, Option<u128>), credits: i64| {
+    let mut count = |group: Group, credits: i64| {
         if credits > 0 {
             assert_eq!(credits % worth, 0);
             *groups.entry(group).or_insert(0) += credits / worth;
@@ -167,7 +239,9 @@ fn groups(wallet: &Wallet, worth: i64) -> HashMap<Group, i64> {
     for account in wallet.accounts() {
         for lot in account.lots() {
             let product = account.product;
-            count((product, lot.source, lot.expires_at.0, None), lot.free());
+            let order = lot.order.map(|order| order.0);
+            let group = |hold| (product, lot.source, lot.expires_at.0, order, hold);
+            count(group(None), lot.free());
             for (id, hold) in wallet
                 .holds()
                 .iter()
@@ -175,10 +249,7 @@ fn groups(wallet: &Wallet, worth: i64) -> HashMap<Group, i64> {
             {
                 let pins = hold.pins.iter().filter(|(number, _)| *number == lot.number);
                 let pinned = pins.map(|(_, credits)| credits).sum();
-                count(
-                    (product, lot.source, lot.expires_at.0, Some(id.serial)),
-                    pinned,
-                );
+                count(group(Some(id.serial)), pinned);
             }
         }
     }

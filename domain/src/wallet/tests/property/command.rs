@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 
+use super::purchase::{Purchase, purchase};
 use crate::time::Period;
 
 /// Milliseconds between two instants of the grid: a quarter of a day.
@@ -51,6 +52,7 @@ pub(super) enum Command {
         free: Option<(i64, Period)>,
     },
     AddProduct,
+    Buy(Purchase),
     /// A retry: what was asked so many commands ago is asked again.
     Again {
         back: usize,
@@ -97,6 +99,7 @@ pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
         6 => quarters.prop_map(|quarters| Command::Wait { quarters }),
         1 => (product, free).prop_map(|(product, free)| Command::Offer { product, free }),
         1 => Just(Command::AddProduct),
+        24 => purchase(most).prop_map(Command::Buy),
         3 => (1..8_usize).prop_map(|back| Command::Again { back }),
     ]
 }

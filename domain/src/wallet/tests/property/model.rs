@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{calendar, purse::Purse};
+use super::{calendar, purse::Purse, till::Till};
 use crate::{
     MAX_CREDITS, Rejection,
     history::{HoldStatus, Reason},
@@ -28,11 +28,13 @@ pub(super) struct Line {
     pub(super) reason: Reason,
     pub(super) delta: i64,
     pub(super) key: Option<String>,
+    pub(super) order: Option<u128>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
     Applied,
+    Unchanged,
     /// What the former use was about: a product or a hold.
     Replayed(u128),
     Refused(Rejection),
@@ -56,6 +58,7 @@ pub(super) struct Model {
     pub(super) features: BTreeSet<String>,
     pub(super) ledgers: HashMap<ProductId, Vec<Line>>,
     pub(super) purse: Purse,
+    pub(super) till: Till,
     last_free: HashMap<ProductId, i64>,
     used_keys: HashMap<(Operation, String), (ProductId, i64, u128)>,
 }
@@ -72,6 +75,7 @@ impl Model {
             features: BTreeSet::new(),
             ledgers: HashMap::new(),
             purse: Purse::default(),
+            till: Till::default(),
             last_free: HashMap::new(),
             used_keys: HashMap::new(),
         }
@@ -81,6 +85,7 @@ impl Model {
     pub(super) fn touch(&mut self) {
         let mut instants = self.purse.ends();
         instants.extend(self.holds.values().map(|hold| hold.end));
+        instants.extend(self.till.orders.values().map(|order| order.end));
         instants.retain(|&instant| instant <= self.now);
         for instant in instants {
             let open = |hold: &ModelHold| hold.status == HoldStatus::Open && hold.end == instant;
@@ -94,12 +99,9 @@ impl Model {
                 self.date(instant);
                 self.close(serial, HoldStatus::Expired, 0);
             }
-            for product in self.products.clone() {
-                let gone = self.purse.expire(product, instant);
-                if gone > 0 {
-                    self.date(instant);
-                    self.write(product, Reason::Expiry, -gone, None);
-                }
+            self.expire_coins(instant);
+            if self.expire_orders(instant) {
+                self.date(instant);
             }
         }
         for (product, (coins, period)) in self.free_grants.clone() {
@@ -114,6 +116,16 @@ impl Model {
                 self.date(self.now);
                 self.purse.mint(product, Reason::FreeGrant, fitting, end);
                 self.write(product, Reason::FreeGrant, fitting, None);
+            }
+        }
+    }
+
+    pub(super) fn expire_coins(&mut self, instant: i64) {
+        for product in self.products.clone() {
+            let gone = self.purse.expire(product, instant);
+            if gone > 0 {
+                self.date(instant);
+                self.write(product, Reason::Expiry, -gone, None);
             }
         }
     }
@@ -316,25 +328,39 @@ impl Model {
         }
     }
 
-    fn room(&self, product: ProductId) -> i64 {
+    pub(super) fn room(&self, product: ProductId) -> i64 {
         MAX_CREDITS / self.worth - self.purse.total(product)
     }
 
-    fn date(&mut self, instant: i64) {
+    pub(super) fn date(&mut self, instant: i64) {
         self.touched = self.touched.max(instant);
     }
 
     fn write(&mut self, product: ProductId, reason: Reason, coins: i64, key: Option<&str>) {
-        let (at, delta, key) = (self.touched, coins * self.worth, key.map(str::to_owned));
-        push_line(
-            self.ledgers.entry(product).or_default(),
-            Line {
-                at,
-                reason,
-                delta,
-                key,
-            },
-        );
+        let key = key.map(str::to_owned);
+        self.write_line(product, reason, coins, key, None);
+    }
+
+    pub(super) fn write_for(&mut self, product: ProductId, why: Reason, coins: i64, order: u128) {
+        self.write_line(product, why, coins, None, Some(order));
+    }
+
+    fn write_line(
+        &mut self,
+        product: ProductId,
+        reason: Reason,
+        coins: i64,
+        key: Option<String>,
+        order: Option<u128>,
+    ) {
+        let line = Line {
+            at: self.touched,
+            reason,
+            delta: coins * self.worth,
+            key,
+            order,
+        };
+        push_line(self.ledgers.entry(product).or_default(), line);
     }
 }
 

@@ -5,6 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::{history::Reason, id::ProductId};
 
+/// Which order brought a coin, and whether by its own payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tag {
+    pub(super) serial: u128,
+    pub(super) own: bool,
+}
+
 /// One indivisible coin.
 #[derive(Debug)]
 struct Coin {
@@ -13,10 +20,11 @@ struct Coin {
     end: i64,
     serial: u64,
     held_by: Option<u128>,
+    tag: Option<Tag>,
 }
 
-/// Coins of one origin: whose, from where, until when, and which hold has them.
-pub(super) type Group = (ProductId, Reason, i64, Option<u128>);
+/// Coins of one origin: whose, from where, until when, by which order, and which hold has them.
+pub(super) type Group = (ProductId, Reason, i64, Option<u128>, Option<u128>);
 
 #[derive(Debug, Default)]
 pub(super) struct Purse {
@@ -34,7 +42,42 @@ impl Purse {
                 end,
                 serial: self.last_serial,
                 held_by: None,
+                tag: None,
             });
+        }
+    }
+
+    /// Coins of an order. Where some of its coins are left, they join them in their place.
+    pub(super) fn mint_for(&mut self, product: ProductId, tag: Tag, coins: i64, end: i64) {
+        let left = self.coins.iter().find(|c| tag.own && c.tag == Some(tag));
+        let place = left.map(|coin| coin.serial);
+        for _ in 0..coins {
+            self.mint(product, Reason::Purchase, 1, end);
+            let coin = self.coins.last_mut().unwrap();
+            coin.tag = Some(tag);
+            coin.serial = place.unwrap_or(coin.serial);
+        }
+    }
+
+    /// Takes up to so many free coins of one order; how many there were.
+    pub(super) fn take(&mut self, product: ProductId, tag: Tag, coins: i64) -> i64 {
+        let free = |c: &Coin| c.product == product && c.tag == Some(tag) && c.held_by.is_none();
+        let mut taken = 0;
+        while taken < coins
+            && let Some(place) = self.coins.iter().position(free)
+        {
+            self.coins.remove(place);
+            taken += 1;
+        }
+        taken
+    }
+
+    /// Lets an order's coins end no later than at this instant.
+    pub(super) fn end(&mut self, order: u128, instant: i64) {
+        for coin in &mut self.coins {
+            if coin.tag.is_some_and(|tag| tag.serial == order) {
+                coin.end = coin.end.min(instant);
+            }
         }
     }
 
@@ -87,7 +130,8 @@ impl Purse {
     pub(super) fn groups(&self) -> HashMap<Group, i64> {
         let mut groups = HashMap::new();
         for coin in &self.coins {
-            let group = (coin.product, coin.source, coin.end, coin.held_by);
+            let order = coin.tag.map(|tag| tag.serial);
+            let group = (coin.product, coin.source, coin.end, order, coin.held_by);
             *groups.entry(group).or_insert(0) += 1;
         }
         groups

@@ -1,0 +1,76 @@
+//! What an order buys: the price as it was when the order was placed. A price changed later changes
+//! nothing that was sold before.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    amount::MAX_CREDITS,
+    catalog::{Interval, Price},
+    id::{PriceId, ProductId},
+    text::Feature,
+    time::Timestamp,
+};
+
+const DAY_SECONDS: i64 = 86_400;
+
+/// One sale's conditions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terms {
+    /// Under which price.
+    pub price: PriceId,
+    /// The price's product.
+    pub product: ProductId,
+    /// The product whose balance it fills.
+    pub fills: ProductId,
+    /// Credits for it, 0 to [`MAX_CREDITS`].
+    pub credits: i64,
+    /// Days until the credits expire; `None`: never.
+    pub expire_after_days: Option<u32>,
+    /// Whether a cycle's unused credits stay.
+    pub rollover: bool,
+    /// Features that it unlocks.
+    pub features: BTreeSet<Feature>,
+    /// How often it is charged.
+    pub interval: Interval,
+    /// The tier's name.
+    pub label: Option<Box<str>>,
+    /// In the currency's minor unit, before any discount; 0 or more.
+    pub amount_cents: i64,
+    /// ISO 4217, upper case.
+    pub currency: Box<str>,
+}
+
+impl From<&Price> for Terms {
+    fn from(price: &Price) -> Self {
+        Self {
+            price: price.id,
+            product: price.product,
+            fills: price.credits_product.unwrap_or(price.product),
+            credits: price.credits_granted.clamp(0, MAX_CREDITS),
+            expire_after_days: price.credits_expire_after_days,
+            rollover: price.rollover,
+            features: price.features.clone(),
+            interval: price.interval,
+            label: price.label.as_deref().map(Box::from),
+            amount_cents: price.amount_cents.max(0),
+            currency: price.currency.as_str().into(),
+        }
+    }
+}
+
+impl Terms {
+    /// When credits granted now expire.
+    #[must_use]
+    pub fn credits_expire_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let days = i64::from(self.expire_after_days?);
+        Some(now.plus_seconds(days.saturating_mul(DAY_SECONDS)))
+    }
+
+    /// Whether it is charged again each cycle.
+    #[must_use]
+    pub fn recurs(&self) -> bool {
+        self.interval != Interval::OneTime
+    }
+}

@@ -1,0 +1,227 @@
+//! What purchases change in a wallet. Like `apply.rs` it trusts decisions and checks arithmetic.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Wallet,
+    apply::Corrupt,
+    commerce::Commerce,
+    event::{OrderPaid, OrderPlaced},
+    order::{Order, Reversal, Stage},
+    subscription::Subscription,
+};
+use crate::{
+    amount::Amount,
+    history::{Entry, Fact, Reason},
+    id::{OrderSerial, ProductId},
+    text::SubscriptionId,
+    time::Timestamp,
+};
+
+const NO_ORDER: Corrupt = Corrupt("an order that is not there changes");
+const NO_SUBSCRIPTION: Corrupt = Corrupt("a subscription that is not there changes");
+
+impl Wallet {
+    pub(super) fn commerce_mut(&mut self) -> &mut Commerce {
+        self.commerce.get_or_insert_default()
+    }
+
+    fn order_mut(&mut self, serial: OrderSerial) -> Result<&mut Order, Corrupt> {
+        let commerce = self.commerce.as_mut().ok_or(NO_ORDER)?;
+        commerce.orders.get_mut(&serial).ok_or(NO_ORDER)
+    }
+
+    pub(super) fn order_placed(
+        &mut self,
+        at: Timestamp,
+        placed: OrderPlaced,
+    ) -> Result<Option<Fact>, Corrupt> {
+        let commerce = self.commerce_mut();
+        let order = Order {
+            kind: placed.kind,
+            amount_cents: placed.terms.amount_cents,
+            terms: placed.terms,
+            checkout: placed.checkout,
+            created_at: at,
+            expires_at: placed.expires_at,
+            paid_at: None,
+            email: placed.email,
+            payment: None,
+            invoice: None,
+            subscription: None,
+            reversal: commerce.early.remove(&placed.order).unwrap_or_default(),
+            granted: 0,
+            taken: 0,
+            credits_end: Timestamp::NEVER,
+            stage: Stage::Pending,
+            lot: None,
+        };
+        if commerce.orders.insert(placed.order, order).is_some() {
+            return Err(Corrupt("an order is placed twice"));
+        }
+        commerce.refresh_due();
+        self.due_at = self.due_at.min(placed.expires_at);
+        Ok(None)
+    }
+
+    pub(super) fn order_paid(
+        &mut self,
+        at: Timestamp,
+        paid: OrderPaid,
+    ) -> Result<Option<Fact>, Corrupt> {
+        if paid.credits < 0 {
+            return Err(Corrupt("a payment takes credits"));
+        }
+        let order = self.order_mut(paid.order)?;
+        if order.stage == Stage::Paid {
+            return Err(Corrupt("an order is paid twice"));
+        }
+        order.stage = Stage::Paid;
+        order.paid_at = Some(at);
+        order.amount_cents = paid.amount_cents;
+        order.email = paid.email.or(order.email.take());
+        order.payment = paid.payment;
+        order.invoice = paid.invoice;
+        order.subscription = paid.subscription;
+        order.granted = paid.credits;
+        order.credits_end = paid.credits_expire_at.unwrap_or(Timestamp::NEVER);
+        let product = order.terms.fills;
+        let commerce = self.commerce_mut();
+        commerce.customer = paid.customer.or(commerce.customer.take());
+        commerce.refresh_due();
+        self.refresh_due();
+        if paid.credits == 0 {
+            return Ok(None);
+        }
+        let end = paid.credits_expire_at;
+        let (lot, fact) = self.purchase(product, paid.credits, end, paid.order)?;
+        self.order_mut(paid.order)?.lot = Some(lot);
+        Ok(Some(fact))
+    }
+
+    pub(super) fn order_closed(
+        &mut self,
+        serial: OrderSerial,
+        stage: Stage,
+    ) -> Result<Option<Fact>, Corrupt> {
+        let order = self.order_mut(serial)?;
+        if order.stage != Stage::Pending {
+            return Err(Corrupt("an order that is not pending is closed"));
+        }
+        order.stage = stage;
+        self.commerce_mut().refresh_due();
+        self.refresh_due();
+        Ok(None)
+    }
+
+    pub(super) fn order_reversed(
+        &mut self,
+        serial: OrderSerial,
+        reversal: Reversal,
+        credits: i64,
+    ) -> Result<Option<Fact>, Corrupt> {
+        let commerce = self.commerce_mut();
+        let Some(order) = commerce.orders.get_mut(&serial) else {
+            commerce.early.insert(serial, reversal);
+            return match credits {
+                0 => Ok(None),
+                _ => Err(NO_ORDER),
+            };
+        };
+        order.reversal = reversal;
+        if credits == 0 {
+            return Ok(None);
+        }
+        let taken = order.taken.saturating_sub(credits);
+        if !(0..=order.granted).contains(&taken) {
+            return Err(Corrupt("a refund passes its order's credits"));
+        }
+        order.taken = taken;
+        let (product, lot, end) = (order.terms.fills, order.lot, order.credits_end);
+        let account = self.account_mut(product);
+        if credits < 0 {
+            let lot = lot.ok_or(Corrupt("a refund of an order without credits"))?;
+            account.take_from(lot, credits.saturating_neg())?;
+        } else {
+            let lot = account.give_back(lot, credits, end, serial)?;
+            self.order_mut(serial)?.lot = Some(lot);
+            self.due_at = self.due_at.min(end);
+        }
+        let given_back = credits > 0 && end != Timestamp::NEVER;
+        Ok(Some(Fact::Entry(Entry {
+            order: Some(serial),
+            expires_at: given_back.then_some(end),
+            ..self.entry(product, credits, Reason::Refund, None, None)
+        })))
+    }
+
+    pub(super) fn subscription_changed(&mut self, changed: Subscription) {
+        let all = &mut self.commerce_mut().subscriptions;
+        match all.iter_mut().find(|known| known.id == changed.id) {
+            Some(known) => *known = changed,
+            None => all.push(changed),
+        }
+    }
+
+    /// The orders keep the end too: what a dispute gives back later is no younger than its cycle.
+    pub(super) fn cycle_ended(
+        &mut self,
+        id: &SubscriptionId,
+        ends_at: Timestamp,
+    ) -> Result<Option<Fact>, Corrupt> {
+        let commerce = self.commerce.as_mut().ok_or(NO_SUBSCRIPTION)?;
+        let mut ended = BTreeSet::new();
+        for (&serial, order) in &mut commerce.orders {
+            if order.subscription.as_ref() == Some(id) && !order.terms.rollover {
+                order.credits_end = order.credits_end.min(ends_at);
+                ended.insert(serial);
+            }
+        }
+        for account in &mut self.accounts {
+            account.end_lots(&ended, ends_at);
+            // Held credits are settled soonest-ending first, too: those would be lost otherwise.
+            let holds = self.holds.values_mut();
+            for hold in holds.filter(|hold| hold.product == account.product) {
+                hold.pins.sort_by_key(|&(lot, _)| account.place_of(lot));
+            }
+        }
+        self.refresh_due();
+        Ok(None)
+    }
+
+    pub(super) fn tier_raised(
+        &mut self,
+        id: &SubscriptionId,
+        credits: Amount,
+        expires_at: Option<Timestamp>,
+    ) -> Result<Option<Fact>, Corrupt> {
+        let all = &mut self.commerce.as_mut().ok_or(NO_SUBSCRIPTION)?.subscriptions;
+        let known = all.iter_mut().find(|known| known.id == *id);
+        let known = known.ok_or(NO_SUBSCRIPTION)?;
+        let (product, order) = (known.terms.fills, known.order);
+        let granted = known.granted.entry(product).or_insert(0);
+        *granted = granted.saturating_add(credits.get());
+        let (_, fact) = self.purchase(product, credits.get(), expires_at, order)?;
+        Ok(Some(fact))
+    }
+
+    /// Adds bought credits as a lot of their own.
+    fn purchase(
+        &mut self,
+        product: ProductId,
+        credits: i64,
+        expires_at: Option<Timestamp>,
+        order: OrderSerial,
+    ) -> Result<(u64, Fact), Corrupt> {
+        let end = expires_at.unwrap_or(Timestamp::NEVER);
+        let account = self.account_mut(product);
+        let lot = account.add(Reason::Purchase, credits, end, Some(order))?;
+        self.due_at = self.due_at.min(end);
+        let fact = Fact::Entry(Entry {
+            order: Some(order),
+            expires_at,
+            ..self.entry(product, credits, Reason::Purchase, None, None)
+        });
+        Ok((lot, fact))
+    }
+}

@@ -1,0 +1,108 @@
+//! What a wallet remembers of purchases: orders, subscriptions, the provider's customer. Kept behind
+//! one pointer, so that a wallet that never bought anything is as small as before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Wallet,
+    order::{Order, Reversal, Stage},
+    subscription::Subscription,
+};
+use crate::{
+    Rejection,
+    id::{OrderSerial, ProductId},
+    text::{CustomerId, Email, SubscriptionId},
+    time::Timestamp,
+};
+
+/// A wallet's purchases.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct Commerce {
+    pub(super) customer: Option<CustomerId>,
+    pub(super) orders: BTreeMap<OrderSerial, Order>,
+    /// In the order in which they started.
+    pub(super) subscriptions: Vec<Subscription>,
+    /// Refunds and disputes of orders that are not known yet.
+    pub(super) early: BTreeMap<OrderSerial, Reversal>,
+    /// Subscriptions that ended before they were known: their payment must not start them.
+    pub(super) gone: BTreeSet<SubscriptionId>,
+    /// The pending order that expires first, so that nothing else looks through all orders.
+    pub(super) due: Option<(Timestamp, OrderSerial)>,
+}
+
+impl Commerce {
+    /// To be called when an order was placed or left `pending`.
+    pub(super) fn refresh_due(&mut self) {
+        let pending = self
+            .orders
+            .iter()
+            .filter(|(_, o)| o.stage == Stage::Pending);
+        self.due = pending.map(|(&serial, o)| (o.expires_at, serial)).min();
+    }
+}
+
+impl Wallet {
+    /// An order.
+    #[must_use]
+    pub fn order(&self, serial: OrderSerial) -> Option<&Order> {
+        self.commerce.as_ref()?.orders.get(&serial)
+    }
+
+    /// All orders, by serial.
+    pub fn orders(&self) -> impl Iterator<Item = (OrderSerial, &Order)> {
+        let orders = self.commerce.iter().flat_map(|commerce| &commerce.orders);
+        orders.map(|(&serial, order)| (serial, order))
+    }
+
+    /// A subscription, also one that is over.
+    #[must_use]
+    pub fn subscription(&self, id: &SubscriptionId) -> Option<&Subscription> {
+        let commerce = self.commerce.as_ref()?;
+        commerce.subscriptions.iter().find(|known| known.id == *id)
+    }
+
+    /// Active and past-due subscriptions, in the order in which they started.
+    pub fn subscriptions(&self) -> impl Iterator<Item = &Subscription> {
+        let all = self.commerce.iter().flat_map(|c| &c.subscriptions);
+        all.filter(|subscription| subscription.is_current())
+    }
+
+    /// Whether there is an active or past-due subscription to a product.
+    #[must_use]
+    pub fn is_subscribed(&self, product: ProductId) -> bool {
+        self.subscriptions().any(|s| s.terms.product == product)
+    }
+
+    /// What the provider calls the wallet's owner, if a purchase told.
+    #[must_use]
+    pub fn customer(&self) -> Option<&CustomerId> {
+        self.commerce.as_ref()?.customer.as_ref()
+    }
+
+    /// The customer whose portal can be opened.
+    pub fn portal_customer(&self) -> Result<&CustomerId, Rejection> {
+        self.customer().ok_or(Rejection::NoPurchase)
+    }
+
+    /// The addresses of paid orders, refunded ones included.
+    pub fn paid_emails(&self) -> impl Iterator<Item = &Email> {
+        let paid = self.orders().filter(|(_, order)| order.paid_at.is_some());
+        paid.filter_map(|(_, order)| order.email.as_ref())
+    }
+
+    /// What is known of money going back, also for an order that is not known yet.
+    pub(super) fn reversal(&self, serial: OrderSerial) -> Reversal {
+        let early = |commerce: &Commerce| commerce.early.get(&serial).copied();
+        match self.order(serial) {
+            Some(order) => order.reversal,
+            None => self.commerce.as_deref().and_then(early).unwrap_or_default(),
+        }
+    }
+
+    /// Whether a subscription ended before its first payment was heard of.
+    pub(super) fn is_gone(&self, id: &SubscriptionId) -> bool {
+        self.commerce.as_ref().is_some_and(|c| c.gone.contains(id))
+    }
+}

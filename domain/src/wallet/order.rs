@@ -1,0 +1,164 @@
+//! An order: what was bought, how its payment stands, and how much of it went back. Nothing here
+//! changes anything; where an order stands is derived, never stored twice.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    catalog::Interval,
+    terms::Terms,
+    text::{CheckoutId, Email, InvoiceId, PaymentId, SubscriptionId},
+    time::Timestamp,
+};
+
+/// Why there is an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OrderKind {
+    /// A buyer went to the provider's checkout.
+    Checkout,
+    /// A subscription's next cycle was paid.
+    Renewal,
+}
+
+/// How an order stands, as callers see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OrderStatus {
+    /// The provider completes the checkout.
+    Pending,
+    /// Paid and fulfilled.
+    Paid,
+    /// The payment failed.
+    Failed,
+    /// Paid once; all of it went back, or is disputed.
+    Refunded,
+    /// Not paid in time. A late payment still counts.
+    Expired,
+}
+
+/// How far an order's payment came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Stage {
+    Pending,
+    Failed,
+    Expired,
+    Paid,
+}
+
+/// How a buyer's dispute of a payment stands. It only moves forward: reports come in any order.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Dispute {
+    /// There is none.
+    #[default]
+    None,
+    /// Undecided. Takes what a full refund takes.
+    Open,
+    /// Decided for the seller: what it took is given back.
+    Won,
+    /// Decided for the buyer.
+    Lost,
+}
+
+/// What the provider reported so far about money going back to the buyer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Reversal {
+    /// The sum of all refunds, in the currency's minor unit.
+    pub refunded_cents: i64,
+    /// Apart from refunds.
+    pub dispute: Dispute,
+}
+
+impl Reversal {
+    /// Both reports together: sums only grow and disputes only move forward, so that neither a
+    /// duplicate nor an older report changes anything.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            refunded_cents: self.refunded_cents.max(other.refunded_cents),
+            dispute: self.dispute.max(other.dispute),
+        }
+    }
+}
+
+/// One checkout or one renewal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// Why it is there.
+    pub kind: OrderKind,
+    /// What it buys.
+    pub terms: Terms,
+    /// The provider's checkout session.
+    pub checkout: Option<CheckoutId>,
+    /// When it was placed.
+    pub created_at: Timestamp,
+    /// When it expires if it is still pending.
+    pub expires_at: Timestamp,
+    /// When it was paid and fulfilled.
+    pub paid_at: Option<Timestamp>,
+    /// The price, and once it is paid what was charged; in the currency's minor unit.
+    pub amount_cents: i64,
+    /// The buyer's address.
+    pub email: Option<Email>,
+    /// The provider's payment.
+    pub payment: Option<PaymentId>,
+    /// The provider's invoice.
+    pub invoice: Option<InvoiceId>,
+    /// The provider's subscription that it started or renewed.
+    pub subscription: Option<SubscriptionId>,
+    /// What went back to the buyer.
+    pub reversal: Reversal,
+    /// Credits that its payment added.
+    pub granted: i64,
+    /// Credits that refunds and a dispute took out of them again.
+    pub taken: i64,
+    /// When its credits expire, or their cycle ended; [`Timestamp::NEVER`]: not yet, or never.
+    pub credits_end: Timestamp,
+    pub(super) stage: Stage,
+    /// The lot that its payment filled.
+    pub(super) lot: Option<u64>,
+}
+
+impl Order {
+    /// How it stands.
+    #[must_use]
+    pub fn status(&self) -> OrderStatus {
+        match self.stage {
+            Stage::Pending => OrderStatus::Pending,
+            Stage::Failed => OrderStatus::Failed,
+            Stage::Expired => OrderStatus::Expired,
+            Stage::Paid if self.is_reversed(self.reversal) => OrderStatus::Refunded,
+            Stage::Paid => OrderStatus::Paid,
+        }
+    }
+
+    /// Whether it unlocks its features for good, now.
+    #[must_use]
+    pub fn unlocks(&self) -> bool {
+        self.terms.interval == Interval::OneTime && self.status() == OrderStatus::Paid
+    }
+
+    /// Credits that a reversal is worth.
+    pub(super) fn worth(&self, reversal: Reversal) -> i64 {
+        if self.is_reversed(reversal) {
+            return self.granted;
+        }
+        let refunded = i128::from(reversal.refunded_cents.max(0));
+        // Both factors fit 64 bits. Where nothing was charged, nothing can be refunded in part.
+        let product = i128::from(self.granted).saturating_mul(refunded);
+        let credits = product.checked_div(self.amount_cents.into()).unwrap_or(0);
+        i64::try_from(credits).map_or(self.granted, |credits| credits.clamp(0, self.granted))
+    }
+
+    /// Whether all of it went back, or counts so while a dispute is open.
+    fn is_reversed(&self, reversal: Reversal) -> bool {
+        let Reversal {
+            refunded_cents,
+            dispute,
+        } = reversal;
+        let refunded = refunded_cents > 0 && refunded_cents >= self.amount_cents;
+        refunded || matches!(dispute, Dispute::Open | Dispute::Lost)
+    }
+}

@@ -1,0 +1,72 @@
+//! Placing an order: a buyer was sent to the provider's checkout.
+
+use super::{Change, Event, Wallet, draft::Draft, event::OrderPlaced, order::OrderKind};
+use crate::{
+    Rejection,
+    id::OrderSerial,
+    terms::Terms,
+    text::{CheckoutId, Email},
+    time::Timestamp,
+};
+
+/// For how long an order stays pending: 24 hours.
+pub const PENDING_SECONDS: i64 = 86_400;
+
+/// A request to place an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlaceOrder {
+    /// Names it: it is placed once.
+    pub order: OrderSerial,
+    /// What it buys.
+    pub terms: Terms,
+    /// The provider's checkout session.
+    pub checkout: Option<CheckoutId>,
+    /// The buyer's address as far as it is known.
+    pub email: Option<Email>,
+}
+
+impl Wallet {
+    /// Whether an order under these terms is welcome. To be asked before the buyer is sent to the
+    /// provider; a payment that comes nevertheless is fulfilled.
+    pub fn may_order(&self, terms: &Terms) -> Result<(), Rejection> {
+        if terms.recurs() && self.is_subscribed(terms.product) {
+            return Err(Rejection::AlreadySubscribed);
+        }
+        Ok(())
+    }
+
+    /// Decides a new order. One that is known is not placed again: its payment may have been faster.
+    pub fn place_order(
+        &self,
+        command: PlaceOrder,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Rejection> {
+        if self.order(command.order).is_some() {
+            return Ok(Vec::new());
+        }
+        self.may_order(&command.terms)?;
+        let mut draft = Draft::on(self, now);
+        draft.place(OrderKind::Checkout, command);
+        Ok(draft.finish())
+    }
+}
+
+impl Draft {
+    pub(super) fn place(&mut self, kind: OrderKind, command: PlaceOrder) {
+        let PlaceOrder {
+            order,
+            terms,
+            checkout,
+            email,
+        } = command;
+        let expires_at = self.now.plus_seconds(PENDING_SECONDS);
+        self.push(Change::OrderPlaced(Box::new(OrderPlaced {
+            order,
+            kind,
+            terms,
+            checkout,
+            email,
+            expires_at,
+        })));
+    }
+}

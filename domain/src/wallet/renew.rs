@@ -1,0 +1,104 @@
+//! A subscription's next cycle was paid: what the last one left ends, the new one's credits come, as
+//! an order of its own.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Change, Event, Wallet,
+    draft::Draft,
+    event::{SubscriptionChanged, SubscriptionNews},
+    order::OrderKind,
+    pay::{Billing, Payment},
+    place_order::PlaceOrder,
+    subscription::{Subscription, SubscriptionStatus},
+};
+use crate::{id::OrderSerial, terms::Terms, time::Timestamp};
+
+/// A paid invoice of a subscription's cycle, also one over nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Renew {
+    /// The order to make of it, derived from the invoice: the same invoice is heard once.
+    pub order: OrderSerial,
+    /// The tier that it pays.
+    pub terms: Terms,
+    /// The payment.
+    pub payment: Payment,
+    /// The subscription and its new cycle.
+    pub billing: Billing,
+}
+
+impl Wallet {
+    /// Decides what a paid cycle brings. The invoice of a cycle before the current one came late: it
+    /// brings its credits and ends nothing. So does that of a subscription that is over.
+    #[must_use]
+    pub fn renew(&self, command: Renew, now: Timestamp) -> Vec<Event> {
+        let Renew {
+            order,
+            terms,
+            payment,
+            billing,
+        } = command;
+        if self.order(order).is_some() {
+            return Vec::new();
+        }
+        let mut draft = Draft::on(self, now);
+        let known = self.subscription(&billing.subscription);
+        let renewed = known.filter(|known| {
+            known.is_current() && known.current_period_end <= billing.current_period_end
+        });
+        if let Some(subscription) = renewed {
+            draft.end_cycle(subscription);
+        }
+        let placed = PlaceOrder {
+            order,
+            terms: terms.clone(),
+            checkout: None,
+            email: None,
+        };
+        draft.place(OrderKind::Renewal, placed);
+        draft.fulfil(order, payment, Some(&billing));
+        match renewed {
+            Some(known) => draft.begin_cycle(known.clone(), order, terms, &billing),
+            None => draft.start(order, terms, billing),
+        }
+        draft.finish()
+    }
+}
+
+impl Draft {
+    /// Ends what a subscription's paid cycles left, before new credits need the room. Its events
+    /// come now, not with the next look at the clock.
+    pub(super) fn end_cycle(&mut self, subscription: &Subscription) {
+        self.push(Change::CycleEnded {
+            subscription: subscription.id.clone(),
+            ends_at: self.now,
+        });
+        self.catch_up();
+    }
+
+    fn begin_cycle(
+        &mut self,
+        mut subscription: Subscription,
+        order: OrderSerial,
+        terms: Terms,
+        billing: &Billing,
+    ) {
+        subscription.order = order;
+        subscription.granted = BTreeMap::from([(terms.fills, terms.credits)]);
+        subscription.current_period_end = billing.current_period_end;
+        // What the provider said after this payment stays said.
+        if billing.reported_at >= subscription.reported_at {
+            subscription.terms = terms;
+            subscription.status = SubscriptionStatus::Active;
+            subscription.past_due_since = None;
+            subscription.grace_ends_at = None;
+            subscription.reported_at = billing.reported_at;
+        }
+        let id = subscription.id.clone();
+        self.push(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
+            news: Some(SubscriptionNews::Renewed),
+            subscription,
+        })));
+        self.raise(&id);
+    }
+}

@@ -1,0 +1,76 @@
+//! A subscription: the tier in force and how far it is paid. Nothing here changes anything.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    id::{OrderSerial, ProductId},
+    terms::Terms,
+    text::{Feature, SubscriptionId},
+    time::Timestamp,
+};
+
+/// How a subscription stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SubscriptionStatus {
+    /// Paid up.
+    Active,
+    /// A cycle's payment failed; the provider tries again.
+    PastDue,
+    /// Over, for good.
+    Canceled,
+}
+
+/// One subscription.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subscription {
+    /// The provider's name for it.
+    pub id: SubscriptionId,
+    /// The tier in force.
+    pub terms: Terms,
+    /// How it stands.
+    pub status: SubscriptionStatus,
+    /// When the paid cycle ends.
+    pub current_period_end: Timestamp,
+    /// Whether it ends with that cycle.
+    pub cancel_at_period_end: bool,
+    /// Since when a payment is missing.
+    pub past_due_since: Option<Timestamp>,
+    /// Until when it keeps its features in spite of that.
+    pub grace_ends_at: Option<Timestamp>,
+    /// The order that paid the cycle; credits for switching up name it.
+    pub order: OrderSerial,
+    /// Credits that this cycle granted, by product: switching to and fro earns nothing.
+    pub granted: BTreeMap<ProductId, i64>,
+    /// When the provider said the last of this; older reports are old news.
+    pub reported_at: Timestamp,
+}
+
+impl Subscription {
+    /// Whether the wallet still has it: active or past due.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        match self.status {
+            SubscriptionStatus::Active | SubscriptionStatus::PastDue => true,
+            SubscriptionStatus::Canceled => false,
+        }
+    }
+
+    /// The features that it unlocks at this instant.
+    pub fn features(&self, now: Timestamp) -> impl Iterator<Item = &Feature> {
+        let unlocks = match self.status {
+            SubscriptionStatus::Active => true,
+            SubscriptionStatus::PastDue => self.grace_ends_at.is_some_and(|end| now < end),
+            SubscriptionStatus::Canceled => false,
+        };
+        self.terms.features.iter().filter(move |_| unlocks)
+    }
+
+    /// Credits of the tier that this cycle has not granted.
+    pub(super) fn lacking(&self) -> i64 {
+        let granted = self.granted.get(&self.terms.fills).copied().unwrap_or(0);
+        self.terms.credits.saturating_sub(granted).max(0)
+    }
+}

@@ -1,0 +1,226 @@
+//! Disputes: they take as a full refund does, and give back when they are won.
+
+use super::{
+    GOLD, deduct, hold, hold_id,
+    shop::{DAY, features, pack, tier},
+    teller::Teller,
+};
+use crate::{
+    history::Reason,
+    id::OrderSerial,
+    terms::Terms,
+    wallet::{
+        Dispute::{self, Lost, Open, Won},
+        OrderStatus,
+    },
+};
+
+/// 100 credits and a feature for 10.00 as order 1.
+fn bought() -> Teller {
+    let mut teller = Teller::new();
+    teller.buy(
+        1,
+        Terms {
+            features: features(&["pro"]),
+            ..pack()
+        },
+    );
+    teller
+}
+
+fn status(teller: &Teller) -> OrderStatus {
+    teller.placed_order(1).status()
+}
+
+#[test]
+fn an_open_dispute_takes_what_a_full_refund_takes() {
+    let mut teller = bought();
+    teller.deduct(deduct("d", 30)).unwrap();
+    assert!(teller.dispute(1, Open));
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
+    assert!(teller.wallet.features(teller.now).is_empty());
+    assert_eq!(teller.ledger(GOLD).last(), Some(&(Reason::Refund, -70)));
+}
+
+#[test]
+fn a_dispute_that_is_won_gives_back_what_it_took() {
+    let mut teller = bought();
+    teller.deduct(deduct("d", 30)).unwrap();
+    teller.dispute(1, Open);
+    assert!(teller.dispute(1, Won));
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 70));
+    assert_eq!(teller.wallet.features(teller.now), ["pro"]);
+    let entry = teller.records.last().unwrap().entry().unwrap();
+    assert_eq!((entry.reason, entry.delta), (Reason::Refund, 70));
+    assert_eq!(
+        (entry.order, entry.expires_at),
+        (Some(OrderSerial(1)), None)
+    );
+    assert_eq!((teller.left_of(1), teller.placed_order(1).taken), (70, 0));
+    teller.refund(1, 1000);
+    assert_eq!(teller.gold(), 0, "they are the order's own again");
+}
+
+#[test]
+fn what_is_given_back_joins_what_is_still_there() {
+    let mut teller = bought();
+    teller.place(hold(1, 40, teller.after_seconds(60))).unwrap();
+    teller.dispute(1, Open);
+    assert_eq!(teller.left_of(1), 40);
+    teller.dispute(1, Won);
+    assert_eq!(teller.left_of(1), 100);
+    assert_eq!(teller.wallet.account(GOLD).unwrap().lots().len(), 1);
+    teller.release(hold_id(1)).unwrap();
+    assert_eq!(teller.gold(), 100);
+}
+
+#[test]
+fn a_dispute_that_is_lost_leaves_things_refunded() {
+    let mut teller = bought();
+    teller.dispute(1, Open);
+    let ledger = teller.ledger(GOLD);
+    assert!(teller.dispute(1, Lost));
+    assert_eq!(
+        (status(&teller), teller.ledger(GOLD)),
+        (OrderStatus::Refunded, ledger)
+    );
+}
+
+#[test]
+fn a_dispute_lost_or_won_without_having_been_open_is_just_that() {
+    let mut teller = bought();
+    assert!(teller.dispute(1, Won));
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 100));
+    let mut teller = bought();
+    assert!(teller.dispute(1, Lost));
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
+}
+
+#[test]
+fn a_dispute_only_moves_forward() {
+    for (known, old) in [
+        (Open, vec![Dispute::None, Open]),
+        (Won, vec![Dispute::None, Open, Won]),
+        (Lost, vec![Dispute::None, Open, Won, Lost]),
+    ] {
+        let mut teller = bought();
+        teller.dispute(1, known);
+        let before = teller.wallet.clone();
+        for state in old {
+            assert!(!teller.dispute(1, state), "{state:?} after {known:?}");
+        }
+        assert_eq!(teller.wallet, before);
+    }
+}
+
+#[test]
+fn a_dispute_before_its_payment_is_applied_with_it() {
+    for (state, left, then) in [
+        (Open, 0, OrderStatus::Refunded),
+        (Won, 100, OrderStatus::Paid),
+        (Lost, 0, OrderStatus::Refunded),
+    ] {
+        for known in [true, false] {
+            let mut teller = Teller::new();
+            if known {
+                teller.order(1, pack()).unwrap();
+            }
+            assert!(teller.dispute(1, state));
+            assert!(!teller.dispute(1, state));
+            if !known {
+                teller.order(1, pack()).unwrap();
+            }
+            assert_eq!(status(&teller), OrderStatus::Pending);
+            teller.pay(1, 1000).unwrap();
+            assert_eq!(
+                (status(&teller), teller.gold()),
+                (then, left),
+                "{state:?} {known}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_was_refunded_before_stays_refunded_when_the_dispute_is_won() {
+    let mut teller = bought();
+    teller.refund(1, 300);
+    teller.dispute(1, Open);
+    assert_eq!(teller.gold(), 0);
+    teller.dispute(1, Won);
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 70));
+    teller.refund(1, 1000);
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
+}
+
+#[test]
+fn refunds_during_a_dispute_take_nothing_more_and_count_when_it_is_won() {
+    let mut teller = bought();
+    teller.dispute(1, Open);
+    assert!(teller.refund(1, 300));
+    assert_eq!(teller.ledger(GOLD).len(), 2);
+    teller.dispute(1, Won);
+    assert_eq!(teller.gold(), 70);
+    let mut teller = bought();
+    teller.dispute(1, Open);
+    teller.refund(1, 1000);
+    teller.dispute(1, Won);
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
+}
+
+#[test]
+fn credits_given_back_keep_their_end() {
+    let mut teller = Teller::new();
+    teller.buy(
+        1,
+        Terms {
+            expire_after_days: Some(2),
+            ..pack()
+        },
+    );
+    let end = teller.after_seconds(2 * DAY);
+    teller.dispute(1, Open);
+    teller.pass_seconds(DAY);
+    teller.dispute(1, Won);
+    assert_eq!(
+        teller.records.last().unwrap().entry().unwrap().expires_at,
+        Some(end)
+    );
+    assert_eq!((teller.gold(), teller.wallet.due_at()), (100, end));
+    teller.pass_seconds(DAY);
+    assert_eq!(teller.expiries(), [(end, -100)]);
+}
+
+#[test]
+fn credits_given_back_past_their_end_expire_at_once() {
+    let mut teller = Teller::new();
+    teller.buy(
+        1,
+        Terms {
+            expire_after_days: Some(2),
+            ..pack()
+        },
+    );
+    teller.dispute(1, Open);
+    teller.pass_seconds(3 * DAY);
+    teller.dispute(1, Won);
+    assert_eq!(status(&teller), OrderStatus::Paid);
+    assert_eq!(
+        teller.ledger(GOLD)[2..],
+        [(Reason::Refund, 100), (Reason::Expiry, -100)]
+    );
+}
+
+#[test]
+fn credits_of_a_cycle_that_is_over_are_not_given_back_for_good() {
+    let mut teller = Teller::new();
+    teller.subscribe(1, 1, tier("basic", 100));
+    teller.dispute(1, Open);
+    teller.renew(2, 1, tier("basic", 100));
+    teller.dispute(1, Won);
+    assert_eq!((teller.left_of(1), teller.gold()), (0, 100));
+    assert_eq!(
+        teller.ledger(GOLD)[3..],
+        [(Reason::Refund, 100), (Reason::Expiry, -100)]
+    );
+}

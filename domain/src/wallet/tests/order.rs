@@ -1,0 +1,207 @@
+//! From a placed order to a paid, failed or expired one.
+
+use super::{
+    GOLD, TIN, at,
+    shop::{DAY, MONTH, features, pack, paid_at, placed, sub, tier, unlock},
+    teller::Teller,
+};
+use crate::{
+    Rejection, Timestamp,
+    catalog::{Interval, Price},
+    id::{OrderSerial, PriceId, ProductId, ProjectId},
+    terms::Terms,
+    wallet::{Change, OrderKind, OrderStatus},
+};
+
+fn status(teller: &Teller, serial: u128) -> OrderStatus {
+    teller.placed_order(serial).status()
+}
+
+#[test]
+fn a_placed_order_is_pending_and_moves_nothing() {
+    let mut teller = Teller::new();
+    assert_eq!(teller.order(1, pack()), Ok(true));
+    let order = teller.placed_order(1);
+    assert_eq!(paid_at(order), (OrderStatus::Pending, None));
+    assert_eq!(
+        (order.kind, order.amount_cents),
+        (OrderKind::Checkout, 1000)
+    );
+    assert_eq!(order.created_at, teller.now);
+    assert_eq!(order.expires_at, teller.after_seconds(DAY));
+    assert_eq!(order.checkout, placed(1, pack()).checkout);
+    assert_eq!((teller.gold(), teller.records.len()), (0, 0));
+    assert_eq!(teller.wallet.customer(), None);
+    assert_eq!(teller.wallet.portal_customer(), Err(Rejection::NoPurchase));
+}
+
+#[test]
+fn an_order_is_placed_once() {
+    let mut teller = Teller::new();
+    teller.order(1, pack()).unwrap();
+    let before = teller.wallet.clone();
+    assert_eq!(teller.order(1, unlock("other")), Ok(false));
+    assert_eq!(teller.wallet, before);
+    teller.pay(1, 1000).unwrap();
+    assert_eq!(teller.order(1, pack()), Ok(false), "the payment was faster");
+}
+
+#[test]
+fn an_unpaid_order_expires_by_itself_at_its_own_instant() {
+    let mut teller = Teller::new();
+    teller.order(1, pack()).unwrap();
+    teller.pass_seconds(60);
+    teller.order(2, pack()).unwrap();
+    assert_eq!(teller.wallet.due_at(), at("2026-03-03T09:00:00Z"));
+    teller.now = Timestamp(at("2026-03-03T09:00:00Z").0 - 1);
+    teller.touch();
+    assert_eq!(status(&teller, 1), OrderStatus::Pending);
+    teller.now = at("2026-03-03T09:00:00Z");
+    teller.touch();
+    assert_eq!(status(&teller, 1), OrderStatus::Expired);
+    assert_eq!(status(&teller, 2), OrderStatus::Pending);
+    teller.pass_seconds(90 * DAY);
+    assert_eq!(status(&teller, 2), OrderStatus::Expired);
+    let last = teller.events.last().unwrap();
+    assert_eq!(
+        last.change,
+        Change::OrderExpired {
+            order: OrderSerial(2)
+        }
+    );
+    assert_eq!(
+        last.at,
+        at("2026-03-03T09:01:00Z"),
+        "however late it is noticed"
+    );
+    assert_eq!(teller.wallet.due_at(), Timestamp::NEVER);
+}
+
+#[test]
+fn a_paid_order_leaves_nothing_for_the_clock_to_do() {
+    let mut teller = Teller::new();
+    teller.order(1, pack()).unwrap();
+    teller.order(2, pack()).unwrap();
+    teller.pay(1, 1000).unwrap();
+    teller.fail(2).unwrap();
+    assert_eq!(teller.wallet.due_at(), Timestamp::NEVER);
+}
+
+#[test]
+fn pending_orders_fail_and_expire_when_the_provider_says_so() {
+    let mut teller = Teller::new();
+    teller.order(1, pack()).unwrap();
+    teller.order(2, pack()).unwrap();
+    assert_eq!((teller.fail(1), teller.expire(2)), (Ok(true), Ok(true)));
+    let both = [status(&teller, 1), status(&teller, 2)];
+    assert_eq!(both, [OrderStatus::Failed, OrderStatus::Expired]);
+    let before = teller.wallet.clone();
+    assert_eq!((teller.fail(1), teller.expire(2)), (Ok(false), Ok(false)));
+    assert_eq!((teller.expire(1), teller.fail(2)), (Ok(false), Ok(false)));
+    assert_eq!(teller.wallet, before);
+}
+
+#[test]
+fn what_names_no_order_is_refused_except_money_going_back() {
+    let mut teller = Teller::new();
+    assert_eq!(teller.pay(1, 1000), Err(Rejection::OrderNotFound));
+    assert_eq!(teller.fail(1), Err(Rejection::OrderNotFound));
+    assert_eq!(teller.expire(1), Err(Rejection::OrderNotFound));
+    assert!(teller.refund(1, 10));
+}
+
+#[test]
+fn a_wallet_that_has_an_owner_keeps_it() {
+    let mut teller = Teller::new();
+    let owner = teller.wallet.owner.clone();
+    teller.buy(1, pack());
+    assert_eq!(teller.wallet.owner, owner);
+}
+
+#[test]
+fn a_second_tier_of_the_same_product_is_refused_while_the_first_one_lasts() {
+    let mut teller = Teller::new();
+    teller.subscribe(1, 1, tier("basic", 10));
+    assert_eq!(
+        teller.order(2, tier("plus", 20)),
+        Err(Rejection::AlreadySubscribed)
+    );
+    assert_eq!(teller.wallet.order(OrderSerial(2)), None);
+    let elsewhere = Terms {
+        product: ProductId(71),
+        ..tier("other", 10)
+    };
+    assert_eq!(teller.order(3, elsewhere), Ok(true));
+    let once = Terms {
+        interval: Interval::OneTime,
+        ..tier("once", 10)
+    };
+    assert_eq!(teller.order(4, once), Ok(true), "what is not a tier");
+    assert_eq!(
+        teller.order(1, tier("basic", 10)),
+        Ok(false),
+        "a retry is no second one"
+    );
+}
+
+#[test]
+fn a_pending_tier_does_not_stand_in_the_way() {
+    let mut teller = Teller::new();
+    teller.order(1, tier("basic", 10)).unwrap();
+    assert_eq!(teller.order(2, tier("basic", 10)), Ok(true));
+    assert!(teller.pay_subscription(1, 1) && teller.pay_subscription(2, 2));
+    assert_eq!(
+        teller.wallet.subscriptions().count(),
+        2,
+        "both were paid, both are kept"
+    );
+    assert_eq!(teller.gold(), 20);
+    assert_eq!(teller.subscription(2).id, sub(2));
+    assert_eq!(
+        teller.subscription(2).current_period_end,
+        teller.after_seconds(MONTH)
+    );
+}
+
+#[test]
+fn terms_are_the_price_of_that_day() {
+    let mut price = Price {
+        id: PriceId(5),
+        project: ProjectId(7),
+        product: GOLD,
+        label: Some("Basic".into()),
+        amount_cents: 999,
+        currency: "USD".into(),
+        credits_granted: 50,
+        credits_product: None,
+        credits_expire_after_days: Some(2),
+        rollover: true,
+        features: features(&["pro"]),
+        interval: Interval::Year,
+        active: true,
+        created_at: Timestamp(0),
+    };
+    let terms = Terms::from(&price);
+    assert_eq!(
+        (terms.product, terms.fills, terms.credits),
+        (GOLD, GOLD, 50)
+    );
+    assert_eq!((terms.amount_cents, &*terms.currency), (999, "USD"));
+    assert_eq!(
+        (terms.label.as_deref(), terms.rollover),
+        (Some("Basic"), true)
+    );
+    assert_eq!(
+        terms.credits_expire_at(Timestamp(1)),
+        Some(Timestamp(1 + 2 * DAY * 1000))
+    );
+    assert!(terms.recurs());
+    price.credits_product = Some(TIN);
+    assert_eq!(Terms::from(&price).fills, TIN);
+}
+
+#[test]
+fn purchases_do_not_make_other_changes_larger() {
+    // A hold's placement is the largest of the frequent ones: it sets the size.
+    assert_eq!(size_of::<Change>(), 112);
+}

@@ -1,0 +1,316 @@
+//! What buyers and the provider do, drawn at random, and given to the wallet and its model alike.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::{
+    super::shop::{CLUB, pack, paying, payment, placed, sub},
+    Run,
+    command::QUARTER,
+    model::Outcome,
+    till::{TIERS, Told, Ware, rolls_over, tier_name},
+};
+use crate::{
+    Rejection, Timestamp,
+    catalog::Interval,
+    id::{OrderSerial, PriceId},
+    terms::Terms,
+    text::Feature,
+    wallet::{
+        Dispute, Event, OrderStatus, SubscriptionStatus,
+        pay::{Billing, Pay},
+        renew::Renew,
+        update_subscription::UpdateSubscription,
+    },
+};
+
+/// Orders and subscriptions by index, times in quarters of a day.
+#[derive(Debug, Clone)]
+pub(super) enum Purchase {
+    Order {
+        order: u128,
+        product: usize,
+        coins: i64,
+        days: Option<i64>,
+        feature: bool,
+    },
+    OrderTier {
+        order: u128,
+        subscription: u128,
+        tier: usize,
+    },
+    Pay {
+        order: u128,
+        cents: i64,
+    },
+    End {
+        order: u128,
+        failed: bool,
+    },
+    Refund {
+        order: u128,
+        cents: i64,
+    },
+    Dispute {
+        order: u128,
+        state: Dispute,
+    },
+    Renew {
+        order: u128,
+        subscription: u128,
+        tier: usize,
+        ahead: i64,
+        age: i64,
+    },
+    Report {
+        subscription: u128,
+        tier: usize,
+        status: SubscriptionStatus,
+        canceling: bool,
+        ahead: i64,
+        age: i64,
+    },
+}
+
+pub(super) fn purchase(most: i64) -> impl Strategy<Value = Purchase> {
+    let order = 0..4_u128;
+    // Renewals have orders of their own, and refunds are of either.
+    let renewal = 4..10_u128;
+    let any_order = 0..10_u128;
+    let subscription = 0..3_u128;
+    let tier = 0..3_usize;
+    let days = proptest::option::of(1..5_i64);
+    let ahead = prop::sample::select(vec![0, 4, 4, 8, 40]);
+    let age = prop_oneof![3 => Just(0), 1 => -1..8_i64];
+    let dispute = prop::sample::select(vec![Dispute::Open, Dispute::Won, Dispute::Lost]);
+    let status = prop::sample::select(vec![
+        SubscriptionStatus::Active,
+        SubscriptionStatus::Active,
+        SubscriptionStatus::Active,
+        SubscriptionStatus::PastDue,
+        SubscriptionStatus::Canceled,
+    ]);
+    prop_oneof![
+        3 => (order.clone(), 0..3_usize, 0..=most, days, any::<bool>()).prop_map(
+            |(order, product, coins, days, feature)| Purchase::Order {
+                order, product, coins, days, feature
+            }
+        ),
+        3 => (order.clone(), subscription.clone(), tier.clone()).prop_map(
+            |(order, subscription, tier)| Purchase::OrderTier { order, subscription, tier }
+        ),
+        6 => (order.clone(), 0..9_i64).prop_map(|(order, cents)| Purchase::Pay { order, cents }),
+        1 => (order, any::<bool>()).prop_map(|(order, failed)| Purchase::End { order, failed }),
+        4 => (any_order.clone(), 0..10_i64)
+            .prop_map(|(order, cents)| Purchase::Refund { order, cents }),
+        3 => (any_order, dispute).prop_map(|(order, state)| Purchase::Dispute { order, state }),
+        4 => (renewal, subscription.clone(), tier.clone(), ahead.clone(), age.clone()).prop_map(
+            |(order, subscription, tier, ahead, age)| Purchase::Renew {
+                order, subscription, tier, ahead, age
+            }
+        ),
+        4 => (subscription, tier, status, any::<bool>(), ahead, age).prop_map(
+            |(subscription, tier, status, canceling, ahead, age)| Purchase::Report {
+                subscription, tier, status, canceling, ahead, age
+            }
+        ),
+    ]
+}
+
+impl Run {
+    /// The wallet's answer and the model's.
+    pub(super) fn both_buy(&mut self, purchase: &Purchase) -> (Outcome, Outcome) {
+        self.teller.touch();
+        let now = self.teller.now;
+        match *purchase {
+            Purchase::Order {
+                order,
+                product,
+                coins,
+                days,
+                feature,
+            } => {
+                let ware = Ware {
+                    fills: self.product(product),
+                    coins,
+                    days,
+                    feature: feature.then(|| format!("bought.{order}")),
+                    starts: None,
+                };
+                self.both_order(order, ware)
+            }
+            Purchase::OrderTier {
+                order,
+                subscription,
+                tier,
+            } => {
+                let ware = self.tier(subscription, tier);
+                self.both_order(order, ware)
+            }
+            Purchase::Pay { order, cents } => {
+                let price = self.model.till.orders.get(&order);
+                let cents = self.exact(cents, price.map_or(0, |order| order.ware.coins));
+                let known = self.teller.wallet.order(OrderSerial(order));
+                let starts = self.model.till.orders.get(&order);
+                let starts = starts.and_then(|order| order.ware.starts);
+                let told = Told {
+                    subscription: starts.unwrap_or(0),
+                    tier: known.map_or(0, |order| tier_of(&order.terms)),
+                    period_end: now.0 + 4 * QUARTER,
+                    reported: now.0,
+                };
+                let pay = Pay {
+                    billing: starts.map(|_| billing(told)),
+                    ..paying(order, cents)
+                };
+                let real = self.teller.wallet.pay(pay, now);
+                (self.carry(real), self.model.pay(order, cents, told))
+            }
+            Purchase::End { order, failed } => {
+                let (serial, wallet) = (OrderSerial(order), &self.teller.wallet);
+                let (real, end) = if failed {
+                    (wallet.fail_order(serial, now), OrderStatus::Failed)
+                } else {
+                    (wallet.expire_order(serial, now), OrderStatus::Expired)
+                };
+                (self.carry(real), self.model.end_order(order, end))
+            }
+            Purchase::Refund { order, cents } => {
+                let cents = self.exact(cents, i64::MAX);
+                let real = self.teller.wallet.refund(OrderSerial(order), cents, now);
+                let model = self.model.reverse(order, cents, Dispute::None);
+                (self.carry(Ok(real)), model)
+            }
+            Purchase::Dispute { order, state } => {
+                let real = self.teller.wallet.dispute(OrderSerial(order), state, now);
+                (self.carry(Ok(real)), self.model.reverse(order, 0, state))
+            }
+            Purchase::Renew {
+                order,
+                subscription,
+                tier,
+                ahead,
+                age,
+            } => {
+                let ware = self.tier(subscription, tier);
+                let told = self.told(subscription, tier, ahead, age);
+                let real = self.teller.wallet.renew(
+                    Renew {
+                        order: OrderSerial(order),
+                        terms: self.terms(&ware),
+                        payment: payment(order, ware.coins),
+                        billing: billing(told),
+                    },
+                    now,
+                );
+                (self.carry(Ok(real)), self.model.renew(order, ware, told))
+            }
+            Purchase::Report {
+                subscription,
+                tier,
+                status,
+                canceling,
+                ahead,
+                age,
+            } => {
+                let told = self.told(subscription, tier, ahead, age);
+                let report = UpdateSubscription {
+                    subscription: sub(subscription),
+                    terms: Some(self.terms(&self.tier(subscription, tier))),
+                    status,
+                    current_period_end: Timestamp(told.period_end),
+                    cancel_at_period_end: canceling,
+                    grace_days: 7,
+                    reported_at: Timestamp(told.reported),
+                };
+                let real = self.teller.wallet.update_subscription(report, now);
+                (
+                    self.carry(Ok(real)),
+                    self.model.report(told, status, canceling),
+                )
+            }
+        }
+    }
+
+    fn both_order(&mut self, order: u128, ware: Ware) -> (Outcome, Outcome) {
+        let placing = placed(order, self.terms(&ware));
+        let real = self.teller.wallet.place_order(placing, self.teller.now);
+        (self.carry(real), self.model.order(order, ware))
+    }
+
+    fn carry(&mut self, decision: Result<Vec<Event>, Rejection>) -> Outcome {
+        match decision {
+            Ok(events) => match self.teller.carry_all(events) {
+                true => Outcome::Applied,
+                false => Outcome::Unchanged,
+            },
+            Err(refusal) => Outcome::Refused(refusal),
+        }
+    }
+
+    fn told(&self, subscription: u128, tier: usize, ahead: i64, age: i64) -> Told {
+        let now = self.teller.now.0;
+        Told {
+            subscription,
+            tier,
+            period_end: now + ahead * QUARTER,
+            reported: now - age * QUARTER,
+        }
+    }
+
+    fn tier(&self, subscription: u128, tier: usize) -> Ware {
+        Ware {
+            fills: self.product(0),
+            coins: TIERS[tier],
+            days: None,
+            feature: Some(tier_name(tier)),
+            starts: Some(subscription),
+        }
+    }
+
+    /// A coin's price is a cent.
+    fn terms(&self, ware: &Ware) -> Terms {
+        let feature = ware.feature.iter();
+        Terms {
+            product: if ware.starts.is_some() {
+                CLUB
+            } else {
+                ware.fills
+            },
+            fills: ware.fills,
+            credits: ware.coins * self.model.worth,
+            expire_after_days: ware.days.map(|days| u32::try_from(days).unwrap()),
+            rollover: ware.starts.is_some_and(rolls_over),
+            features: feature
+                .map(|f| Feature::new(f.as_str()).unwrap())
+                .collect::<BTreeSet<_>>(),
+            interval: match ware.starts {
+                Some(_) => Interval::Month,
+                None => Interval::OneTime,
+            },
+            amount_cents: ware.coins,
+            price: PriceId(TIERS.iter().position(|&t| t == ware.coins).unwrap_or(0) as u128),
+            ..pack()
+        }
+    }
+
+    /// Where a coin stands for many credits, whole coins have to go back: an order costs its price
+    /// and is refunded in full.
+    fn exact(&self, cents: i64, instead: i64) -> i64 {
+        if self.model.worth > 1 { instead } else { cents }
+    }
+}
+
+fn tier_of(terms: &Terms) -> usize {
+    usize::try_from(terms.price.0).unwrap()
+}
+
+fn billing(told: Told) -> Billing {
+    Billing {
+        subscription: sub(told.subscription),
+        invoice: None,
+        current_period_end: Timestamp(told.period_end),
+        reported_at: Timestamp(told.reported),
+    }
+}

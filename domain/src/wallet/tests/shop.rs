@@ -1,0 +1,258 @@
+//! What a buyer and the provider do to a wallet, in short words. Each answers whether it changed
+//! anything.
+
+use std::collections::BTreeSet;
+
+use super::{GOLD, teller::Teller};
+use crate::{
+    Rejection, Timestamp,
+    catalog::Interval,
+    id::{CodeHash, OrderSerial, PriceId, ProductId},
+    terms::Terms,
+    text::{CheckoutId, CustomerId, Email, Feature, InvoiceId, PaymentId, SubscriptionId},
+    wallet::{
+        Dispute, Order, Subscription, SubscriptionStatus,
+        pay::{Billing, MintedCode, Pay, Payment},
+        place_order::PlaceOrder,
+        renew::Renew,
+        update_subscription::UpdateSubscription,
+    },
+};
+
+/// The product that tiers belong to; they fill [`GOLD`].
+pub(super) const CLUB: ProductId = ProductId(70);
+pub(super) const DAY: i64 = 86_400;
+pub(super) const MONTH: i64 = 30 * DAY;
+
+/// 100 credits for 10.00, for good.
+pub(super) fn pack() -> Terms {
+    Terms {
+        price: PriceId(1),
+        product: GOLD,
+        fills: GOLD,
+        credits: 100,
+        expire_after_days: None,
+        rollover: false,
+        features: BTreeSet::new(),
+        interval: Interval::OneTime,
+        label: None,
+        amount_cents: 1000,
+        currency: "EUR".into(),
+    }
+}
+
+/// A feature, bought once.
+pub(super) fn unlock(slug: &str) -> Terms {
+    Terms {
+        credits: 0,
+        features: features(&[slug]),
+        ..pack()
+    }
+}
+
+/// A monthly tier whose feature has its name.
+pub(super) fn tier(name: &str, credits: i64) -> Terms {
+    Terms {
+        price: PriceId(credits.unsigned_abs().into()),
+        product: CLUB,
+        credits,
+        features: features(&[name]),
+        interval: Interval::Month,
+        label: Some(name.into()),
+        ..pack()
+    }
+}
+
+pub(super) fn features(slugs: &[&str]) -> BTreeSet<Feature> {
+    slugs
+        .iter()
+        .map(|slug| Feature::new(*slug).unwrap())
+        .collect()
+}
+
+pub(super) fn placed(serial: u128, terms: Terms) -> PlaceOrder {
+    PlaceOrder {
+        order: OrderSerial(serial),
+        terms,
+        checkout: Some(CheckoutId::new(format!("cs_{serial}")).unwrap()),
+        email: None,
+    }
+}
+
+pub(super) fn payment(serial: u128, amount_cents: i64) -> Payment {
+    Payment {
+        amount_cents,
+        payment: Some(PaymentId::new(format!("pi_{serial}")).unwrap()),
+        customer: Some(CustomerId::new("cus_ann").unwrap()),
+        email: Some(Email::new("ann@example.org").unwrap()),
+    }
+}
+
+pub(super) fn paying(serial: u128, amount_cents: i64) -> Pay {
+    Pay {
+        order: OrderSerial(serial),
+        placed: None,
+        payment: payment(serial, amount_cents),
+        billing: None,
+        code: MintedCode {
+            hash: CodeHash([5; 16]),
+            sealed: Box::new([5, 5]),
+        },
+    }
+}
+
+pub(super) fn sub(number: u128) -> SubscriptionId {
+    SubscriptionId::new(format!("sub_{number}")).unwrap()
+}
+
+impl Teller {
+    pub(super) fn order(&mut self, serial: u128, terms: Terms) -> Result<bool, Rejection> {
+        self.touch();
+        let events = self.wallet.place_order(placed(serial, terms), self.now)?;
+        Ok(self.carry_all(events))
+    }
+
+    pub(super) fn pay_with(&mut self, pay: Pay) -> Result<bool, Rejection> {
+        self.touch();
+        let events = self.wallet.pay(pay, self.now)?;
+        Ok(self.carry_all(events))
+    }
+
+    pub(super) fn pay(&mut self, serial: u128, amount_cents: i64) -> Result<bool, Rejection> {
+        self.pay_with(paying(serial, amount_cents))
+    }
+
+    /// Places an order and pays its price.
+    pub(super) fn buy(&mut self, serial: u128, terms: Terms) {
+        let price = terms.amount_cents;
+        assert_eq!(self.order(serial, terms), Ok(true));
+        assert_eq!(self.pay(serial, price), Ok(true));
+    }
+
+    /// Pays for the first cycle, a month.
+    pub(super) fn pay_subscription(&mut self, serial: u128, number: u128) -> bool {
+        let billing = Some(self.billing(number));
+        let price = self.placed_order(serial).terms.amount_cents;
+        let pay = Pay {
+            billing,
+            ..paying(serial, price)
+        };
+        self.pay_with(pay).unwrap()
+    }
+
+    pub(super) fn subscribe(&mut self, serial: u128, number: u128, terms: Terms) {
+        assert_eq!(self.order(serial, terms), Ok(true));
+        assert!(self.pay_subscription(serial, number));
+    }
+
+    pub(super) fn renewal(&self, serial: u128, number: u128, terms: Terms) -> Renew {
+        Renew {
+            order: OrderSerial(serial),
+            payment: payment(serial, terms.amount_cents),
+            terms,
+            billing: self.billing(number),
+        }
+    }
+
+    pub(super) fn renew_with(&mut self, renewal: Renew) -> bool {
+        self.touch();
+        let events = self.wallet.renew(renewal, self.now);
+        self.carry_all(events)
+    }
+
+    /// Pays another month from now on.
+    pub(super) fn renew(&mut self, serial: u128, number: u128, terms: Terms) -> bool {
+        self.renew_with(self.renewal(serial, number, terms))
+    }
+
+    /// What the provider would say now, were everything as it is.
+    pub(super) fn report(&self, number: u128) -> UpdateSubscription {
+        let known = self.subscription(number);
+        UpdateSubscription {
+            subscription: known.id.clone(),
+            terms: None,
+            status: known.status,
+            current_period_end: known.current_period_end,
+            cancel_at_period_end: known.cancel_at_period_end,
+            grace_days: 7,
+            reported_at: self.now,
+        }
+    }
+
+    pub(super) fn update(&mut self, report: UpdateSubscription) -> bool {
+        self.touch();
+        let events = self.wallet.update_subscription(report, self.now);
+        self.carry_all(events)
+    }
+
+    pub(super) fn set_status(&mut self, number: u128, status: SubscriptionStatus) -> bool {
+        self.update(UpdateSubscription {
+            status,
+            ..self.report(number)
+        })
+    }
+
+    pub(super) fn switch(&mut self, number: u128, terms: Terms) -> bool {
+        self.update(UpdateSubscription {
+            terms: Some(terms),
+            ..self.report(number)
+        })
+    }
+
+    pub(super) fn fail(&mut self, serial: u128) -> Result<bool, Rejection> {
+        self.touch();
+        let events = self.wallet.fail_order(OrderSerial(serial), self.now)?;
+        Ok(self.carry_all(events))
+    }
+
+    pub(super) fn expire(&mut self, serial: u128) -> Result<bool, Rejection> {
+        self.touch();
+        let events = self.wallet.expire_order(OrderSerial(serial), self.now)?;
+        Ok(self.carry_all(events))
+    }
+
+    pub(super) fn refund(&mut self, serial: u128, cents: i64) -> bool {
+        self.touch();
+        let events = self.wallet.refund(OrderSerial(serial), cents, self.now);
+        self.carry_all(events)
+    }
+
+    pub(super) fn dispute(&mut self, serial: u128, dispute: Dispute) -> bool {
+        self.touch();
+        let events = self.wallet.dispute(OrderSerial(serial), dispute, self.now);
+        self.carry_all(events)
+    }
+
+    pub(super) fn placed_order(&self, serial: u128) -> &Order {
+        self.wallet.order(OrderSerial(serial)).unwrap()
+    }
+
+    pub(super) fn subscription(&self, number: u128) -> &Subscription {
+        self.wallet.subscription(&sub(number)).unwrap()
+    }
+
+    pub(super) fn gold(&self) -> i64 {
+        self.wallet.available(GOLD)
+    }
+
+    /// The credits that an order still has.
+    pub(super) fn left_of(&self, serial: u128) -> i64 {
+        let lots = self.wallet.accounts().iter().flat_map(|a| a.lots());
+        let own = lots.filter(|lot| lot.order == Some(OrderSerial(serial)));
+        own.map(|lot| lot.left).sum()
+    }
+
+    fn billing(&self, number: u128) -> Billing {
+        Billing {
+            subscription: sub(number),
+            invoice: Some(InvoiceId::new(format!("in_{}", self.now.0)).unwrap()),
+            current_period_end: self.after_seconds(MONTH),
+            reported_at: self.now,
+        }
+    }
+}
+
+/// Where an order stands and the instants that go with it.
+pub(super) fn paid_at(order: &Order) -> (crate::wallet::OrderStatus, Option<Timestamp>) {
+    (order.status(), order.paid_at)
+}

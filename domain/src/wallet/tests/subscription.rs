@@ -1,0 +1,231 @@
+//! A subscription's life: started by a payment, renewed by invoices, past due, over.
+
+use super::{
+    GOLD, credit,
+    shop::{CLUB, DAY, MONTH, sub, tier},
+    teller::Teller,
+};
+use crate::{
+    Timestamp,
+    history::Reason::Expiry,
+    id::OrderSerial,
+    terms::Terms,
+    wallet::{
+        Change, OrderStatus,
+        SubscriptionStatus::{Active, Canceled, PastDue},
+        event::SubscriptionNews,
+        update_subscription::UpdateSubscription,
+    },
+};
+
+fn basic() -> Terms {
+    tier("basic", 100)
+}
+
+/// Subscribed to the basic tier by order 1.
+fn subscribed() -> Teller {
+    let mut teller = Teller::new();
+    teller.subscribe(1, 1, basic());
+    teller
+}
+
+fn features(teller: &Teller) -> Vec<&str> {
+    teller.wallet.features(teller.now)
+}
+
+/// What there was to tell about subscriptions, in order.
+fn news(teller: &Teller) -> Vec<Option<SubscriptionNews>> {
+    let told = teller
+        .events
+        .iter()
+        .filter_map(|event| match &event.change {
+            Change::SubscriptionChanged(changed) => Some(changed.news),
+            _ => None,
+        });
+    told.collect()
+}
+
+#[test]
+fn the_first_payment_starts_it() {
+    let teller = subscribed();
+    let started = teller.subscription(1);
+    assert_eq!((started.status, started.terms.product), (Active, CLUB));
+    assert_eq!(started.current_period_end, teller.after_seconds(MONTH));
+    assert_eq!(
+        (started.order, started.cancel_at_period_end),
+        (OrderSerial(1), false)
+    );
+    assert_eq!((teller.gold(), features(&teller)), (100, vec!["basic"]));
+    assert!(teller.wallet.is_subscribed(CLUB) && !teller.wallet.is_subscribed(GOLD));
+    assert_eq!(teller.placed_order(1).subscription, Some(sub(1)));
+    assert!(teller.placed_order(1).invoice.is_some());
+    assert_eq!(news(&teller), [Some(SubscriptionNews::Started)]);
+}
+
+#[test]
+fn a_missing_payment_keeps_the_features_for_the_days_of_grace() {
+    let mut teller = subscribed();
+    let end = teller.after_seconds(7 * DAY);
+    assert!(teller.set_status(1, PastDue));
+    let late = teller.subscription(1);
+    assert_eq!(
+        (late.status, late.past_due_since),
+        (PastDue, Some(teller.now))
+    );
+    assert_eq!(late.grace_ends_at, Some(end));
+    assert!(teller.wallet.is_subscribed(CLUB));
+    teller.pass_seconds(DAY);
+    teller.set_status(1, PastDue);
+    assert_eq!(
+        teller.subscription(1).grace_ends_at,
+        Some(end),
+        "counted once"
+    );
+    assert_eq!(teller.wallet.features(Timestamp(end.0 - 1)), ["basic"]);
+    assert_eq!(teller.wallet.features(end), Vec::<&str>::new());
+    assert_eq!(
+        (teller.gold(), teller.wallet.subscriptions().count()),
+        (100, 1)
+    );
+    let told = [Some(SubscriptionNews::PastDue), None];
+    assert_eq!(news(&teller)[1..], told, "and told once");
+}
+
+#[test]
+fn a_payment_made_good_unlocks_the_features_again() {
+    let mut teller = subscribed();
+    teller.set_status(1, PastDue);
+    teller.pass_seconds(10 * DAY);
+    assert!(features(&teller).is_empty());
+    assert!(teller.renew(2, 1, basic()));
+    assert_eq!(
+        (teller.subscription(1).status, features(&teller)),
+        (Active, vec!["basic"])
+    );
+    assert_eq!(teller.subscription(1).past_due_since, None);
+    teller.set_status(1, PastDue);
+    assert_eq!(
+        teller.subscription(1).past_due_since,
+        Some(teller.now),
+        "a new grace"
+    );
+    assert!(teller.set_status(1, Active));
+    let told = news(&teller);
+    assert_eq!(told.last(), Some(&Some(SubscriptionNews::Updated)));
+    assert_eq!(
+        (teller.subscription(1).grace_ends_at, teller.gold()),
+        (None, 100)
+    );
+}
+
+#[test]
+fn a_cancellation_is_shown_and_can_be_taken_back() {
+    let mut teller = subscribed();
+    for flag in [true, false] {
+        let report = UpdateSubscription {
+            cancel_at_period_end: flag,
+            ..teller.report(1)
+        };
+        assert!(teller.update(report));
+        assert_eq!(teller.subscription(1).cancel_at_period_end, flag);
+    }
+    assert_eq!((features(&teller), teller.gold()), (vec!["basic"], 100));
+    assert_eq!(news(&teller)[1..], [Some(SubscriptionNews::Updated); 2]);
+}
+
+#[test]
+fn its_end_takes_its_features_and_what_is_left_of_its_credits() {
+    let mut teller = subscribed();
+    teller.credit(credit("gift", 5, None)).unwrap();
+    assert!(teller.set_status(1, Canceled));
+    assert_eq!((features(&teller).len(), teller.gold()), (0, 5));
+    assert_eq!(teller.ledger(GOLD).last(), Some(&(Expiry, -100)));
+    assert_eq!(
+        teller.records.last().unwrap().entry().unwrap().order,
+        Some(OrderSerial(1))
+    );
+    assert!(!teller.wallet.is_subscribed(CLUB));
+    assert_eq!(teller.wallet.subscriptions().count(), 0);
+    assert_eq!(teller.subscription(1).status, Canceled, "it is remembered");
+    assert_eq!(news(&teller)[1..], [Some(SubscriptionNews::Canceled)]);
+    assert_eq!(teller.order(2, basic()), Ok(true), "and may be had again");
+}
+
+#[test]
+fn what_is_over_stays_over() {
+    let mut teller = subscribed();
+    teller.set_status(1, Canceled);
+    let before = teller.wallet.clone();
+    teller.pass_seconds(60);
+    for status in [Active, PastDue, Canceled] {
+        assert!(!teller.set_status(1, status));
+    }
+    assert_eq!(teller.wallet, before);
+}
+
+#[test]
+fn a_payment_after_the_end_brings_its_credits_and_revives_nothing() {
+    let mut teller = subscribed();
+    teller.set_status(1, Canceled);
+    assert!(teller.renew(2, 1, basic()));
+    assert_eq!(teller.placed_order(2).status(), OrderStatus::Paid);
+    assert_eq!(
+        (teller.gold(), features(&teller).len()),
+        (100, 0),
+        "they were paid for"
+    );
+    assert_eq!(teller.subscription(1).status, Canceled);
+}
+
+#[test]
+fn an_end_before_the_first_payment_is_not_forgotten() {
+    let mut teller = Teller::new();
+    teller.order(1, basic()).unwrap();
+    let ended = UpdateSubscription {
+        subscription: sub(1),
+        terms: Some(basic()),
+        status: Canceled,
+        current_period_end: teller.after_seconds(MONTH),
+        cancel_at_period_end: false,
+        grace_days: 7,
+        reported_at: teller.now,
+    };
+    let early = UpdateSubscription {
+        status: Active,
+        ..ended.clone()
+    };
+    assert!(!teller.update(early), "a report starts nothing");
+    assert!(teller.update(ended.clone()));
+    assert!(!teller.update(ended));
+    assert!(teller.pay_subscription(1, 1));
+    assert_eq!((teller.gold(), features(&teller).len()), (100, 0));
+    assert!(!teller.wallet.is_subscribed(CLUB));
+}
+
+#[test]
+fn a_report_older_than_what_is_known_is_old_news() {
+    let mut teller = subscribed();
+    let old = UpdateSubscription {
+        status: PastDue,
+        ..teller.report(1)
+    };
+    teller.pass_seconds(60);
+    let current = teller.report(1);
+    assert!(
+        teller.update(current.clone()),
+        "when it was said is news to the books"
+    );
+    assert_eq!(news(&teller).last(), Some(&None), "and to nobody else");
+    let before = teller.wallet.clone();
+    assert!(!teller.update(old) && !teller.update(current));
+    assert_eq!(teller.wallet, before);
+}
+
+#[test]
+fn a_payment_that_starts_nothing_is_just_a_purchase() {
+    let mut teller = Teller::new();
+    teller.order(1, basic()).unwrap();
+    teller.pay(1, 1000).unwrap();
+    assert_eq!((teller.gold(), features(&teller).len()), (100, 0));
+    assert_eq!(teller.wallet.subscription(&sub(1)), None);
+}

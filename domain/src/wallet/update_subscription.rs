@@ -1,0 +1,140 @@
+//! What the provider says about a subscription apart from its payments: another tier, a payment that
+//! is missing, a cancellation, its end.
+
+use super::{
+    Account, Change, Event, Wallet,
+    draft::Draft,
+    event::{SubscriptionChanged, SubscriptionNews},
+    subscription::{Subscription, SubscriptionStatus},
+};
+use crate::{MAX_CREDITS, amount::Amount, terms::Terms, text::SubscriptionId, time::Timestamp};
+
+const DAY_SECONDS: i64 = 86_400;
+
+/// A subscription as the provider reports it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpdateSubscription {
+    /// The provider's name for it.
+    pub subscription: SubscriptionId,
+    /// The tier now in force; `None`: one that the catalog does not know, the former one stays.
+    pub terms: Option<Terms>,
+    /// How it stands.
+    pub status: SubscriptionStatus,
+    /// When the paid cycle ends.
+    pub current_period_end: Timestamp,
+    /// Whether it ends with that cycle.
+    pub cancel_at_period_end: bool,
+    /// Days for which it keeps its features while a payment is missing.
+    pub grace_days: u32,
+    /// When the provider reported this.
+    pub reported_at: Timestamp,
+}
+
+impl Wallet {
+    /// Decides what a report changes. A subscription that is not known is not started by a report,
+    /// only by a payment; that it ended is kept for when its payment is heard of.
+    #[must_use]
+    pub fn update_subscription(&self, report: UpdateSubscription, now: Timestamp) -> Vec<Event> {
+        let Some(known) = self.subscription(&report.subscription) else {
+            let ended = report.status == SubscriptionStatus::Canceled;
+            if ended && !self.is_gone(&report.subscription) {
+                let mut draft = Draft::on(self, now);
+                draft.push(Change::SubscriptionGone {
+                    subscription: report.subscription,
+                });
+                return draft.finish();
+            }
+            return Vec::new();
+        };
+        if !known.is_current() || report.reported_at < known.reported_at {
+            return Vec::new();
+        }
+        let next = known.after(report, now);
+        if next == *known {
+            return Vec::new();
+        }
+        let status = next.status;
+        let mut draft = Draft::on(self, now);
+        draft.push(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
+            news: known.news(&next),
+            subscription: next,
+        })));
+        match status {
+            SubscriptionStatus::Active => draft.raise(&known.id),
+            // A tier that is not paid for brings its credits when it is.
+            SubscriptionStatus::PastDue => {}
+            SubscriptionStatus::Canceled => draft.end_cycle(known),
+        }
+        draft.finish()
+    }
+}
+
+impl Subscription {
+    fn after(&self, report: UpdateSubscription, now: Timestamp) -> Self {
+        let UpdateSubscription {
+            subscription,
+            terms,
+            status,
+            current_period_end,
+            cancel_at_period_end,
+            grace_days,
+            reported_at,
+        } = report;
+        let grace = i64::from(grace_days).saturating_mul(DAY_SECONDS);
+        // The days of grace are counted once, however often the payment fails.
+        let (past_due_since, grace_ends_at) = match status {
+            SubscriptionStatus::PastDue => (
+                self.past_due_since.or(Some(now)),
+                self.grace_ends_at.or(Some(now.plus_seconds(grace))),
+            ),
+            SubscriptionStatus::Active | SubscriptionStatus::Canceled => (None, None),
+        };
+        Self {
+            id: subscription,
+            terms: terms.unwrap_or_else(|| self.terms.clone()),
+            status,
+            current_period_end,
+            cancel_at_period_end,
+            past_due_since,
+            grace_ends_at,
+            order: self.order,
+            granted: self.granted.clone(),
+            reported_at,
+        }
+    }
+
+    /// What there is to tell about becoming `next`, if anything.
+    fn news(&self, next: &Self) -> Option<SubscriptionNews> {
+        let seen = |s: &Self| (s.status, s.current_period_end, s.cancel_at_period_end);
+        match next.status {
+            SubscriptionStatus::Canceled => Some(SubscriptionNews::Canceled),
+            SubscriptionStatus::PastDue if self.status == SubscriptionStatus::Active => {
+                Some(SubscriptionNews::PastDue)
+            }
+            SubscriptionStatus::Active | SubscriptionStatus::PastDue => {
+                let same = seen(self) == seen(next) && self.terms == next.terms;
+                (!same).then_some(SubscriptionNews::Updated)
+            }
+        }
+    }
+}
+
+impl Draft {
+    /// Grants what an active subscription's tier has over what its cycle granted so far.
+    pub(super) fn raise(&mut self, id: &SubscriptionId) {
+        let known = self.wallet.subscription(id);
+        let active = known.filter(|s| s.status == SubscriptionStatus::Active);
+        let Some(subscription) = active else { return };
+        let account = self.wallet.account(subscription.terms.fills);
+        let room = account.map_or(MAX_CREDITS, Account::room);
+        let Some(credits) = Amount::new(subscription.lacking().min(room)) else {
+            return;
+        };
+        let expires_at = subscription.terms.credits_expire_at(self.now);
+        self.push(Change::TierRaised {
+            subscription: id.clone(),
+            credits,
+            expires_at,
+        });
+    }
+}
