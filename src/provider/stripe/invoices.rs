@@ -199,7 +199,7 @@ impl Client {
 
 #[cfg(test)]
 mod tests {
-    use domain::id::OrderId;
+    use domain::id::{OrderId, OrderSerial, WalletKey};
 
     use super::*;
 
@@ -213,7 +213,10 @@ mod tests {
 
     #[test]
     fn a_renewal_is_read() {
-        let order = OrderId(2);
+        let order = OrderId {
+            serial: OrderSerial(2),
+            wallet: WalletKey([0; 16]),
+        };
         let invoice = read(&format!(
             r#""customer":"cus_1","customer_email":"a@b.example","status":"paid",
             "billing_reason":"subscription_cycle",

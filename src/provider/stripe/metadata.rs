@@ -65,12 +65,18 @@ impl<'de> Deserialize<'de> for Metadata {
 
 #[cfg(test)]
 mod tests {
+    use domain::id::{OrderSerial, WalletKey};
+
     use super::*;
 
     #[test]
     fn only_what_is_ours_is_read() {
         let read = |json: &str| serde_json::from_str::<Metadata>(json).unwrap();
-        let (project, order) = (ProjectId(1), OrderId(2));
+        let project = ProjectId(1);
+        let order = OrderId {
+            serial: OrderSerial(2),
+            wallet: WalletKey([0; 16]),
+        };
         let json =
             format!(r#"{{"{PROJECT}":"{project}","{ORDER}":"{order}","{PRICE}":"else","x":"y"}}"#);
         assert_eq!(

@@ -1,18 +1,22 @@
 //! The forms, pair by pair, and what is read of a session.
 
-use domain::id::{OrderId, ProjectId};
+use domain::id::{OrderId, OrderSerial, ProjectId, WalletKey};
 
 use super::*;
 use crate::provider::stripe::form::lines;
 
 const PROJECT: &str = "proj_00000000000000000000000001";
-const ORDER: &str = "ord_00000000000000000000000002";
+const ORDER: &str = "ord_0000000000000000000000000200000000000000000000000000";
+const ORDER_ID: OrderId = OrderId {
+    serial: OrderSerial(2),
+    wallet: WalletKey([0; 16]),
+};
 
 fn once(currency: &str, amount_cents: i64) -> NewSession {
     NewSession {
         reference: Reference {
             project: ProjectId(1),
-            order: OrderId(2),
+            order: ORDER_ID,
         },
         item: Item::Once {
             name: "500 credits".into(),
@@ -165,7 +169,7 @@ fn a_paid_session_is_read() {
     ));
     assert!(session.is_paid());
     assert_eq!(session.email(), Some("a@b.example"));
-    assert_eq!(session.metadata.order, Some(OrderId(2)));
+    assert_eq!(session.metadata.order, Some(ORDER_ID));
     assert_eq!(session.payment_intent, PaymentIntentId::new("pi_1"));
     assert_eq!(session.amount_total, Some(499));
 }
