@@ -76,9 +76,8 @@ pub fn decode_events(bytes: &[u8], count: u32) -> Result<Vec<Logged>, Error> {
     let mut rest = bytes;
     let mut events = Vec::with_capacity(count.min(65_536) as usize);
     for _ in 0..count {
-        let (event, used) = bincode::serde::decode_from_slice(rest, CONFIG)
-            .map_err(|error| Error::Damaged(format!("an event does not decode: {error}")))?;
-        rest = rest.get(used..).unwrap_or_default();
+        let (event, (_, after)) = event_at(rest)?;
+        rest = after;
         events.push(event);
     }
     if rest.is_empty() {

@@ -9,7 +9,7 @@ use super::{Address, Handle, Scope};
 use crate::{
     answer::{Applied, Error},
     registry::{Absent, Pass},
-    wallet::{Batch, BatchItem, BatchShare, Caller, Command, Message},
+    wallet::{Batch, BatchItem, BatchShare, Caller, Command, Message, Rules},
 };
 
 /// Places in the list by wallet, in list order for each; and the items in list order.
@@ -17,7 +17,7 @@ type Sorted = (Vec<(WalletKey, u32)>, Vec<Option<BatchItem>>);
 
 /// A batch while it is worked through.
 struct Work<'a> {
-    scope: &'a Scope,
+    rules: Rules,
     batch: Arc<Batch>,
     /// What wallets at rest decided; told once it is durable.
     decided: Vec<(u32, Result<Applied, Error>)>,
@@ -39,7 +39,7 @@ impl Handle {
         // All or nothing: a batch that took its places one by one could starve itself.
         let pass = self.inner.registry.pass(count as u64)?;
         let mut work = Work {
-            scope,
+            rules: Self::rules(scope),
             batch,
             decided: Vec::with_capacity(count),
             pass,
@@ -105,10 +105,10 @@ impl Handle {
                 return work.batch.fill(refused);
             }
         };
-        let rules = Self::rules(work.scope);
         let decided = work.decided.len();
         let ran = registry.try_turn(&permit.awake, |wallet| {
-            wallet.deduct_each(&rules, &mut items, &mut work.decided);
+            wallet.deduct_each(&work.rules, &mut items, &mut work.decided);
+            wallet.hand_over(None);
         });
         match ran {
             // It may not sleep before what it logged is folded, but it need not wait for the rest of
@@ -122,7 +122,7 @@ impl Handle {
                 let share: BatchShare = work.batch.share(permit);
                 let message = Message {
                     caller: Caller::External,
-                    rules,
+                    rules: work.rules.clone(),
                     command: Command::DeductMany(items.collect(), share),
                 };
                 registry.send(&awake, message);

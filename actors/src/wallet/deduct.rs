@@ -42,8 +42,8 @@ impl WalletState {
         })
     }
 
-    /// The items of one wallet in list order, each on its own. Nobody may be told before all that is
-    /// logged by now is durable.
+    /// The items of one wallet in list order, each on its own. What they log is for the caller to hand
+    /// over, and nobody may be told before all of it is durable.
     pub(crate) fn deduct_each(
         &mut self,
         rules: &Rules,
@@ -54,7 +54,6 @@ impl WalletState {
             let result = self.deduct(item.caller, rules, item.command);
             results.push((item.place, result));
         }
-        self.hand_over(None);
     }
 
     /// The same, answered together.

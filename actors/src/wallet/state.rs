@@ -176,7 +176,7 @@ impl WalletState {
 
     /// Gives what is pending to the journal. `done` may run, and its caller be gone, before this
     /// returns.
-    pub(super) fn hand_over(&mut self, done: Option<Done>) {
+    pub(crate) fn hand_over(&mut self, done: Option<Done>) {
         let append = std::mem::take(&mut self.pending);
         let writes = append.events() > 0;
         if !writes && done.is_none() {

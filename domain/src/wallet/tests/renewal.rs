@@ -2,7 +2,7 @@
 
 use super::{
     GOLD, credit, hold, hold_id,
-    shop::{DAY, MONTH, pack, tier},
+    shop::{DAY, MONTH, basic, news, pack, subscribed, tier, unlocked},
     teller::Teller,
 };
 use crate::{
@@ -10,38 +10,11 @@ use crate::{
     id::OrderSerial,
     terms::Terms,
     wallet::{
-        Change, OrderKind, OrderStatus, Owner,
+        OrderKind, OrderStatus, Owner,
         SubscriptionStatus::{Canceled, PastDue},
         event::SubscriptionNews,
     },
 };
-
-fn basic() -> Terms {
-    tier("basic", 100)
-}
-
-/// Subscribed to the basic tier by order 1.
-fn subscribed() -> Teller {
-    let mut teller = Teller::new();
-    teller.subscribe(1, 1, basic());
-    teller
-}
-
-fn features(teller: &Teller) -> Vec<&str> {
-    teller.wallet.features(teller.now)
-}
-
-/// What there was to tell about subscriptions, in order.
-fn news(teller: &Teller) -> Vec<Option<SubscriptionNews>> {
-    let told = teller
-        .events
-        .iter()
-        .filter_map(|event| match &event.change {
-            Change::SubscriptionChanged(changed) => Some(changed.news),
-            _ => None,
-        });
-    told.collect()
-}
 
 #[test]
 fn a_renewal_is_an_order_of_its_own_and_replaces_what_was_left() {
@@ -137,7 +110,7 @@ fn only_the_subscriptions_own_credits_end_with_its_cycle() {
     assert_eq!([1, 2, 3].map(|order| teller.left_of(order)), [0, 50, 100]);
     teller.set_status(2, Canceled);
     assert_eq!([2, 3].map(|order| teller.left_of(order)), [0, 100]);
-    assert_eq!(features(&teller), ["basic"]);
+    assert_eq!(unlocked(&teller), ["basic"]);
 }
 
 #[test]
@@ -247,7 +220,7 @@ fn a_renewal_heard_of_before_the_first_payment_starts_the_subscription() {
     let mut teller = Teller::new();
     teller.order(1, basic()).unwrap();
     assert!(teller.renew(2, 1, basic()));
-    assert_eq!((teller.gold(), features(&teller)), (100, vec!["basic"]));
+    assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["basic"]));
     let known = teller.subscription(1).clone();
     assert!(teller.pay_subscription(1, 1));
     assert_eq!(*teller.subscription(1), known);

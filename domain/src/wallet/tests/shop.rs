@@ -11,7 +11,8 @@ use crate::{
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, Feature, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
-        Dispute, Order, Subscription, SubscriptionStatus,
+        Change, Dispute, Order, Subscription, SubscriptionStatus,
+        event::SubscriptionNews,
         pay::{Billing, MintedCode, Pay, Payment},
         place_order::PlaceOrder,
         renew::Renew,
@@ -255,4 +256,31 @@ impl Teller {
 /// Where an order stands and the instants that go with it.
 pub(super) fn paid_at(order: &Order) -> (crate::wallet::OrderStatus, Option<Timestamp>) {
     (order.status(), order.paid_at)
+}
+
+pub(super) fn basic() -> Terms {
+    tier("basic", 100)
+}
+
+/// Subscribed to the basic tier by order 1.
+pub(super) fn subscribed() -> Teller {
+    let mut teller = Teller::new();
+    teller.subscribe(1, 1, basic());
+    teller
+}
+
+pub(super) fn unlocked(teller: &Teller) -> Vec<&str> {
+    teller.wallet.features(teller.now)
+}
+
+/// What there was to tell about subscriptions, in order.
+pub(super) fn news(teller: &Teller) -> Vec<Option<SubscriptionNews>> {
+    let told = teller
+        .events
+        .iter()
+        .filter_map(|event| match &event.change {
+            Change::SubscriptionChanged(changed) => Some(changed.news),
+            _ => None,
+        });
+    told.collect()
 }

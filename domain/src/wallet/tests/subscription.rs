@@ -2,48 +2,20 @@
 
 use super::{
     GOLD, credit,
-    shop::{CLUB, DAY, MONTH, sub, tier},
+    shop::{CLUB, DAY, MONTH, basic, news, sub, subscribed, unlocked},
     teller::Teller,
 };
 use crate::{
     Timestamp,
     history::Reason::Expiry,
     id::OrderSerial,
-    terms::Terms,
     wallet::{
-        Change, OrderStatus,
+        OrderStatus,
         SubscriptionStatus::{Active, Canceled, PastDue},
         event::SubscriptionNews,
         update_subscription::UpdateSubscription,
     },
 };
-
-fn basic() -> Terms {
-    tier("basic", 100)
-}
-
-/// Subscribed to the basic tier by order 1.
-fn subscribed() -> Teller {
-    let mut teller = Teller::new();
-    teller.subscribe(1, 1, basic());
-    teller
-}
-
-fn features(teller: &Teller) -> Vec<&str> {
-    teller.wallet.features(teller.now)
-}
-
-/// What there was to tell about subscriptions, in order.
-fn news(teller: &Teller) -> Vec<Option<SubscriptionNews>> {
-    let told = teller
-        .events
-        .iter()
-        .filter_map(|event| match &event.change {
-            Change::SubscriptionChanged(changed) => Some(changed.news),
-            _ => None,
-        });
-    told.collect()
-}
 
 #[test]
 fn the_first_payment_starts_it() {
@@ -55,7 +27,7 @@ fn the_first_payment_starts_it() {
         (started.order, started.cancel_at_period_end),
         (OrderSerial(1), false)
     );
-    assert_eq!((teller.gold(), features(&teller)), (100, vec!["basic"]));
+    assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["basic"]));
     assert!(teller.wallet.is_subscribed(CLUB) && !teller.wallet.is_subscribed(GOLD));
     assert_eq!(teller.placed_order(1).subscription, Some(sub(1)));
     assert!(teller.placed_order(1).invoice.is_some());
@@ -96,10 +68,10 @@ fn a_payment_made_good_unlocks_the_features_again() {
     let mut teller = subscribed();
     teller.set_status(1, PastDue);
     teller.pass_seconds(10 * DAY);
-    assert!(features(&teller).is_empty());
+    assert!(unlocked(&teller).is_empty());
     assert!(teller.renew(2, 1, basic()));
     assert_eq!(
-        (teller.subscription(1).status, features(&teller)),
+        (teller.subscription(1).status, unlocked(&teller)),
         (Active, vec!["basic"])
     );
     assert_eq!(teller.subscription(1).past_due_since, None);
@@ -129,7 +101,7 @@ fn a_cancellation_is_shown_and_can_be_taken_back() {
         assert!(teller.update(report));
         assert_eq!(teller.subscription(1).cancel_at_period_end, flag);
     }
-    assert_eq!((features(&teller), teller.gold()), (vec!["basic"], 100));
+    assert_eq!((unlocked(&teller), teller.gold()), (vec!["basic"], 100));
     assert_eq!(news(&teller)[1..], [Some(SubscriptionNews::Updated); 2]);
 }
 
@@ -138,7 +110,7 @@ fn its_end_takes_its_features_and_what_is_left_of_its_credits() {
     let mut teller = subscribed();
     teller.credit(credit("gift", 5, None)).unwrap();
     assert!(teller.set_status(1, Canceled));
-    assert_eq!((features(&teller).len(), teller.gold()), (0, 5));
+    assert_eq!((unlocked(&teller).len(), teller.gold()), (0, 5));
     assert_eq!(teller.ledger(GOLD).last(), Some(&(Expiry, -100)));
     assert_eq!(
         teller.records.last().unwrap().entry().unwrap().order,
@@ -170,7 +142,7 @@ fn a_payment_after_the_end_brings_its_credits_and_revives_nothing() {
     assert!(teller.renew(2, 1, basic()));
     assert_eq!(teller.placed_order(2).status(), OrderStatus::Paid);
     assert_eq!(
-        (teller.gold(), features(&teller).len()),
+        (teller.gold(), unlocked(&teller).len()),
         (100, 0),
         "they were paid for"
     );
@@ -198,7 +170,7 @@ fn an_end_before_the_first_payment_is_not_forgotten() {
     assert!(teller.update(ended.clone()));
     assert!(!teller.update(ended));
     assert!(teller.pay_subscription(1, 1));
-    assert_eq!((teller.gold(), features(&teller).len()), (100, 0));
+    assert_eq!((teller.gold(), unlocked(&teller).len()), (100, 0));
     assert!(!teller.wallet.is_subscribed(CLUB));
 }
 
@@ -226,6 +198,6 @@ fn a_payment_that_starts_nothing_is_just_a_purchase() {
     let mut teller = Teller::new();
     teller.order(1, basic()).unwrap();
     teller.pay(1, 1000).unwrap();
-    assert_eq!((teller.gold(), features(&teller).len()), (100, 0));
+    assert_eq!((teller.gold(), unlocked(&teller).len()), (100, 0));
     assert_eq!(teller.wallet.subscription(&sub(1)), None);
 }
