@@ -25,6 +25,33 @@ pub enum Logged {
     },
     /// A catalog document was put.
     Catalog(Document),
+    /// A note was put or forgotten.
+    Note(Note),
+}
+
+/// A small thing of the layers above, by key. A later one replaces the former. The journal does not
+/// look inside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// At most [`Note::MAX_KEY_BYTES`].
+    pub key: Box<[u8]>,
+    /// At most [`Note::MAX_BODY_BYTES`]; `None` forgets it.
+    pub body: Option<Box<[u8]>>,
+}
+
+impl Note {
+    /// The longest key.
+    pub const MAX_KEY_BYTES: usize = 255;
+    /// The longest body.
+    pub const MAX_BODY_BYTES: usize = 32 * 1024;
+
+    fn check(&self) -> Result<(), Error> {
+        let body = self.body.as_ref().map_or(0, |body| body.len());
+        if self.key.len() > Self::MAX_KEY_BYTES || body > Self::MAX_BODY_BYTES {
+            return Err(Error::Damaged("a note is too long".into()));
+        }
+        Ok(())
+    }
 }
 
 /// Events that survive together, encoded. At most [`Append::MAX_BYTES`].
@@ -47,6 +74,9 @@ impl Append {
 
     /// Adds an event.
     pub fn push(&mut self, logged: &Logged) -> Result<(), Error> {
+        if let Logged::Note(note) = logged {
+            note.check()?;
+        }
         // Most events fit: growing from nothing byte by byte cost four copies.
         self.bytes.reserve(192);
         bincode::serde::encode_into_std_write(logged, &mut self.bytes, CONFIG)

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use domain::{
     catalog::Document,
     history::Record,
-    id::{CodeHash, WalletKey},
+    id::{CodeHash, OrderId, OrderSerial, ProjectId, WalletKey},
+    text::{CheckoutId, Email},
+    time::Timestamp,
     wallet::{Corrupt, Wallet},
 };
 
@@ -74,6 +76,27 @@ pub struct Stored {
     pub history: Arc<dyn History>,
 }
 
+/// A place in a project's list of orders, or among those that are due. Places are in order of
+/// `(at, order.serial)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OrderPlace {
+    /// When the order was placed; among those that are due, when it expires.
+    pub at: Timestamp,
+    /// The order, and with it its wallet.
+    pub order: OrderId,
+}
+
+impl OrderPlace {
+    /// What the next page is asked for with.
+    #[must_use]
+    pub const fn place(&self) -> (Timestamp, OrderSerial) {
+        (self.at, self.order.serial)
+    }
+}
+
+/// A note as it is kept: its key and its body.
+pub type KeptNote = (Box<[u8]>, Box<[u8]>);
+
 /// A wallet's folded records. Cheap to ask for what is not there: every new idempotency key is.
 /// It follows the folding: what it has only grows.
 pub trait History: Send + Sync {
@@ -106,6 +129,10 @@ pub trait History: Send + Sync {
 /// 6. [`Journal::load`] and [`Journal::documents`] show every append up to [`Journal::folded`],
 ///    and after opening also all that was recovered. Whoever loads a wallet must know that all its
 ///    appends are folded (or were recovered): see [`Journal::settle`].
+/// 7. The same holds for [`Journal::notes`], [`Journal::orders`], [`Journal::checkout`],
+///    [`Journal::due`] and [`Journal::buyers`]. They may already show some of what is being folded.
+///    What was appended since the start and is not folded yet is the caller's own to remember; and
+///    how an order stands, only its wallet knows.
 pub trait Journal: Send + Sync + 'static {
     /// Takes an append in. `done` may be `None` for events that nobody waits for. An append of no
     /// events writes nothing: it waits for all before it, and has the last one's ticket.
@@ -140,6 +167,46 @@ pub trait Journal: Send + Sync + 'static {
 
     /// The whole catalog, each document in its latest form. For start-up.
     fn documents(&self) -> Result<Vec<Document>, Error>;
+
+    /// Notes whose keys start like this, in order of their keys, each in its latest form. For
+    /// start-up: all of them are read into memory.
+    fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error>;
+
+    /// At most `limit` orders of a project, checkouts and renewals alike, the newest first: those
+    /// strictly before a place, or the newest of all. Fewer than `limit`: there are no more. A page
+    /// asked for with the last place of the page before it continues that one, however many orders
+    /// were placed meanwhile.
+    fn orders(
+        &self,
+        project: ProjectId,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, Error>;
+
+    /// The order that a checkout session of the provider is for.
+    fn checkout(&self, project: ProjectId, checkout: &CheckoutId)
+    -> Result<Option<OrderId>, Error>;
+
+    /// At most `limit` pending orders of a project that expire at `until` or earlier, the soonest
+    /// first: those strictly after a place, or from the first. Fewer than `limit`: there are no
+    /// more. Pending as of the folding: whoever acts on one asks its wallet first.
+    fn due(
+        &self,
+        project: ProjectId,
+        after: Option<(Timestamp, OrderSerial)>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, Error>;
+
+    /// At most `limit` wallets of a project with an order that was paid under this address, by
+    /// key. Capitals do not count. Found by a hash of the address: whoever tells something to its
+    /// owner compares it with the wallet's own.
+    fn buyers(
+        &self,
+        project: ProjectId,
+        email: &Email,
+        limit: usize,
+    ) -> Result<Vec<WalletKey>, Error>;
 
     /// Takes nothing more in, makes what was taken in durable, and lets go of the disk (blocking).
     fn close(&self) -> Result<(), Error>;

@@ -26,8 +26,10 @@ mod tail;
 pub mod verify;
 mod watermark;
 
-pub use codec::{Append, Logged};
-pub use contract::{Done, Error, History, Journal, Outcome, Refused, Stored, Ticket};
+pub use codec::{Append, Logged, Note};
+pub use contract::{
+    Done, Error, History, Journal, KeptNote, OrderPlace, Outcome, Refused, Stored, Ticket,
+};
 pub use memory::MemoryJournal;
 pub use options::{Completions, Faults, OnFatal, Options, Step};
 pub use store::SledJournal;

@@ -12,13 +12,17 @@ use std::sync::{Arc, Weak};
 use domain::{
     catalog::Document,
     history::Record,
-    id::{CodeHash, WalletKey},
+    id::{CodeHash, OrderId, OrderSerial, ProjectId, WalletKey},
+    text::{CheckoutId, Email},
+    time::Timestamp,
 };
 use parking_lot::{Condvar, Mutex};
 
 use crate::{
     codec::{Append, decode_events},
-    contract::{Done, Error, History, Journal, Outcome, Refused, Stored, Ticket},
+    contract::{
+        Done, Error, History, Journal, KeptNote, OrderPlace, Outcome, Refused, Stored, Ticket,
+    },
 };
 use books::Books;
 
@@ -288,6 +292,46 @@ impl Journal for MemoryJournal {
 
     fn documents(&self) -> Result<Vec<Document>, Error> {
         Ok(self.state.lock().books.documents())
+    }
+
+    fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error> {
+        Ok(self.state.lock().books.notes(prefix))
+    }
+
+    fn orders(
+        &self,
+        project: ProjectId,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, Error> {
+        Ok(self.state.lock().books.orders(project, before, limit))
+    }
+
+    fn checkout(
+        &self,
+        project: ProjectId,
+        checkout: &CheckoutId,
+    ) -> Result<Option<OrderId>, Error> {
+        Ok(self.state.lock().books.checkout(project, checkout))
+    }
+
+    fn due(
+        &self,
+        project: ProjectId,
+        after: Option<(Timestamp, OrderSerial)>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, Error> {
+        Ok(self.state.lock().books.due(project, after, until, limit))
+    }
+
+    fn buyers(
+        &self,
+        project: ProjectId,
+        email: &Email,
+        limit: usize,
+    ) -> Result<Vec<WalletKey>, Error> {
+        Ok(self.state.lock().books.buyers(project, email, limit))
     }
 
     fn close(&self) -> Result<(), Error> {

@@ -5,7 +5,9 @@ use std::{sync::Arc, thread::JoinHandle};
 
 use domain::{
     catalog::Document,
-    id::{CodeHash, WalletKey},
+    id::{CodeHash, OrderId, OrderSerial, ProjectId, WalletKey},
+    text::{CheckoutId, Email},
+    time::Timestamp,
 };
 use parking_lot::{Mutex, RwLock};
 
@@ -13,7 +15,7 @@ use crate::{
     checkpoint,
     codec::Append,
     commit,
-    contract::{Done, Error, History, Journal, Refused, Stored, Ticket},
+    contract::{Done, Error, History, Journal, KeptNote, OrderPlace, Refused, Stored, Ticket},
     database::{self, Database, caught, failed},
     fold::Folded,
     guard,
@@ -229,6 +231,54 @@ impl Journal for SledJournal {
         let recovered = disk.tail.documents();
         let folded = caught(|| disk.folded.documents())?;
         Ok(recovered.over(folded))
+    }
+
+    fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error> {
+        let disk = self.disk()?;
+        // As with documents: the tail keeps its notes until all of them are folded.
+        let recovered = disk.tail.notes(prefix);
+        let folded = caught(|| disk.folded.notes(prefix))?;
+        Ok(recovered.over(folded))
+    }
+
+    fn orders(
+        &self,
+        project: ProjectId,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, Error> {
+        let disk = self.disk()?;
+        caught(|| disk.folded.orders(project, before, limit))
+    }
+
+    fn checkout(
+        &self,
+        project: ProjectId,
+        checkout: &CheckoutId,
+    ) -> Result<Option<OrderId>, Error> {
+        let disk = self.disk()?;
+        caught(|| disk.folded.checkout(project, checkout))
+    }
+
+    fn due(
+        &self,
+        project: ProjectId,
+        after: Option<(Timestamp, OrderSerial)>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, Error> {
+        let disk = self.disk()?;
+        caught(|| disk.folded.due(project, after, until, limit))
+    }
+
+    fn buyers(
+        &self,
+        project: ProjectId,
+        email: &Email,
+        limit: usize,
+    ) -> Result<Vec<WalletKey>, Error> {
+        let disk = self.disk()?;
+        caught(|| disk.folded.buyers(project, email, limit))
     }
 
     fn close(&self) -> Result<(), Error> {

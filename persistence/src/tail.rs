@@ -2,7 +2,10 @@
 //! say of the catalog and of codes. So a wallet is ready right after the start, before the
 //! first fold; as soon as all of it is folded the memory is given back.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::Bound,
+};
 
 use domain::{
     catalog::Document,
@@ -11,7 +14,11 @@ use domain::{
 };
 use parking_lot::RwLock;
 
-use crate::{codec::Logged, contract::Error, frame};
+use crate::{
+    codec::Logged,
+    contract::{Error, KeptNote},
+    frame,
+};
 
 /// The recovered tail of the log. Empty when there is none left.
 #[derive(Default)]
@@ -27,6 +34,24 @@ struct Parts {
     last: u64,
     documents: BTreeMap<(u8, u128), Document>,
     aliases: HashMap<CodeHash, WalletKey>,
+    notes: BTreeMap<Box<[u8]>, Option<Box<[u8]>>>,
+}
+
+/// Recovered notes, each in its latest form.
+pub(crate) struct Notes(Vec<(Box<[u8]>, Option<Box<[u8]>>)>);
+
+impl Notes {
+    /// These, and those of `folded` that they neither replace nor forget.
+    pub(crate) fn over(self, folded: Vec<KeptNote>) -> Vec<KeptNote> {
+        let mut all: BTreeMap<_, _> = folded.into_iter().collect();
+        for (key, body) in self.0 {
+            match body {
+                Some(body) => all.insert(key, body),
+                None => all.remove(&key),
+            };
+        }
+        all.into_iter().collect()
+    }
 }
 
 /// Recovered catalog documents, each in its latest form.
@@ -71,6 +96,9 @@ impl Builder {
                 }
                 Logged::Catalog(document) => {
                     parts.documents.insert(document.address(), document);
+                }
+                Logged::Note(note) => {
+                    parts.notes.insert(note.key, note.body);
                 }
             }
         }
@@ -122,6 +150,15 @@ impl Tail {
     /// What recovered frames say of the catalog, to be put over what is folded.
     pub(crate) fn documents(&self) -> Documents {
         Documents(self.0.read().documents.clone())
+    }
+
+    /// What recovered frames say of notes whose keys start like this, to be put over what is folded.
+    pub(crate) fn notes(&self, prefix: &[u8]) -> Notes {
+        let parts = self.0.read();
+        let from = (Bound::Included(prefix), Bound::Unbounded);
+        let notes = parts.notes.range::<[u8], _>(from);
+        let notes = notes.take_while(|(key, _)| key.starts_with(prefix));
+        Notes(notes.map(|(k, v)| (k.clone(), v.clone())).collect())
     }
 
     /// Everything up to this frame is folded.

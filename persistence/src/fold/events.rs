@@ -26,6 +26,8 @@ pub(crate) struct Events {
     places: Vec<Place>,
     /// Each in its latest form.
     documents: BTreeMap<(u8, u128), Document>,
+    /// Each in its latest form.
+    notes: BTreeMap<Box<[u8]>, Option<Box<[u8]>>>,
 }
 
 impl Events {
@@ -37,6 +39,7 @@ impl Events {
         self.places.clear();
         self.places.shrink_to(places.saturating_mul(2));
         self.documents.clear();
+        self.notes.clear();
     }
 
     /// Adds the events of one append.
@@ -57,8 +60,14 @@ impl Events {
                 }
                 None => {
                     let (logged, split) = event_at(rest)?;
-                    if let Logged::Catalog(document) = logged {
-                        self.documents.insert(document.address(), document);
+                    match logged {
+                        Logged::Catalog(document) => {
+                            self.documents.insert(document.address(), document);
+                        }
+                        Logged::Note(note) => {
+                            self.notes.insert(note.key, note.body);
+                        }
+                        Logged::Wallet { .. } => {}
                     }
                     split
                 }
@@ -96,13 +105,21 @@ impl Events {
         let bytes = self.bytes.get(start as usize..).unwrap_or_default();
         match event_at(bytes)?.0 {
             Logged::Wallet { version, event, .. } => Ok((version, event)),
-            Logged::Catalog(_) => Err(damaged("a document among a wallet's events".into())),
+            Logged::Catalog(_) | Logged::Note(_) => {
+                Err(damaged("something else among a wallet's events".into()))
+            }
         }
     }
 
     /// The catalog's documents, each in its latest form.
     pub(crate) fn documents(&self) -> impl ExactSizeIterator<Item = &Document> {
         self.documents.values()
+    }
+
+    /// Notes to put or to forget, each in its latest form.
+    pub(crate) fn notes(&self) -> impl ExactSizeIterator<Item = (&[u8], Option<&[u8]>)> {
+        let notes = self.notes.iter();
+        notes.map(|(key, body)| (&**key, body.as_deref()))
     }
 }
 

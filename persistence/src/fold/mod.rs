@@ -7,6 +7,8 @@ mod apply;
 mod catalog;
 mod directory;
 pub(crate) mod events;
+mod notes;
+mod orders;
 pub(crate) mod pages;
 mod retire;
 pub(crate) mod store;
@@ -28,7 +30,9 @@ use std::sync::{
 
 use domain::{
     catalog::Document,
-    id::{CodeHash, WalletKey},
+    id::{CodeHash, OrderId, OrderSerial, ProjectId, WalletKey},
+    text::{CheckoutId, Email},
+    time::Timestamp,
     wallet::{Event, Wallet},
 };
 
@@ -38,7 +42,7 @@ use self::{
     wallet_record::WalletRecord,
 };
 use crate::{
-    contract::{Error, History, Stored},
+    contract::{Error, History, KeptNote, OrderPlace, Stored},
     index::slot::{Slot, Slots},
     verify::Report,
 };
@@ -84,6 +88,9 @@ impl Folded {
         events.sort();
         for document in events.documents() {
             catalog::put(self.store(), document)?;
+        }
+        for (key, body) in events.notes() {
+            notes::put(self.store(), key, body)?;
         }
         let mut changed = events.documents().len() > 0;
         for (key, events) in events.wallets() {
@@ -173,6 +180,47 @@ impl Folded {
     /// All catalog documents.
     pub(crate) fn documents(&self) -> Result<Vec<Document>, Error> {
         catalog::documents(self.store())
+    }
+
+    /// Notes whose keys start like this, in order.
+    pub(crate) fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error> {
+        notes::with_prefix(self.store(), prefix)
+    }
+
+    pub(crate) fn orders(
+        &self,
+        project: ProjectId,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, Error> {
+        orders::orders(self.store(), project, before, limit)
+    }
+
+    pub(crate) fn checkout(
+        &self,
+        project: ProjectId,
+        checkout: &CheckoutId,
+    ) -> Result<Option<OrderId>, Error> {
+        orders::checkout(self.store(), project, checkout)
+    }
+
+    pub(crate) fn due(
+        &self,
+        project: ProjectId,
+        after: Option<(Timestamp, OrderSerial)>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, Error> {
+        orders::due(self.store(), project, after, until, limit)
+    }
+
+    pub(crate) fn buyers(
+        &self,
+        project: ProjectId,
+        email: &Email,
+        limit: usize,
+    ) -> Result<Vec<WalletKey>, Error> {
+        orders::buyers(self.store(), project, email, limit)
     }
 
     /// Re-reads everything and reports what is wrong. Nothing may be folded meanwhile.

@@ -70,6 +70,8 @@ pub(crate) struct Store {
     pub(crate) aliases: sled::Tree,
     /// Kind, identifier: a document.
     pub(crate) catalog: sled::Tree,
+    /// Key: [`super::notes`].
+    pub(crate) notes: sled::Tree,
     /// The last fold's number, and what folds replaced: [`super::retire`].
     pub(crate) folds: sled::Tree,
     pub(crate) tuning: Tuning,
@@ -90,6 +92,7 @@ impl Store {
             filters: tree("filters")?,
             aliases: tree("aliases")?,
             catalog: tree("catalog")?,
+            notes: tree("notes")?,
             folds: tree("folds")?,
             tuning,
             #[cfg(test)]

@@ -173,7 +173,7 @@ fn a_tail_that_is_not_folded_is_replayed() {
     let tail = |from: usize| -> Vec<_> {
         let events = world.log[from..].iter().filter_map(|logged| match logged {
             Logged::Wallet { version, event, .. } => Some((*version, event.clone())),
-            Logged::Catalog(_) => None,
+            Logged::Catalog(_) | Logged::Note(_) => None,
         });
         events.collect()
     };

@@ -1,21 +1,29 @@
-//! Folded state in memory: wallets with all their records, code aliases and the catalog.
+//! Folded state in memory: wallets with all their records, code aliases, the catalog and notes.
+//! Orders are found by looking at all wallets: what an index must answer, said without one.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use domain::{
     catalog::Document,
     history::Record,
-    id::{CodeHash, WalletKey},
-    wallet::Wallet,
+    id::{CodeHash, OrderId, OrderSerial, ProjectId, WalletKey},
+    text::{CheckoutId, Email},
+    time::Timestamp,
+    wallet::{Order, OrderStatus, Wallet},
 };
 
-use crate::{codec::Logged, contract::Error, tail::new_alias};
+use crate::{
+    codec::Logged,
+    contract::{Error, KeptNote, OrderPlace},
+    tail::new_alias,
+};
 
 #[derive(Default)]
 pub(super) struct Books {
     wallets: HashMap<WalletKey, (Wallet, Vec<Record>)>,
     aliases: HashMap<CodeHash, WalletKey>,
     documents: BTreeMap<(u8, u128), Document>,
+    notes: BTreeMap<Box<[u8]>, Box<[u8]>>,
 }
 
 impl Books {
@@ -46,6 +54,12 @@ impl Books {
             Logged::Catalog(document) => {
                 self.documents.insert(document.address(), document);
             }
+            Logged::Note(note) => {
+                match note.body {
+                    Some(body) => self.notes.insert(note.key, body),
+                    None => self.notes.remove(&note.key),
+                };
+            }
         }
         Ok(())
     }
@@ -64,5 +78,78 @@ impl Books {
 
     pub(super) fn documents(&self) -> Vec<Document> {
         self.documents.values().cloned().collect()
+    }
+
+    pub(super) fn notes(&self, prefix: &[u8]) -> Vec<KeptNote> {
+        let kept = self.notes.iter().filter(|(key, _)| key.starts_with(prefix));
+        kept.map(|(key, body)| (key.clone(), body.clone()))
+            .collect()
+    }
+
+    fn wallets_of(&self, project: ProjectId) -> impl Iterator<Item = (&WalletKey, &Wallet)> {
+        let all = self.wallets.iter().map(|(key, (wallet, _))| (key, wallet));
+        all.filter(move |(_, wallet)| wallet.project == project)
+    }
+
+    fn orders_of(&self, project: ProjectId) -> impl Iterator<Item = (OrderId, &Order)> {
+        self.wallets_of(project).flat_map(|(&wallet, state)| {
+            let orders = state.orders();
+            orders.map(move |(serial, order)| (OrderId { serial, wallet }, order))
+        })
+    }
+
+    pub(super) fn orders(
+        &self,
+        project: ProjectId,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Vec<OrderPlace> {
+        let mut places: Vec<_> = self
+            .orders_of(project)
+            .map(|(order, state)| OrderPlace {
+                at: state.created_at,
+                order,
+            })
+            .filter(|place| before.is_none_or(|before| place.place() < before))
+            .collect();
+        places.sort_unstable_by_key(|place| std::cmp::Reverse(place.place()));
+        places.truncate(limit);
+        places
+    }
+
+    pub(super) fn checkout(&self, project: ProjectId, checkout: &CheckoutId) -> Option<OrderId> {
+        let mut orders = self.orders_of(project);
+        let found = orders.find(|(_, order)| order.checkout.as_ref() == Some(checkout));
+        found.map(|(order, _)| order)
+    }
+
+    pub(super) fn due(
+        &self,
+        project: ProjectId,
+        after: Option<(Timestamp, OrderSerial)>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Vec<OrderPlace> {
+        let mut places: Vec<_> = self
+            .orders_of(project)
+            .filter(|(_, state)| state.status() == OrderStatus::Pending)
+            .map(|(order, state)| OrderPlace {
+                at: state.expires_at,
+                order,
+            })
+            .filter(|place| after.is_none_or(|after| place.place() > after) && place.at <= until)
+            .collect();
+        places.sort_unstable_by_key(OrderPlace::place);
+        places.truncate(limit);
+        places
+    }
+
+    pub(super) fn buyers(&self, project: ProjectId, email: &Email, limit: usize) -> Vec<WalletKey> {
+        let email = email.as_str().to_lowercase();
+        let same = |other: &Email| other.as_str().to_lowercase() == email;
+        let wallets = self.wallets_of(project);
+        let bought = wallets.filter(|(_, wallet)| wallet.paid_emails().any(same));
+        let keys: BTreeSet<_> = bought.map(|(key, _)| *key).collect();
+        keys.into_iter().take(limit).collect()
     }
 }

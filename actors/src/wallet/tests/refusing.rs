@@ -6,12 +6,14 @@ use std::sync::{
 };
 
 use domain::{
+    Timestamp,
     catalog::Document,
-    id::{CodeHash, WalletKey},
-    text::Meta,
+    id::{CodeHash, OrderId, OrderSerial, ProjectId, WalletKey},
+    text::{CheckoutId, Email, Meta},
 };
 use persistence::{
-    Append, Done, Error as StoreError, History, Journal, MemoryJournal, Refused, Stored, Ticket,
+    Append, Done, Error as StoreError, History, Journal, KeptNote, MemoryJournal, OrderPlace,
+    Refused, Stored, Ticket,
 };
 
 use super::{House, deduct, external};
@@ -70,6 +72,46 @@ impl Journal for Filling {
 
     fn documents(&self) -> Result<Vec<Document>, StoreError> {
         self.journal.documents()
+    }
+
+    fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, StoreError> {
+        self.journal.notes(prefix)
+    }
+
+    fn orders(
+        &self,
+        project: ProjectId,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, StoreError> {
+        self.journal.orders(project, before, limit)
+    }
+
+    fn checkout(
+        &self,
+        project: ProjectId,
+        checkout: &CheckoutId,
+    ) -> Result<Option<OrderId>, StoreError> {
+        self.journal.checkout(project, checkout)
+    }
+
+    fn due(
+        &self,
+        project: ProjectId,
+        after: Option<(Timestamp, OrderSerial)>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, StoreError> {
+        self.journal.due(project, after, until, limit)
+    }
+
+    fn buyers(
+        &self,
+        project: ProjectId,
+        email: &Email,
+        limit: usize,
+    ) -> Result<Vec<WalletKey>, StoreError> {
+        self.journal.buyers(project, email, limit)
     }
 
     fn close(&self) -> Result<(), StoreError> {
