@@ -61,6 +61,11 @@ codes! {
     /// `productId` left out where the project does not decide it.
     ProductRequired = BAD_REQUEST "product_required"
         "Name the product: this project does not have exactly one that holds credits.";
+    /// The payment provider knows no such active code.
+    InvalidDiscountCode = BAD_REQUEST "invalid_discount_code" "This discount code is not valid.";
+    /// A webhook that is not signed, or not by the project's provider.
+    InvalidSignature = BAD_REQUEST "invalid_signature"
+        "The webhook's signature is missing or not valid.";
     /// No `Authorization` header.
     MissingApiKey = UNAUTHORIZED "missing_api_key" "Send an API key: Authorization: Bearer <key>.";
     /// A key that is malformed, unknown or revoked.
@@ -69,6 +74,9 @@ codes! {
     InsufficientCredits = PAYMENT_REQUIRED "insufficient_credits" "Not enough credits.";
     /// A publishable key where only a secret one will do.
     SecretKeyRequired = FORBIDDEN "secret_key_required" "This needs a secret key.";
+    /// A publishable key, and a page to return to that the project does not allow.
+    RedirectNotAllowed = FORBIDDEN "redirect_not_allowed"
+        "This project does not allow this address to return to.";
     /// The project has external users only.
     AnonymousWalletsDisabled = FORBIDDEN "anonymous_wallets_disabled"
         "This project has no anonymous wallets.";
@@ -106,6 +114,9 @@ codes! {
         "This wallet is already subscribed to the product.";
     /// The provider does not know the wallet's owner.
     NoPurchase = CONFLICT "no_purchase" "This wallet has no completed purchase.";
+    /// Nothing can be sold yet.
+    ProviderNotConfigured = CONFLICT "provider_not_configured"
+        "This project has no payment provider.";
     /// A grant past 2^53 - 1 credits.
     BalanceLimit = CONFLICT "balance_limit" "The balance would pass 9007199254740991 credits.";
     /// Too many requests.
@@ -118,6 +129,9 @@ codes! {
         "Too many new wallets. Try again later.";
     /// A defect of the service.
     InternalError = INTERNAL_SERVER_ERROR "internal_error" "Something went wrong on our side.";
+    /// The payment provider refused or failed; nothing is shown of what was asked.
+    ProviderError = BAD_GATEWAY "provider_error"
+        "The payment provider did not do it. Nothing was sold; try again.";
     /// Load shed before anything was done.
     Overloaded = SERVICE_UNAVAILABLE "overloaded" "Too busy right now. Nothing was done; try again.";
     /// Shutting down, or the log cannot be written.
@@ -205,6 +219,15 @@ impl Error {
         Self {
             param: Some(param.into()),
             ..Self::malformed(message)
+        }
+    }
+
+    /// One input is what the code is about.
+    #[must_use]
+    pub fn about(param: impl Into<String>, code: Code) -> Self {
+        Self {
+            param: Some(param.into()),
+            ..Self::new(code)
         }
     }
 
@@ -391,10 +414,13 @@ mod tests {
             (400, "invalid_request"),
             (400, "conflicting_wallet"),
             (400, "product_required"),
+            (400, "invalid_discount_code"),
+            (400, "invalid_signature"),
             (401, "missing_api_key"),
             (401, "invalid_api_key"),
             (402, "insufficient_credits"),
             (403, "secret_key_required"),
+            (403, "redirect_not_allowed"),
             (403, "anonymous_wallets_disabled"),
             (404, "wallet_not_found"),
             (404, "product_not_found"),
@@ -409,11 +435,13 @@ mod tests {
             (409, "hold_closed"),
             (409, "already_subscribed"),
             (409, "no_purchase"),
+            (409, "provider_not_configured"),
             (409, "balance_limit"),
             (429, "rate_limited"),
             (429, "too_many_invalid_codes"),
             (429, "wallet_creation_limit"),
             (500, "internal_error"),
+            (502, "provider_error"),
             (503, "overloaded"),
             (503, "unavailable"),
         ];

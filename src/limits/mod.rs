@@ -1,9 +1,10 @@
 //! How often strangers may do what: requests of a publishable key, look-ups of invalid recovery
-//! codes, new anonymous wallets. The time is passed in. What is remembered per client is bounded:
-//! strangers cannot fill the memory.
+//! codes, new anonymous wallets, recovery mails. The time is passed in. What is remembered per client
+//! and per address is bounded: strangers cannot fill the memory.
 
 mod bucket;
 mod client;
+mod recovery;
 mod settings;
 mod window;
 
@@ -23,6 +24,7 @@ pub use client::Client;
 pub use settings::Settings;
 
 use bucket::Bucket;
+use recovery::Addressee;
 use window::Window;
 
 /// The rolling window of invalid recovery codes.
@@ -48,6 +50,10 @@ pub struct Limits {
     buckets: Cache<(KeyId, Client), Arc<Bucket>>,
     invalid_codes: PerClient<Mutex<Window>>,
     creations_by_client: PerClient<Mutex<Window>>,
+    recoveries: PerClient<Mutex<Window>>,
+    recovery_mails: Cache<Addressee, Arc<Mutex<Window>>>,
+    /// Under what addresses are hashed; of this process alone.
+    addressees: [u8; 32],
     // One a project: bounded by the catalog, and no stranger may evict it.
     creations: DashMap<ProjectId, Window>,
 }
@@ -56,13 +62,16 @@ impl Limits {
     /// Nothing is used up yet.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        // Three limits share the number; each remembers at least a few.
-        let clients = settings.tracked_clients.div_euclid(3).max(1);
+        // Five limits share the number; each remembers at least a few.
+        let clients = settings.tracked_clients.div_euclid(5).max(1);
         Self {
             settings,
             buckets: Cache::new(clients),
             invalid_codes: Cache::new(clients),
             creations_by_client: Cache::new(clients),
+            recoveries: Cache::new(clients),
+            recovery_mails: Cache::new(clients),
+            addressees: recovery::new_key(),
             creations: DashMap::new(),
         }
     }

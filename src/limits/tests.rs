@@ -1,6 +1,6 @@
 //! What a client notices of the limits, in virtual time.
 
-use domain::catalog::Mode;
+use domain::{catalog::Mode, text::Email};
 
 use super::*;
 
@@ -116,6 +116,80 @@ fn twenty_invalid_codes_an_hour() {
     assert!(limits.may_look_up(PROJECT, ALICE, at(3_600_000)).is_ok());
 }
 
+fn email(text: &str) -> Email {
+    Email::new(text).unwrap()
+}
+
+#[test]
+fn ten_recoveries_an_hour_from_an_address() {
+    let limits = Limits::new(Settings::default());
+    for second in 0..10 {
+        limits.recover(PROJECT, ALICE, at(second * 1000)).unwrap();
+    }
+    let now = at(10_000);
+    let refusal = Refusal {
+        limit: 10,
+        retry_after_seconds: 3590,
+        reset_seconds: 3599,
+    };
+    assert_eq!(limits.recover(PROJECT, ALICE, now), Err(refusal));
+    // Asking on does not put it off.
+    for second in 10..3600 {
+        let now = at(second * 1000);
+        assert!(limits.recover(PROJECT, ALICE, now).is_err(), "{second}");
+    }
+    assert!(limits.recover(PROJECT, BOB, now).is_ok());
+    assert!(limits.recover(ProjectId(2), ALICE, now).is_ok());
+    assert!(limits.recover(PROJECT, ALICE, at(3_600_000)).is_ok());
+    assert!(limits.recover(PROJECT, ALICE, at(3_600_000)).is_err());
+}
+
+#[test]
+fn a_subscribers_ipv6_network_counts_as_one() {
+    let limits = Limits::new(Settings::default());
+    let address = |text: &str| Client::from(text.parse::<std::net::IpAddr>().unwrap());
+    for host in 1..=10 {
+        let client = address(&format!("2001:db8:1:2::{host}"));
+        limits.recover(PROJECT, client, START).unwrap();
+    }
+    assert!(
+        limits
+            .recover(PROJECT, address("2001:db8:1:2:ffff::1"), START)
+            .is_err()
+    );
+    assert!(
+        limits
+            .recover(PROJECT, address("2001:db8:1:3::1"), START)
+            .is_ok()
+    );
+}
+
+#[test]
+fn three_mails_an_hour_to_an_address() {
+    let limits = Limits::new(Settings::default());
+    let ann = email("Ann@Example.org");
+    for minute in 0..3 {
+        assert!(limits.may_mail(PROJECT, &ann, at(minute * 60_000)));
+    }
+    assert!(!limits.may_mail(PROJECT, &ann, at(180_000)));
+    // One mailbox, however it is written.
+    assert!(!limits.may_mail(PROJECT, &email("ann@example.ORG"), at(180_000)));
+    assert!(limits.may_mail(PROJECT, &email("bob@example.org"), at(180_000)));
+    assert!(limits.may_mail(ProjectId(2), &ann, at(180_000)));
+    assert!(!limits.may_mail(PROJECT, &ann, at(3_599_999)));
+    assert!(limits.may_mail(PROJECT, &ann, at(3_600_000)));
+    assert!(!limits.may_mail(PROJECT, &ann, at(3_600_000)));
+}
+
+#[test]
+fn addresses_are_not_kept() {
+    let limits = Limits::new(Settings::default());
+    assert!(limits.may_mail(PROJECT, &email("ann@example.org"), START));
+    let kept: Vec<_> = limits.recovery_mails.iter().collect();
+    assert_eq!(kept.len(), 1);
+    assert!(!format!("{kept:?}{limits:?}").contains("ann@"));
+}
+
 fn project(all: Option<u32>, per_client: Option<u32>) -> Project {
     let limit = |max| CreationLimit {
         max,
@@ -212,8 +286,12 @@ fn strangers_cannot_fill_the_memory() {
         let _ = request(&limits, client, START);
         let _ = limits.looked_up_in_vain(PROJECT, client, START);
         let _ = limits.create_wallet(&project(None, Some(9)), client, START);
+        let _ = limits.recover(PROJECT, client, START);
+        let _ = limits.may_mail(PROJECT, &email(&format!("{stranger}@example.org")), START);
     }
-    assert!(limits.buckets.len() <= 100);
-    assert!(limits.invalid_codes.len() <= 100);
-    assert!(limits.creations_by_client.len() <= 100);
+    assert!(limits.buckets.len() <= 60);
+    assert!(limits.invalid_codes.len() <= 60);
+    assert!(limits.creations_by_client.len() <= 60);
+    assert!(limits.recoveries.len() <= 60);
+    assert!(limits.recovery_mails.len() <= 60);
 }

@@ -1,0 +1,155 @@
+//! Where a buyer is sent after a checkout or out of the portal: an address that a caller chose, and
+//! that a browser with somebody's money at stake will open. It is parsed once, here; what goes to
+//! the payment provider is what was parsed and checked, written out again, never the caller's text.
+//!
+//! Of a publishable key the address must be `https`, or `http` on loopback, and where the project
+//! has an allowlist its origin must be an entry: else it is a `redirect_not_allowed`, whatever the
+//! scheme (`javascript:` is a well-formed address of a scheme that is not allowed). Of a secret key
+//! any `http(s)` address will do, and another scheme is an `invalid_request`. An `invalid_request`
+//! for both is what is no absolute address, or one that readers disagree about: with user
+//! information, backslashes, a wrong number of slashes, spaces or control characters.
+
+use std::cell::Cell;
+
+use domain::catalog::KeyKind;
+use url::{Host, Position, SyntaxViolation, Url};
+
+use super::error::{Code, Error};
+
+/// What the provider replaces by the checkout's id when it sends the buyer back.
+pub(super) const PLACEHOLDER: &str = "{CHECKOUT_SESSION_ID}";
+
+/// In bytes, as sent and as handed on.
+const MAX_LENGTH: usize = 2048;
+
+/// An address that was checked, in its normal form but for [`PLACEHOLDER`], which is as it was sent.
+/// The provider puts letters, digits and `_` in its place, which no parser reads otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Redirect(String);
+
+impl Redirect {
+    /// As the provider is to have it.
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// As the provider is to have it.
+    pub(super) fn into_string(self) -> String {
+        self.0
+    }
+}
+
+/// Reads the field `param`. The allowed origins are those of the project, in their normal form; none
+/// means no allowlist.
+///
+/// # Errors
+///
+/// `redirect_not_allowed` and `invalid_request`, as the module says.
+pub(super) fn redirect(
+    param: &'static str,
+    text: &str,
+    kind: KeyKind,
+    allowed_origins: &[String],
+) -> Result<Redirect, Error> {
+    let (url, stand_in) = parse(text).ok_or_else(|| {
+        Error::invalid(
+            param,
+            format!(
+                "{param} is an absolute address such as https://shop.example/thanks, of at most \
+                 {MAX_LENGTH} characters and without user information."
+            ),
+        )
+    })?;
+    match kind {
+        KeyKind::Publishable if !is_allowed(&url, allowed_origins) => {
+            return Err(Error::about(param, Code::RedirectNotAllowed));
+        }
+        KeyKind::Secret if !matches!(url.scheme(), "http" | "https") => {
+            return Err(Error::invalid(
+                param,
+                format!("{param} begins with https:// or http://."),
+            ));
+        }
+        KeyKind::Publishable | KeyKind::Secret => {}
+    }
+    // Every stand-in has to be there still, and behind the origin: the provider must not choose the
+    // host, and a placeholder that a `..` swallowed would be missed by whoever sent it.
+    let (origin, rest) = url.as_str().split_at(origin_length(&url));
+    if origin.contains(&stand_in)
+        || rest.matches(&stand_in).count() != text.matches(PLACEHOLDER).count()
+    {
+        return Err(Error::invalid(
+            param,
+            format!("{param} has {PLACEHOLDER} in its path, its query or its fragment only."),
+        ));
+    }
+    Ok(Redirect(url.as_str().replace(&stand_in, PLACEHOLDER)))
+}
+
+/// The address with a stand-in for each placeholder: letters and digits, which no part of an address
+/// encodes or drops. `None`: not an absolute address, or not one that all readers read alike.
+fn parse(text: &str) -> Option<(Url, String)> {
+    if text.len() > MAX_LENGTH
+        || text.contains(|c: char| c == '\\' || c.is_control() || c.is_whitespace())
+    {
+        return None;
+    }
+    let stand_in = stand_in(text);
+    let disputed = Cell::new(false);
+    let note = |violation: SyntaxViolation| {
+        // These two all readers pass over: `{`, `[` and `%` in a query are everyday.
+        if !matches!(
+            violation,
+            SyntaxViolation::NonUrlCodePoint | SyntaxViolation::PercentDecode
+        ) {
+            disputed.set(true);
+        }
+    };
+    let url = Url::options()
+        .syntax_violation_callback(Some(&note))
+        .parse(&text.replace(PLACEHOLDER, &stand_in))
+        .ok()?;
+    let fits = url.as_str().len() <= MAX_LENGTH
+        && url.username().is_empty()
+        && url.password().is_none()
+        && !disputed.get();
+    fits.then_some((url, stand_in))
+}
+
+/// Something that the text does not contain, in lower case, as hosts are.
+fn stand_in(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let mut stand_in = String::from("scripcheckout");
+    while lower.contains(&stand_in) {
+        stand_in.push('x');
+    }
+    stand_in
+}
+
+/// Bytes up to the path. A scheme without a host has none, and gets no further than here.
+fn origin_length(url: &Url) -> usize {
+    url[..Position::BeforePath].len()
+}
+
+fn is_allowed(url: &Url, allowed_origins: &[String]) -> bool {
+    let safe = match url.scheme() {
+        "https" => true,
+        "http" => is_loopback(url),
+        _ => false,
+    };
+    safe && (allowed_origins.is_empty()
+        || allowed_origins.contains(&url.origin().ascii_serialization()))
+}
+
+/// As the project's own origins are checked.
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
