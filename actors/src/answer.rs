@@ -2,10 +2,11 @@
 
 use domain::{
     Rejection, Timestamp,
+    code::Code,
     history::{Entry, HoldFacts, Reason},
-    id::{LedgerId, OrderId, ProductId, WalletId},
+    id::{LedgerId, OrderId, OrderSerial, PriceId, ProductId, WalletId},
     text::ExternalUserId,
-    wallet::NextExpiry,
+    wallet::{NextExpiry, Order, SubscriptionStatus},
 };
 
 /// Why there is no answer from the wallet.
@@ -64,6 +65,64 @@ pub struct WalletView {
     pub balances: Vec<Balance>,
     /// Unlocked features, sorted.
     pub features: Vec<String>,
+    /// Active and past-due subscriptions, in the order in which they started.
+    pub subscriptions: Vec<Subscription>,
+}
+
+/// A subscription as the wallet's owner sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subscription {
+    /// To which product.
+    pub product: ProductId,
+    /// The tier in force.
+    pub price: PriceId,
+    /// The tier's name.
+    pub label: Option<Box<str>>,
+    /// Active or past due.
+    pub status: SubscriptionStatus,
+    /// When the paid cycle ends.
+    pub current_period_end: Timestamp,
+    /// Whether it ends with that cycle.
+    pub cancel_at_period_end: bool,
+}
+
+impl From<&domain::wallet::Subscription> for Subscription {
+    fn from(subscription: &domain::wallet::Subscription) -> Self {
+        Self {
+            product: subscription.terms.product,
+            price: subscription.terms.price,
+            label: subscription.terms.label.clone(),
+            status: subscription.status,
+            current_period_end: subscription.current_period_end,
+            cancel_at_period_end: subscription.cancel_at_period_end,
+        }
+    }
+}
+
+/// An order and the wallet that it fills.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderAnswer {
+    /// Its identifier.
+    pub id: OrderId,
+    /// The order.
+    pub order: Order,
+    /// The wallet; `None` until a payment makes it.
+    pub wallet: Option<WalletId>,
+    /// The caller's own user, of an external wallet.
+    pub external_user: Option<ExternalUserId>,
+    /// What opens an anonymous wallet.
+    pub code: Option<Code>,
+    /// Credits of the product that it fills that can be spent now.
+    pub balance: i64,
+}
+
+/// A page of a project's orders, newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderPage {
+    /// The orders.
+    pub orders: Vec<OrderAnswer>,
+    /// Where the next page begins; `None` on the last one.
+    pub next: Option<(Timestamp, OrderSerial)>,
 }
 
 /// Which part of a ledger to read.

@@ -4,7 +4,10 @@ mod admin;
 mod batch;
 mod holds;
 mod ledger;
+mod orders;
 mod wallets;
+
+pub use orders::{Draft, Paid};
 
 use std::sync::Arc;
 
@@ -38,6 +41,8 @@ pub struct Scope {
     pub free_grants: Arc<[FreeGrantRule]>,
     /// Whether code wallets get them.
     pub free_grants_for_code_wallets: bool,
+    /// How far the project's clock is ahead of the machine's, in milliseconds.
+    pub ahead_millis: i64,
 }
 
 /// How a wallet is named in a request.
@@ -115,6 +120,7 @@ impl Handle {
         Rules {
             free_grants: (!scope.free_grants.is_empty()).then(|| Arc::clone(&scope.free_grants)),
             for_code_wallets: scope.free_grants_for_code_wallets,
+            ahead_millis: scope.ahead_millis,
         }
     }
 

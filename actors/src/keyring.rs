@@ -6,8 +6,8 @@ use std::fmt;
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce, aead::Aead};
 use domain::{
     code::{CODE_ALPHABET, Code},
-    id::{CodeHash, LedgerId, ProjectId, WalletId, WalletKey},
-    text::ExternalUserId,
+    id::{CodeHash, LedgerId, OrderSerial, ProjectId, WalletId, WalletKey},
+    text::{ExternalUserId, InvoiceId},
     time::Timestamp,
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -19,11 +19,50 @@ static WORDS: &str = include_str!("words.txt");
 
 const NONCE_BYTES: usize = 24;
 
+/// Encrypts small secrets for storage.
+#[derive(Clone)]
+pub struct Seal(XChaCha20Poly1305);
+
+impl fmt::Debug for Seal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seal(..)")
+    }
+}
+
+impl Seal {
+    /// Derives a key for one purpose, which `label` names, from the server key.
+    #[must_use]
+    pub fn new(server_key: &[u8; 32], label: &str) -> Self {
+        let key = derive(server_key, label.as_bytes());
+        Self(XChaCha20Poly1305::new(&Key::from(key)))
+    }
+
+    /// Encrypts.
+    #[must_use]
+    pub fn seal(&self, plain: &[u8]) -> Box<[u8]> {
+        let nonce: [u8; NONCE_BYTES] = rand::random();
+        let sealed = self.0.encrypt(&XNonce::from(nonce), plain);
+        // Encrypting some bytes in memory has no way to fail; an empty seal opens to nothing.
+        let mut bytes = nonce.to_vec();
+        bytes.extend(sealed.unwrap_or_default());
+        bytes.into()
+    }
+
+    /// Decrypts; `None` under another key.
+    #[must_use]
+    pub fn open(&self, sealed: &[u8]) -> Option<Vec<u8>> {
+        let (nonce, body) = sealed.split_at_checked(NONCE_BYTES)?;
+        let nonce: [u8; NONCE_BYTES] = nonce.try_into().ok()?;
+        self.0.decrypt(&XNonce::from(nonce), body).ok()
+    }
+}
+
 /// The server's secrets and the addresses made with them.
 #[derive(Clone)]
 pub struct Keyring {
     code_mac: Hmac<Sha256>,
-    seal: XChaCha20Poly1305,
+    order_mac: Hmac<Sha256>,
+    seal: Seal,
     words: std::sync::Arc<[&'static str]>,
 }
 
@@ -38,10 +77,10 @@ impl Keyring {
     #[must_use]
     pub fn new(server_key: &[u8; 32]) -> Self {
         let code_key = derive(server_key, b"scrip/code-hash/1");
-        let seal_key = derive(server_key, b"scrip/code-seal/1");
         Self {
             code_mac: mac(&code_key),
-            seal: XChaCha20Poly1305::new(&Key::from(seal_key)),
+            order_mac: mac(&derive(server_key, b"scrip/order/1")),
+            seal: Seal::new(server_key, "scrip/code-seal/1"),
             words: WORDS.lines().collect(),
         }
     }
@@ -83,23 +122,29 @@ impl Keyring {
     /// Encrypts a code for storage.
     #[must_use]
     pub fn seal(&self, code: &Code) -> Box<[u8]> {
-        let nonce: [u8; NONCE_BYTES] = rand::random();
-        let sealed = self
-            .seal
-            .encrypt(&XNonce::from(nonce), code.reveal().as_bytes());
-        // Encrypting twenty bytes in memory has no way to fail; an empty seal opens to nothing.
-        let mut bytes = nonce.to_vec();
-        bytes.extend(sealed.unwrap_or_default());
-        bytes.into()
+        self.seal.seal(code.reveal().as_bytes())
     }
 
     /// Decrypts a stored code; `None` under another server key.
     #[must_use]
     pub fn unseal(&self, sealed: &[u8]) -> Option<Code> {
-        let (nonce, body) = sealed.split_at_checked(NONCE_BYTES)?;
-        let nonce: [u8; NONCE_BYTES] = nonce.try_into().ok()?;
-        let plain = self.seal.decrypt(&XNonce::from(nonce), body).ok()?;
+        let plain = self.seal.open(sealed)?;
         Code::parse(std::str::from_utf8(&plain).ok()?)
+    }
+
+    /// The order that a paid invoice makes. Keyed, so that nobody who knows an invoice can name its
+    /// order; the invoice's time is in it, so that orders sort by time.
+    pub(crate) fn renewal_order(
+        &self,
+        project: ProjectId,
+        invoice: &InvoiceId,
+        created: Timestamp,
+    ) -> OrderSerial {
+        let mut mac = self.order_mac.clone();
+        mac.update(&project.0.to_be_bytes());
+        mac.update(invoice.as_str().as_bytes());
+        let random = u128::from_be_bytes(first_half(&mac.finalize().into_bytes().into()));
+        OrderSerial(timed(random, created))
     }
 }
 
@@ -123,10 +168,25 @@ pub(crate) fn ledger_id(wallet: WalletId, seq: u64, at: Timestamp) -> LedgerId {
     hash.update(wallet.0.to_be_bytes());
     hash.update(seq.to_be_bytes());
     let random = u128::from_be_bytes(first_half(&hash.finalize().into()));
+    LedgerId(timed(random, at))
+}
+
+/// Where the wallet is stored that an order of no other wallet fills.
+#[must_use]
+pub(crate) fn order_key(project: ProjectId, order: OrderSerial) -> WalletKey {
+    let mut hash = Sha256::new();
+    hash.update(b"ord/1");
+    hash.update(project.0.to_be_bytes());
+    hash.update(order.0.to_be_bytes());
+    WalletKey(first_half(&hash.finalize().into()))
+}
+
+/// A UUID version 7 out of bits that look random, and an instant.
+fn timed(random: u128, at: Timestamp) -> u128 {
     let millis = u128::try_from(at.0.max(0)).unwrap_or(0) & 0xffff_ffff_ffff;
     let version_and_variant = (7 << 76) | (0b10 << 62);
     let free = random & 0x0fff_3fff_ffff_ffff_ffff;
-    LedgerId((millis << 80) | version_and_variant | free)
+    (millis << 80) | version_and_variant | free
 }
 
 fn derive(server_key: &[u8; 32], label: &[u8]) -> [u8; 32] {

@@ -15,9 +15,10 @@ mod supervisor;
 mod wallet;
 
 pub use answer::{
-    Applied, Balance, Error, HoldAnswer, LedgerLine, LedgerPage, LedgerQuery, WalletView,
+    Applied, Balance, Error, HoldAnswer, LedgerLine, LedgerPage, LedgerQuery, OrderAnswer,
+    OrderPage, Subscription, WalletView,
 };
 pub use completions::{Sink, completions};
-pub use handle::{Address, Handle, HoldAccess, NewHold, Scope, Stats};
-pub use keyring::Keyring;
+pub use handle::{Address, Draft, Handle, HoldAccess, NewHold, Paid, Scope, Stats};
+pub use keyring::{Keyring, Seal};
 pub use options::Options;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     amount::Amount,
     id::{KeyId, PriceId, ProductId, ProjectId},
+    provider::Provider,
     text::Feature,
     time::{Period, Timestamp},
 };
@@ -219,6 +220,8 @@ pub enum Document {
     Product(Product),
     /// A price.
     Price(Price),
+    /// A project's payment provider.
+    Provider(Provider),
 }
 
 impl Document {
@@ -230,6 +233,7 @@ impl Document {
             Self::Key(key) => (2, key.id.0),
             Self::Product(product) => (3, product.id.0),
             Self::Price(price) => (4, price.id.0),
+            Self::Provider(provider) => (5, provider.project.0),
         }
     }
 }

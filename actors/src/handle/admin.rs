@@ -3,21 +3,28 @@
 use std::sync::Arc;
 
 use domain::{Timestamp, catalog::Document};
-use persistence::{Append, Logged, Outcome, Refused};
+use persistence::{Append, KeptNote, Logged, Note, Outcome, Refused};
 use tokio::sync::oneshot;
 
-use super::{Handle, Stats};
+use super::{Handle, Scope, Stats};
 use crate::answer::Error;
 
 impl Handle {
     /// Logs catalog documents, all or none; returns once they are durable.
     pub async fn put_documents(&self, documents: Vec<Document>) -> Result<(), Error> {
+        self.log(documents.into_iter().map(Logged::Catalog)).await
+    }
+
+    /// Logs notes, all or none; returns once they are durable.
+    pub async fn put_notes(&self, notes: Vec<Note>) -> Result<(), Error> {
+        self.log(notes.into_iter().map(Logged::Note)).await
+    }
+
+    async fn log(&self, logged: impl Iterator<Item = Logged>) -> Result<(), Error> {
         let registry = &self.inner.registry;
         let mut append = Append::default();
-        for document in documents {
-            append
-                .push(&Logged::Catalog(document))
-                .map_err(|_| Error::TooLarge)?;
+        for logged in logged {
+            append.push(&logged).map_err(|_| Error::TooLarge)?;
         }
         registry.gate.enter(1)?;
         let (done, outcome) = oneshot::channel();
@@ -40,6 +47,27 @@ impl Handle {
     /// The catalog as it was recovered at start.
     pub fn documents(&self) -> Result<Vec<Document>, persistence::Error> {
         self.inner.registry.journal.documents()
+    }
+
+    /// Notes whose keys begin so, by key, as they were recovered at start.
+    pub fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, persistence::Error> {
+        self.inner.registry.journal.notes(prefix)
+    }
+
+    /// Waits until all that was logged so far is durable and folded.
+    pub async fn fold_all(&self) -> Result<(), Error> {
+        let journal = Arc::clone(&self.inner.registry.journal);
+        let settled = tokio::task::spawn_blocking(move || journal.settle()).await;
+        match settled {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Error::Unavailable),
+        }
+    }
+
+    /// The present instant by a project's clock.
+    #[must_use]
+    pub fn now_in(&self, scope: &Scope) -> Timestamp {
+        Timestamp(self.now().0.saturating_add(scope.ahead_millis))
     }
 
     /// The present instant.

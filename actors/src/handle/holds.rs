@@ -33,7 +33,9 @@ impl Handle {
             },
             product,
             amount,
-            expires_at: self.now().plus_seconds(i64::from(expires_in_seconds)),
+            expires_at: self
+                .now_in(scope)
+                .plus_seconds(i64::from(expires_in_seconds)),
             key: idempotency,
             meta,
         };
@@ -86,7 +88,9 @@ impl Handle {
         id: HoldId,
         expires_in_seconds: u32,
     ) -> Result<HoldAnswer, Error> {
-        let to = self.now().plus_seconds(i64::from(expires_in_seconds));
+        let to = self
+            .now_in(scope)
+            .plus_seconds(i64::from(expires_in_seconds));
         self.ask_hold(scope, access, id, |reply| Command::Extend(id, to, reply))
             .await
     }

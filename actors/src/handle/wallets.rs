@@ -121,7 +121,7 @@ impl Handle {
         Ok(new)
     }
 
-    fn new_code(&self, scope: &Scope) -> (Code, NewCode) {
+    pub(super) fn new_code(&self, scope: &Scope) -> (Code, NewCode) {
         let keyring = &self.inner.keyring;
         let code = keyring.draw_code();
         let hash = keyring.code_hash(scope.project, &code);

@@ -1,6 +1,7 @@
 //! Which wallets are awake. Waking, retiring and reloading all pass through one slot per wallet, so
 //! two actors for one wallet cannot be; no map guard is held across an await.
 
+mod new_orders;
 mod retire;
 mod wake;
 
@@ -13,7 +14,11 @@ use std::{
 };
 
 use dashmap::DashMap;
-use domain::id::{CodeHash, WalletKey};
+use domain::{
+    Timestamp,
+    id::{CodeHash, OrderSerial, ProjectId, WalletKey},
+};
+pub(crate) use new_orders::{NewOrders, Placed};
 use parking_lot::Mutex;
 use persistence::{Journal, Ticket};
 use ractor::{ActorCell, ActorId, ActorRef};
@@ -110,6 +115,10 @@ pub(crate) struct Registry {
     sweep: AtomicU32,
     /// Codes that replaced others, until the books know them.
     rotated: DashMap<CodeHash, (WalletKey, Ticket)>,
+    /// Orders, until the books list them.
+    pub(crate) new_orders: Arc<NewOrders>,
+    /// Up to where each project's overdue orders were expired.
+    pub(crate) expired: DashMap<ProjectId, (Timestamp, OrderSerial)>,
     supervisor: OnceLock<ActorCell>,
 }
 
@@ -138,6 +147,8 @@ impl Registry {
             crowded: Notify::new(),
             sweep: AtomicU32::new(0),
             rotated: DashMap::default(),
+            new_orders: Arc::default(),
+            expired: DashMap::default(),
             supervisor: OnceLock::new(),
         })
     }

@@ -57,6 +57,7 @@ impl Registry {
         };
         let folded = self.journal.folded();
         self.rotated.retain(|_, (_, ticket)| *ticket > folded);
+        self.new_orders.folded(folded);
         let may_sleep = |awake: &Awake| {
             let idle = sweep.wrapping_sub(awake.used.load(Ordering::Relaxed));
             (which == Sweep::All || idle > self.options.idle_sweeps)

@@ -92,11 +92,12 @@ impl Registry {
         }
         let room = self.find_room().await?;
         let (journal, clock) = (Arc::clone(&self.journal), Arc::clone(&self.clock));
+        let orders = Arc::clone(&self.new_orders);
         let awake = Arc::new(Awake {
             actor: OnceLock::new(),
             in_flight: AtomicU32::new(0),
             used: AtomicU32::new(self.sweep.load(Ordering::Relaxed)),
-            state: Mutex::new(WalletState::new(key, stored, journal, clock)),
+            state: Mutex::new(WalletState::new(key, stored, journal, clock, orders)),
             gate: Arc::clone(&self.gate),
             _room: room,
         });

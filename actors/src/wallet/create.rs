@@ -18,34 +18,39 @@ pub(crate) struct NewCode {
 impl WalletState {
     /// A new code wallet; its view is empty, free grants come with the first read. Two codes that
     /// hash alike must not share a wallet: the second is refused and drawn again.
-    pub(super) fn create_code(&mut self, created: Created) -> Result<WalletView, Error> {
+    pub(super) fn create_code(
+        &mut self,
+        rules: &Rules,
+        created: Created,
+    ) -> Result<WalletView, Error> {
         if self.wallet.is_some() {
             return Err(Rejection::WalletNotFound.into());
         }
-        self.create(created)?;
-        self.view()
+        self.create(rules, created)?;
+        self.view(rules)
     }
 
     /// Gets or creates.
     pub(super) fn open(&mut self, created: Created, rules: &Rules) -> Result<WalletView, Error> {
-        self.ensure(Some(created))?;
+        self.ensure(rules, Some(created))?;
         self.read(Caller::External, rules)
     }
 
     /// Creates the wallet if there is none and the caller may.
-    pub(super) fn ensure(&mut self, created: Option<Created>) -> Result<(), Error> {
+    pub(super) fn ensure(&mut self, rules: &Rules, created: Option<Created>) -> Result<(), Error> {
         match (&self.wallet, created) {
-            (None, Some(created)) => self.create(created),
+            (None, Some(created)) => self.create(rules, created),
             _ => Ok(()),
         }
     }
 
-    pub(super) fn rotate(&mut self, caller: Caller, code: NewCode) -> Result<(), Error> {
-        let rules = Rules {
-            free_grants: None,
-            for_code_wallets: false,
-        };
-        let now = self.up_to_date(caller, &rules)?;
+    pub(super) fn rotate(
+        &mut self,
+        caller: Caller,
+        rules: &Rules,
+        code: NewCode,
+    ) -> Result<(), Error> {
+        let now = self.up_to_date(caller, rules)?;
         self.change(
             now,
             Change::CodeRotated {

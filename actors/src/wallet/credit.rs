@@ -16,7 +16,7 @@ impl WalletState {
         command: Credit,
         created: Option<Created>,
     ) -> Result<Applied, Error> {
-        self.ensure(created)?;
+        self.ensure(rules, created)?;
         let now = self.up_to_date(caller, rules)?;
         let prior = self.prior(Lookup::Grant(command.key.as_str()))?;
         let Some(wallet) = &self.wallet else {

@@ -17,7 +17,7 @@ impl WalletState {
         action: FeatureAction,
         created: Option<Created>,
     ) -> Result<Vec<String>, Error> {
-        self.ensure(created)?;
+        self.ensure(rules, created)?;
         let now = self.up_to_date(caller, rules)?;
         let change = self
             .wallet
@@ -26,6 +26,6 @@ impl WalletState {
         if let Some(change) = change {
             self.change(now, change)?;
         }
-        self.view().map(|view| view.features)
+        self.view(rules).map(|view| view.features)
     }
 }

@@ -3,12 +3,15 @@
 //! waits for the disk. One file per verb.
 
 mod actor;
+mod checkout;
 mod create;
 mod credit;
 mod deduct;
 mod feature;
 mod hold;
 mod ledger;
+mod order;
+mod purchase;
 mod recent;
 mod reply;
 mod state;
@@ -20,11 +23,12 @@ use std::sync::Arc;
 
 use domain::{
     Timestamp,
-    id::{CodeHash, HoldId, ProjectId},
-    text::Feature,
+    id::{CodeHash, HoldId, OrderSerial, ProjectId},
+    terms::Terms,
+    text::{CustomerId, Email, Feature},
     wallet::{
         Created, FreeGrantRule, credit::Credit, deduct::Deduct, feature::FeatureAction,
-        hold::PlaceHold,
+        hold::PlaceHold, purchase::Purchase,
     },
 };
 
@@ -32,6 +36,8 @@ pub(crate) use actor::WalletActor;
 pub(crate) use create::NewCode;
 pub(crate) use deduct::{Batch, BatchItem, BatchShare};
 pub(crate) use ledger::LedgerParts;
+pub(crate) use order::OrderParts;
+pub(crate) use purchase::Purchased;
 pub(crate) use reply::Reply;
 pub(crate) use state::{Distrusted, WalletState};
 
@@ -49,6 +55,8 @@ pub(crate) enum Caller {
         project: ProjectId,
         code_wallets_only: bool,
     },
+    /// Addressed by an order's identifier, or by what the provider says of one.
+    Order(ProjectId),
 }
 
 /// The catalog's word at the moment of the request.
@@ -57,6 +65,8 @@ pub(crate) struct Rules {
     /// `None` where there are none, as in most projects: sharing an empty list between cores costs.
     pub(crate) free_grants: Option<Arc<[FreeGrantRule]>>,
     pub(crate) for_code_wallets: bool,
+    /// How far the project's clock is ahead of the machine's, in milliseconds.
+    pub(crate) ahead_millis: i64,
 }
 
 /// What a wallet can be asked.
@@ -75,6 +85,14 @@ pub(crate) enum Command {
     Settle(HoldId, i64, Reply<Applied>),
     Release(HoldId, Reply<Applied>),
     Extend(HoldId, Timestamp, Reply<HoldAnswer>),
+    /// Whether an order under these terms is welcome, and who buys.
+    Checkout(Terms, Reply<Option<CustomerId>>),
+    /// Whose portal can be opened.
+    Customer(Reply<CustomerId>),
+    Purchase(Purchase, Option<Created>, Reply<Purchased>),
+    Order(OrderSerial, Reply<OrderParts>),
+    /// The encrypted code of an anonymous wallet with a paid order of this address.
+    PaidBy(Email, Reply<Option<Box<[u8]>>>),
     /// Panics in mid-command, after its first event was applied to memory.
     #[cfg(test)]
     Panic(Deduct, Reply<Applied>),

@@ -15,7 +15,11 @@ use domain::{
 use persistence::{Append, Done, History, Journal, Logged, Outcome, Refused, Stored, Ticket};
 
 use super::{Caller, Message, Reply, Rules, recent::Recent};
-use crate::{answer::Error, clock::Clock};
+use crate::{
+    answer::Error,
+    clock::Clock,
+    registry::{NewOrders, Placed},
+};
 
 /// Past this, what was logged goes to the journal without waiting for the command's end, so that
 /// an append never outgrows a frame.
@@ -32,6 +36,10 @@ pub(crate) struct WalletState {
     journal: Arc<dyn Journal>,
     /// Applied to memory, not yet handed to the journal: this command's events.
     pending: Append,
+    /// Orders among them.
+    placed: Vec<Placed>,
+    /// Where new orders are found until the books have them.
+    orders: Arc<NewOrders>,
     /// The wallet's last append.
     last: Ticket,
     /// How far the log was folded when the history was last asked.
@@ -52,6 +60,7 @@ impl WalletState {
         stored: Option<Stored>,
         journal: Arc<dyn Journal>,
         clock: Arc<dyn Clock>,
+        orders: Arc<NewOrders>,
     ) -> Self {
         let mut recent = Recent::default();
         let (wallet, history) = match stored {
@@ -75,6 +84,8 @@ impl WalletState {
             clock,
             journal,
             pending: Append::default(),
+            placed: Vec::new(),
+            orders,
             last: Ticket::default(),
             folded: Ticket::default(),
             diverged: false,
@@ -117,7 +128,7 @@ impl WalletState {
             command,
         } = message;
         match command {
-            C::CreateCode(created, reply) => self.run(reply, |w| w.create_code(created)),
+            C::CreateCode(created, reply) => self.run(reply, |w| w.create_code(&rules, created)),
             C::OpenExternal(created, reply) => self.run(reply, |w| w.open(created, &rules)),
             C::Read(reply) => self.run(reply, |w| w.read(caller, &rules)),
             C::Ledger(query, reply) => self.run(reply, |w| w.ledger(caller, &rules, &query)),
@@ -131,7 +142,7 @@ impl WalletState {
                     w.set_feature(caller, &rules, feature, action, created)
                 });
             }
-            C::Rotate(code, reply) => self.run(reply, |w| w.rotate(caller, code)),
+            C::Rotate(code, reply) => self.run(reply, |w| w.rotate(caller, &rules, code)),
             C::PlaceHold(hold, reply) => self.run(reply, |w| w.place_hold(caller, &rules, hold)),
             C::Hold(id, reply) => self.run(reply, |w| w.hold(caller, &rules, id)),
             C::Settle(id, amount, reply) => {
@@ -139,6 +150,13 @@ impl WalletState {
             }
             C::Release(id, reply) => self.run(reply, |w| w.release(caller, &rules, id)),
             C::Extend(id, to, reply) => self.run(reply, |w| w.extend(caller, &rules, id, to)),
+            C::Checkout(terms, reply) => self.run(reply, |w| w.checkout(caller, &rules, &terms)),
+            C::Customer(reply) => self.run(reply, |w| w.customer(caller, &rules)),
+            C::Purchase(command, created, reply) => {
+                self.run(reply, |w| w.purchase(caller, &rules, command, created));
+            }
+            C::Order(order, reply) => self.run(reply, |w| w.order(caller, &rules, order)),
+            C::PaidBy(email, reply) => self.run(reply, |w| w.paid_by(caller, &rules, &email)),
             #[cfg(test)]
             C::Panic(deduct, reply) => self.run(reply, |w| {
                 let _ = w.deduct(caller, &rules, deduct);
@@ -183,9 +201,23 @@ impl WalletState {
             return;
         }
         match self.journal.append(append, done) {
-            Ok(ticket) if writes => self.last = ticket,
+            Ok(ticket) if writes => {
+                self.last = ticket;
+                self.tell_placed(ticket);
+            }
             Ok(_) => {}
             Err(_) => self.diverged |= writes,
+        }
+    }
+
+    /// New orders can be found by others from now on. They are read through their wallet, which
+    /// says nothing of them before they are durable.
+    fn tell_placed(&mut self, ticket: Ticket) {
+        let Some(wallet) = self.wallet.as_ref().filter(|_| !self.placed.is_empty()) else {
+            return;
+        };
+        for placed in self.placed.drain(..) {
+            self.orders.add(wallet.project, self.key, placed, ticket);
         }
     }
 
@@ -196,9 +228,15 @@ impl WalletState {
             .as_ref()
             .ok_or(domain::Rejection::WalletNotFound)?;
         check(caller, wallet)?;
-        let now = self.clock.now();
+        let now = self.now(rules);
         self.catch_up(rules, now)?;
         Ok(now)
+    }
+
+    /// The present instant by the project's clock.
+    pub(super) fn now(&self, rules: &Rules) -> Timestamp {
+        let now = self.clock.now();
+        Timestamp(now.0.saturating_add(rules.ahead_millis))
     }
 
     /// Applies what the clock owes.
@@ -233,8 +271,8 @@ impl WalletState {
     }
 
     /// Logs the event that makes this wallet.
-    pub(super) fn create(&mut self, created: Created) -> Result<(), Error> {
-        let at = self.clock.now();
+    pub(super) fn create(&mut self, rules: &Rules, created: Created) -> Result<(), Error> {
+        let at = self.now(rules);
         self.log(Event {
             at,
             change: Change::Created(Box::new(created)),
@@ -262,6 +300,51 @@ impl WalletState {
         let Logged::Wallet { event, .. } = logged else {
             return Err(Error::TooLarge);
         };
+        self.apply(event);
+        if self.pending.bytes().len() > FLUSH_BYTES {
+            self.hand_over(None);
+            if self.diverged {
+                return Err(Error::Unavailable);
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies events that survive together or not at all, and keeps them for the journal as one
+    /// append. Nothing is changed where they do not fit one.
+    pub(super) fn log_together(&mut self, events: Vec<Event>) -> Result<(), Error> {
+        // What the clock owed is on its own.
+        self.hand_over(None);
+        if self.diverged {
+            return Err(Error::Unavailable);
+        }
+        self.admit()?;
+        let version = self.wallet.as_ref().map_or(0, |wallet| wallet.version);
+        let mut append = Append::default();
+        for (version, event) in (version.saturating_add(1)..).zip(&events) {
+            let logged = Logged::Wallet {
+                key: self.key,
+                version,
+                event: event.clone(),
+            };
+            append.push(&logged).map_err(|_| Error::TooLarge)?;
+        }
+        self.pending = append;
+        for event in events {
+            self.apply(event);
+        }
+        Ok(())
+    }
+
+    /// Changes memory, and nothing else.
+    fn apply(&mut self, event: Event) {
+        if let Change::OrderPlaced(placed) = &event.change {
+            self.placed.push(Placed {
+                at: event.at,
+                order: placed.order,
+                checkout: placed.checkout.clone(),
+            });
+        }
         let record = match &mut self.wallet {
             Some(wallet) => wallet.apply(event),
             None => Wallet::replay(None, self.key, event).map(|(wallet, record)| {
@@ -280,13 +363,6 @@ impl WalletState {
             #[expect(clippy::panic, reason = "the supervisor reloads the wallet")]
             Err(error) => panic!("{error}"),
         }
-        if self.pending.bytes().len() > FLUSH_BYTES {
-            self.hand_over(None);
-            if self.diverged {
-                return Err(Error::Unavailable);
-            }
-        }
-        Ok(())
     }
 
     /// Asks before anything is applied, so that a refused write leaves memory as it was.
@@ -312,6 +388,8 @@ fn grants<'a>(rules: &'a Rules, owner: &Owner) -> &'a [FreeGrantRule] {
 fn check(caller: Caller, wallet: &Wallet) -> Result<(), Error> {
     let not_found = Err(domain::Rejection::WalletNotFound.into());
     match (caller, &wallet.owner) {
+        (Caller::Order(project), _) if project == wallet.project => Ok(()),
+        (Caller::Order(_), _) => not_found,
         // Its order is not paid yet: there is nobody whom it could answer.
         (_, Owner::Order) => not_found,
         (Caller::External, Owner::External(_)) => Ok(()),

@@ -3,15 +3,15 @@
 use domain::wallet::{Account, Owner};
 
 use super::{Caller, Rules, state::WalletState};
-use crate::answer::{Balance, Error, WalletView};
+use crate::answer::{Balance, Error, Subscription, WalletView};
 
 impl WalletState {
     pub(super) fn read(&mut self, caller: Caller, rules: &Rules) -> Result<WalletView, Error> {
         self.up_to_date(caller, rules)?;
-        self.view()
+        self.view(rules)
     }
 
-    pub(super) fn view(&self) -> Result<WalletView, Error> {
+    pub(super) fn view(&self, rules: &Rules) -> Result<WalletView, Error> {
         let wallet = self
             .wallet
             .as_ref()
@@ -24,10 +24,11 @@ impl WalletState {
             },
             balances: wallet.accounts().iter().map(balance).collect(),
             features: wallet
-                .features(self.clock.now())
+                .features(self.now(rules))
                 .into_iter()
                 .map(str::to_owned)
                 .collect(),
+            subscriptions: wallet.subscriptions().map(Subscription::from).collect(),
         })
     }
 }

@@ -94,7 +94,7 @@ impl Wallet {
             return Ok(None);
         }
         let end = paid.credits_expire_at;
-        let (lot, fact) = self.purchase(product, paid.credits, end, paid.order)?;
+        let (lot, fact) = self.add_bought(product, paid.credits, end, paid.order)?;
         self.order_mut(paid.order)?.lot = Some(lot);
         Ok(Some(fact))
     }
@@ -201,12 +201,12 @@ impl Wallet {
         let (product, order) = (known.terms.fills, known.order);
         let granted = known.granted.entry(product).or_insert(0);
         *granted = granted.saturating_add(credits.get());
-        let (_, fact) = self.purchase(product, credits.get(), expires_at, order)?;
+        let (_, fact) = self.add_bought(product, credits.get(), expires_at, order)?;
         Ok(Some(fact))
     }
 
     /// Adds bought credits as a lot of their own.
-    fn purchase(
+    fn add_bought(
         &mut self,
         product: ProductId,
         credits: i64,

@@ -16,6 +16,7 @@ pub mod hold;
 pub mod order;
 pub mod pay;
 pub mod place_order;
+pub mod purchase;
 pub mod renew;
 pub mod reverse;
 pub mod subscription;

@@ -224,6 +224,7 @@ async fn panic_in(house: &House, k: &str) {
     let rules = Rules {
         free_grants: None,
         for_code_wallets: true,
+        ahead_millis: 0,
     };
     let message = |reply: Reply<_>| Message {
         caller,

@@ -59,6 +59,7 @@ impl House {
             project: ProjectId(1),
             free_grants: [].into(),
             free_grants_for_code_wallets: true,
+            ahead_millis: 0,
         };
         Self {
             handle,

@@ -1,0 +1,352 @@
+//! Orders: placed, paid and otherwise reported, read and listed. An order's identifier names the
+//! wallet that it fills.
+
+use std::collections::BTreeMap;
+
+use domain::{
+    Rejection, Timestamp,
+    id::{OrderId, OrderSerial, WalletId, WalletKey},
+    terms::Terms,
+    text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId},
+    wallet::{
+        Created, Owner,
+        pay::{Billing, MintedCode, Pay, Payment},
+        place_order::PlaceOrder,
+        purchase::Purchase,
+    },
+};
+use persistence::OrderPlace;
+use uuid::Uuid;
+
+use super::{Address, Handle, Scope};
+use crate::{
+    answer::{Error, OrderAnswer, OrderPage},
+    keyring::{external_key, order_key},
+    registry::Absent,
+    wallet::{Caller, Command, OrderParts, Purchased},
+};
+
+/// An order about to be placed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// What it will be called.
+    pub order: OrderId,
+    /// What the provider calls the buyer, if it knows them.
+    pub customer: Option<CustomerId>,
+}
+
+/// A completed payment of an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paid {
+    /// The order itself, as the provider carried it along, should it never have been placed.
+    pub placed: Option<PlaceOrder>,
+    /// The payment.
+    pub payment: Payment,
+    /// The subscription that it starts.
+    pub billing: Option<Billing>,
+}
+
+impl Handle {
+    /// Draws the identifier of an order that fills this wallet, or one of its own, if such an order
+    /// is welcome. Nothing is logged.
+    pub async fn draft_order(
+        &self,
+        scope: &Scope,
+        address: Option<&Address>,
+        terms: &Terms,
+    ) -> Result<Draft, Error> {
+        let serial = OrderSerial(Uuid::now_v7().as_u128());
+        let Some(address) = address else {
+            let wallet = order_key(scope.project, serial);
+            let order = OrderId { serial, wallet };
+            return Ok(Draft {
+                order,
+                customer: None,
+            });
+        };
+        let (wallet, caller) = self.locate(scope, address)?;
+        let terms = terms.clone();
+        let command = |reply| Command::Checkout(terms, reply);
+        let answer = self
+            .ask(wallet, Absent::Leave, scope, caller, command)
+            .await;
+        let customer = match (answer?, address) {
+            (Some(customer), _) => customer,
+            // It is made with the order.
+            (None, Address::External(_)) => None,
+            (None, Address::Code(_)) => return Err(Rejection::WalletNotFound.into()),
+        };
+        let order = OrderId { serial, wallet };
+        Ok(Draft { order, customer })
+    }
+
+    /// Places an order; `user` is whose wallet to make if there is none.
+    pub async fn place_order(
+        &self,
+        scope: &Scope,
+        order: OrderId,
+        user: Option<ExternalUserId>,
+        command: PlaceOrder,
+    ) -> Result<(), Error> {
+        let created = self.created_with(scope, order, user);
+        let placed = Purchase::Place(command);
+        self.tell(scope, order.wallet, created, placed).await?;
+        Ok(())
+    }
+
+    /// Fulfils an order, once however often it is said to be paid. Whether this very call did.
+    pub async fn pay(
+        &self,
+        scope: &Scope,
+        order: OrderId,
+        user: Option<ExternalUserId>,
+        paid: Paid,
+    ) -> Result<bool, Error> {
+        let Paid {
+            placed,
+            payment,
+            billing,
+        } = paid;
+        let created = placed
+            .as_ref()
+            .and_then(|_| self.created_with(scope, order, user));
+        let (_, code) = self.new_code(scope);
+        let pay = Pay {
+            order: order.serial,
+            placed,
+            payment,
+            billing,
+            code: MintedCode {
+                hash: code.hash,
+                sealed: code.sealed,
+            },
+        };
+        let paid = Purchase::Pay(Box::new(pay));
+        let done = self.tell(scope, order.wallet, created, paid).await?;
+        if let Some(code) = done.minted {
+            self.inner.registry.rotated(code, order.wallet);
+        }
+        Ok(done.changed)
+    }
+
+    /// Tells a wallet that exists about its purchases. Whether anything changed.
+    pub async fn report(
+        &self,
+        scope: &Scope,
+        wallet: WalletKey,
+        report: Purchase,
+    ) -> Result<bool, Error> {
+        let done = self.tell(scope, wallet, None, report).await?;
+        Ok(done.changed)
+    }
+
+    /// The order that a subscription's paid invoice makes: the same for the same invoice.
+    #[must_use]
+    pub fn renewal_order(
+        &self,
+        scope: &Scope,
+        invoice: &InvoiceId,
+        created: Timestamp,
+    ) -> OrderSerial {
+        let keyring = &self.inner.keyring;
+        keyring.renewal_order(scope.project, invoice, created)
+    }
+
+    /// An order as it stands.
+    pub async fn order(&self, scope: &Scope, order: OrderId) -> Result<OrderAnswer, Error> {
+        let command = |reply| Command::Order(order.serial, reply);
+        let caller = Caller::Order(scope.project);
+        let parts = self.ask(order.wallet, Absent::Leave, scope, caller, command);
+        let parts = parts.await?.ok_or(Rejection::OrderNotFound)?;
+        Ok(self.order_answer(order, parts))
+    }
+
+    /// The order of a provider's checkout session.
+    pub async fn order_of_checkout(
+        &self,
+        scope: &Scope,
+        checkout: &CheckoutId,
+    ) -> Result<OrderAnswer, Error> {
+        let registry = &self.inner.registry;
+        let order = match registry.new_orders.of_checkout(scope.project, checkout) {
+            Some(order) => Some(order),
+            None => {
+                let found = registry.journal.checkout(scope.project, checkout);
+                found.map_err(|error| unreadable(&error))?
+            }
+        };
+        self.order(scope, order.ok_or(Rejection::OrderNotFound)?)
+            .await
+    }
+
+    /// A project's orders before a place, newest first.
+    pub async fn orders(
+        &self,
+        scope: &Scope,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<OrderPage, Error> {
+        let mut places = self.places(scope, before, limit.saturating_add(1))?;
+        let more = places.len() > limit;
+        places.truncate(limit);
+        let next = places.last().filter(|_| more).map(OrderPlace::place);
+        let mut orders = Vec::with_capacity(places.len());
+        for place in places {
+            match self.order(scope, place.order).await {
+                Ok(order) => orders.push(order),
+                // It was not logged after all.
+                Err(Error::Rejected(Rejection::OrderNotFound)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(OrderPage { orders, next })
+    }
+
+    /// Places out of the books and out of memory: an order may be in either or both.
+    fn places(
+        &self,
+        scope: &Scope,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, Error> {
+        let registry = &self.inner.registry;
+        // Memory first: what is folded in between is then in the books.
+        let new = registry.new_orders.before(scope.project, before, limit);
+        let folded = registry.journal.orders(scope.project, before, limit);
+        let folded = folded.map_err(|error| unreadable(&error))?;
+        let all = new.into_iter().chain(folded);
+        let all: BTreeMap<_, _> = all.map(|place| (place.place(), place)).collect();
+        Ok(all.into_values().rev().take(limit).collect())
+    }
+
+    /// Expires the project's pending orders whose time has come; how many. A wallet that is touched
+    /// does so by itself: this is for those that nobody touches.
+    pub async fn expire_due(&self, scope: &Scope) -> Result<usize, Error> {
+        const AT_ONCE: usize = 256;
+        let registry = &self.inner.registry;
+        let now = self.now_in(scope);
+        let mut expired = 0_usize;
+        loop {
+            let after = registry.expired.get(&scope.project).map(|place| *place);
+            let due = registry.journal.due(scope.project, after, now, AT_ONCE);
+            let due = due.map_err(|error| unreadable(&error))?;
+            for place in &due {
+                match self.order(scope, place.order).await {
+                    Ok(_) | Err(Error::Rejected(_)) => {}
+                    Err(error) => return Err(error),
+                }
+                registry.expired.insert(scope.project, place.place());
+            }
+            expired = expired.saturating_add(due.len());
+            if due.len() < AT_ONCE {
+                return Ok(expired);
+            }
+        }
+    }
+
+    /// The project's pending orders that are due within a span, soonest first, as of the books.
+    pub fn pending(
+        &self,
+        scope: &Scope,
+        after: Option<(Timestamp, OrderSerial)>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, Error> {
+        let journal = &self.inner.registry.journal;
+        let due = journal.due(scope.project, after, until, limit);
+        due.map_err(|error| unreadable(&error))
+    }
+
+    /// Whose portal a wallet's owner may open.
+    pub async fn customer(&self, scope: &Scope, address: &Address) -> Result<CustomerId, Error> {
+        self.ask_existing(scope, address, Command::Customer).await
+    }
+
+    /// The codes of anonymous wallets with a paid order of this address, at most `limit`. A payment
+    /// of the last seconds may not be found yet.
+    pub async fn codes_paid_by(
+        &self,
+        scope: &Scope,
+        email: &Email,
+        limit: usize,
+    ) -> Result<Vec<domain::code::Code>, Error> {
+        let journal = &self.inner.registry.journal;
+        let wallets = journal.buyers(scope.project, email, limit);
+        let mut codes = Vec::new();
+        for wallet in wallets.map_err(|error| unreadable(&error))? {
+            let command = |reply| Command::PaidBy(email.clone(), reply);
+            let caller = Caller::Order(scope.project);
+            let sealed = self.ask(wallet, Absent::Leave, scope, caller, command);
+            let sealed = sealed.await?.flatten();
+            codes.extend(sealed.and_then(|sealed| self.inner.keyring.unseal(&sealed)));
+        }
+        Ok(codes)
+    }
+
+    async fn tell(
+        &self,
+        scope: &Scope,
+        wallet: WalletKey,
+        created: Option<Created>,
+        command: Purchase,
+    ) -> Result<Purchased, Error> {
+        let absent = match created {
+            Some(_) => Absent::Wake,
+            None => Absent::Leave,
+        };
+        let command = |reply| Command::Purchase(command, created, reply);
+        let caller = Caller::Order(scope.project);
+        let done = self.ask(wallet, absent, scope, caller, command).await?;
+        done.ok_or_else(|| Rejection::OrderNotFound.into())
+    }
+
+    /// What makes an order's wallet, where its identifier alone says that it may be made: a user's,
+    /// or one of its own. A code's wallet is there already.
+    fn created_with(
+        &self,
+        scope: &Scope,
+        order: OrderId,
+        user: Option<ExternalUserId>,
+    ) -> Option<Created> {
+        let owner = match user {
+            Some(user) if external_key(scope.project, &user) == order.wallet => {
+                Owner::External(user)
+            }
+            None if order_key(scope.project, order.serial) == order.wallet => Owner::Order,
+            Some(_) | None => return None,
+        };
+        Some(Created {
+            id: WalletId(Uuid::now_v7().as_u128()),
+            project: scope.project,
+            owner,
+        })
+    }
+
+    fn order_answer(&self, id: OrderId, parts: OrderParts) -> OrderAnswer {
+        let OrderParts {
+            order,
+            wallet,
+            owner,
+            balance,
+        } = parts;
+        let (wallet, external_user, code) = match owner {
+            Owner::External(user) => (Some(wallet), Some(user), None),
+            Owner::Code { sealed, .. } => (Some(wallet), None, self.inner.keyring.unseal(&sealed)),
+            // Its payment makes it somebody's.
+            Owner::Order => (None, None, None),
+        };
+        OrderAnswer {
+            id,
+            order,
+            wallet,
+            external_user,
+            code,
+            balance,
+        }
+    }
+}
+
+fn unreadable(error: &persistence::Error) -> Error {
+    tracing::error!(%error, "The list of orders cannot be read");
+    Error::Unavailable
+}
