@@ -51,6 +51,7 @@ impl Core {
             project: ProjectId(1),
             free_grants: Arc::new([]),
             free_grants_for_code_wallets: false,
+            ahead_millis: 0,
         };
         let core = Self {
             handle,

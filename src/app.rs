@@ -6,18 +6,20 @@ use std::sync::Arc;
 use actors::{Handle, clock::Clock};
 use axum::{
     Router,
-    routing::{any, get},
+    routing::{any, get, post},
 };
 
 use crate::{
     admin,
-    api::{edge::EdgeLayer, gate::GateLayer, router as api},
+    api::{edge::EdgeLayer, gate::GateLayer, router as api, webhooks},
     catalog::CatalogStore,
     config::Config,
     docs,
     limits::Limits,
     metrics::Metrics,
-    openapi, vitals,
+    openapi,
+    payments::Payments,
+    vitals,
 };
 
 /// What handlers share.
@@ -33,6 +35,8 @@ pub struct AppState {
     pub handle: Handle,
     /// Projects, keys, products, prices.
     pub catalog: Arc<CatalogStore>,
+    /// The payment provider and what it reports.
+    pub payments: Payments,
     /// How often who may do what.
     pub limits: Limits,
     /// What the operator set.
@@ -50,6 +54,7 @@ pub fn router(app: App) -> Router {
     let (v1, description) = api::routes();
     let document = openapi::document(&description);
     let edge = EdgeLayer(Arc::clone(&app));
+    let sandbox = app.payments.sandbox().router();
     let v1 = v1
         // Browsers may read these refusals too, so they lie within the CORS layer.
         .route("/api/v1", any(api::route_not_found))
@@ -63,11 +68,13 @@ pub fn router(app: App) -> Router {
         .route("/healthz", get(vitals::healthz))
         .route("/readyz", get(vitals::readyz))
         .route("/metrics", get(vitals::metrics))
+        .route("/webhooks/stripe/{projectId}", post(webhooks::stripe))
         .fallback(api::route_not_found)
         .method_not_allowed_fallback(api::method_not_allowed)
         .layer((edge, GateLayer))
         .merge(v1)
         .with_state(app)
+        .merge(sandbox)
 }
 
 /// The figures alone, without a token: for a listener of its own.

@@ -4,7 +4,7 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use actors::{Handle, Keyring, clock::SystemClock};
+use actors::{Handle, Keyring, Seal, clock::SystemClock};
 use persistence::{Journal, SledJournal};
 use tokio::{net::TcpListener, runtime::Runtime, sync::Notify, task::JoinHandle};
 use tracing_subscriber::EnvFilter;
@@ -15,6 +15,7 @@ use crate::{
     config::{Config, LogFormat},
     limits::{Limits, Settings},
     metrics::Metrics,
+    payments::{Payments, Place},
     secrets::{Given, Secrets},
     server::{self, Server, signals::Signals},
 };
@@ -76,7 +77,8 @@ impl Service {
         let socket = reserve(config.listen)?;
         let metrics = config.metrics.listen.map(reserve).transpose()?;
         let journal = open_journal(&config).await?;
-        let opened = Self::over(Arc::clone(&journal), &config, given).await;
+        let address = socket.local_addr()?;
+        let opened = Self::over(Arc::clone(&journal), &config, address, given).await;
         let (app, new_admin_token) = match opened {
             Ok(opened) => opened,
             Err(error) => {
@@ -88,7 +90,6 @@ impl Service {
             }
         };
         let listener = server::listen(socket)?;
-        let address = listener.local_addr()?;
         let metrics = metrics.map(server::listen).transpose()?;
         let config = Arc::clone(&app.config);
         Ok(Self {
@@ -105,6 +106,7 @@ impl Service {
     async fn over(
         journal: Arc<dyn Journal>,
         config: &Config,
+        address: SocketAddr,
         given: Given,
     ) -> Result<(App, Option<String>), Error> {
         // The journal holds the lock on the directory by now.
@@ -116,10 +118,14 @@ impl Service {
         let clock = Arc::new(SystemClock);
         let keyring = Keyring::new(&server_key);
         let handle = Handle::start(journal, clock.clone(), keyring, wallet_options(config)).await?;
-        let catalog = Arc::new(CatalogStore::load(handle.clone())?);
+        let seal = Seal::new(&server_key, "scrip/provider/1");
+        let catalog = Arc::new(CatalogStore::load(handle.clone(), seal)?);
+        let place = place(config, address);
+        let payments = Payments::load(handle.clone(), Arc::clone(&catalog), place, &server_key)?;
         let app = AppState {
             handle,
             catalog,
+            payments,
             limits: Limits::new(Settings::from(config)),
             config: Arc::new(config.clone()),
             admin_token_sha256,
@@ -147,6 +153,12 @@ impl Service {
         &self.app.catalog
     }
 
+    /// Payments.
+    #[must_use]
+    pub fn payments(&self) -> &Payments {
+        &self.app.payments
+    }
+
     /// The wallets.
     #[must_use]
     pub fn handle(&self) -> &Handle {
@@ -160,6 +172,7 @@ impl Service {
             .metrics
             .take()
             .map(|listener| self.serve_figures(listener));
+        let rounds = self.app.payments.start();
         let router = app::router(Arc::clone(&self.app));
         let server = Server::new(self.listener, router, self.config.http.clone());
         let grace = Duration::from_secs(self.config.shutdown_seconds);
@@ -175,6 +188,7 @@ impl Service {
         });
         let give_up = async { drop(watch.await) };
         server.run(stopping.notified(), give_up).await;
+        drop(rounds);
         if let Some(figures) = figures {
             figures.abort();
         }
@@ -190,6 +204,17 @@ impl Service {
         let router = app::metrics_router(Arc::clone(&self.app));
         let server = Server::new(listener, router, self.config.http.clone());
         tokio::spawn(server.run(std::future::pending(), std::future::pending()))
+    }
+}
+
+/// Where this server is, as far as its settings and the address that it got say.
+fn place(config: &Config, address: SocketAddr) -> Place {
+    let own_url = format!("http://{}", server::reachable(address));
+    let public_url: Option<&String> = None;
+    Place {
+        public_url: public_url.map_or_else(|| own_url.clone(), ToString::to_string),
+        own_url,
+        stripe_api: config.stripe.api_base.clone(),
     }
 }
 

@@ -3,7 +3,12 @@
 
 pub mod signals;
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::{
     Router,
@@ -43,6 +48,17 @@ pub fn reserve(address: SocketAddr) -> std::io::Result<TcpSocket> {
 /// Starts to listen on a reserved address.
 pub fn listen(socket: TcpSocket) -> std::io::Result<TcpListener> {
     socket.listen(BACKLOG)
+}
+
+/// An address that a client on this machine can use.
+#[must_use]
+pub fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 /// A router behind a listener.

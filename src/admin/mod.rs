@@ -1,4 +1,4 @@
-//! The administrator's interface: projects, keys, products, prices, under `/api/admin/v1`, with its
+//! The administrator's interface: projects and their payment providers, keys, products, prices, under `/api/admin/v1`, with its
 //! own OpenAPI document. All routes on this screen, one file for each kind of document.
 //!
 //! It knows no rule of its own: the catalog decides.
@@ -11,6 +11,7 @@ mod prices;
 mod products;
 mod projects;
 mod refusal;
+mod sandbox;
 pub mod view;
 
 use axum::{Json, Router, routing::get};
@@ -44,6 +45,8 @@ fn routes() -> OpenApiRouter<App> {
         OpenApiRouter::new()
             .routes(routes!(projects::create, projects::list))
             .routes(routes!(projects::show, projects::update))
+            .routes(routes!(sandbox::show, sandbox::update))
+            .routes(routes!(sandbox::advance))
             .routes(routes!(keys::create, keys::list))
             .routes(routes!(keys::show, keys::revoke))
             .routes(routes!(products::create, products::list))

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     api::{Administrator, Body, Error, Object},
     app::App,
-    catalog::{NewProject, ProjectChange},
+    catalog::{NewProject, ProjectCatalog, ProjectChange, ProviderChange},
 };
 
 /// A project to make.
@@ -57,10 +57,32 @@ struct Update {
     #[schema(value_type = Option<bool>, nullable = false)]
     #[serde(default)]
     free_grants_for_code_wallets: Field<bool>,
+    /// Who takes the project's money; null: nobody. Secrets are never shown again; of a Stripe account
+    /// that is set already, what is left out stays. A replaced `webhookSecret` is accepted for a day
+    /// more.
+    #[schema(value_type = Option<Provider>)]
+    #[serde(default)]
+    provider: Field<Object<Provider>>,
     /// 0 to 365 days.
     #[schema(value_type = Option<u32>, nullable = false, maximum = 365)]
     #[serde(default)]
     subscription_grace_days: Field<u32>,
+}
+
+/// A payment provider.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ProviderChange)]
+struct Provider {
+    /// `sandbox`, which is built in and moves no money, or `stripe`.
+    #[schema(value_type = String, example = "sandbox")]
+    kind: Option<String>,
+    /// Of a Stripe account: its API key, `sk_…` or `rk_…`.
+    #[schema(write_only, nullable = false)]
+    secret_key: Option<String>,
+    /// Of a Stripe account: what its webhooks are signed with, `whsec_…`.
+    #[schema(write_only, nullable = false)]
+    webhook_secret: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -92,7 +114,7 @@ pub(super) async fn create(
     };
     let (project, publishable, secret) = app.catalog.create_project(new).await?;
     let created = CreatedProject {
-        project: Project::from(&project),
+        project: Project::of(&project, None, app.payments.accounts()),
         publishable_key: publishable.plain,
         secret_key: secret.plain,
     };
@@ -111,7 +133,7 @@ pub(super) async fn list(_: Administrator, State(app): State<App>) -> Json<Proje
     let catalog = app.catalog.current();
     let projects = catalog
         .projects()
-        .map(|catalog| Project::from(&catalog.project))
+        .map(|catalog| view(&app, catalog))
         .collect();
     Json(Projects { projects })
 }
@@ -131,7 +153,7 @@ pub(super) async fn show(
     path: Segments,
 ) -> Result<Json<Project>, Error> {
     let catalog = app.catalog.project(path.project()?)?;
-    Ok(Json(Project::from(&catalog.project)))
+    Ok(Json(view(&app, &catalog)))
 }
 
 /// Change a project.
@@ -153,9 +175,44 @@ pub(super) async fn update(
     path: Segments,
     body: Body,
 ) -> Result<Json<Project>, Error> {
-    let change = body.parse::<Update>()?.read()?;
-    let project = app.catalog.update_project(path.project()?, change).await?;
-    Ok(Json(Project::from(&project)))
+    let mut update = body.parse::<Update>()?;
+    let provider = provider(std::mem::take(&mut update.provider))?;
+    let change = update.read()?;
+    let id = path.project()?;
+    app.catalog.update_project(id, change, provider).await?;
+    let catalog = app.catalog.project(id)?;
+    Ok(Json(view(&app, &catalog)))
+}
+
+fn view(app: &App, catalog: &ProjectCatalog) -> Project {
+    let accounts = app.payments.accounts();
+    Project::of(&catalog.project, catalog.provider(), accounts)
+}
+
+fn provider(field: Field<Object<Provider>>) -> Result<Option<ProviderChange>, Error> {
+    let read = |Object(provider)| {
+        let Provider {
+            kind,
+            secret_key,
+            webhook_secret,
+        } = provider;
+        match kind.as_deref() {
+            Some("sandbox") => Ok(ProviderChange::Sandbox),
+            Some("stripe") => Ok(ProviderChange::Stripe {
+                secret_key,
+                webhook_secret,
+            }),
+            Some(_) => Err(Error::invalid(
+                "provider.kind",
+                "provider.kind is sandbox or stripe.",
+            )),
+            None => Err(Error::missing("kind").within("provider")),
+        }
+    };
+    let change = field.nullable();
+    change
+        .map(|provider| provider.map_or(Ok(ProviderChange::None), read))
+        .transpose()
 }
 
 impl Update {

@@ -14,6 +14,8 @@ impl From<catalog::Error> for Error {
             Catalog::KeyNotFound(_) => Self::new(Code::KeyNotFound),
             Catalog::ProductNotFound(_) => Self::new(Code::ProductNotFound),
             Catalog::PriceNotFound(_) => Self::new(Code::PriceNotFound),
+            Catalog::NoSandbox => Self::new(Code::ProviderNotConfigured)
+                .saying("This project's payment provider is not the sandbox."),
             Catalog::Wallets(actors::Error::Overloaded) => Self::new(Code::Overloaded),
             // Whether it was logged is not known.
             Catalog::Wallets(_) => Self::new(Code::Unavailable),

@@ -1,13 +1,17 @@
 //! Projects, keys, products and prices as the administrator sees them: everything, also what is
 //! inactive or revoked. `scrip apply` reads them back.
 
-use domain::catalog::{self, ApiKey};
+use domain::{
+    catalog::{self, ApiKey},
+    provider::{self, Account},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
     api::view::Instant,
     catalog::{MintedKey, ProjectCatalog},
+    payments::Accounts,
 };
 
 /// How a project's wallets are addressed.
@@ -53,8 +57,21 @@ pub struct Project {
     pub free_grants_for_code_wallets: bool,
     /// Days for which a past-due subscription keeps its features.
     pub subscription_grace_days: u32,
+    /// Who takes its money; null: nobody, and nothing can be bought.
+    pub provider: Option<Provider>,
     /// When it was made.
     pub created_at: String,
+}
+
+/// A payment provider. Its secrets are never shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Provider {
+    /// `sandbox` or `stripe`
+    #[schema(example = "stripe")]
+    pub kind: String,
+    /// Where its webhooks have to be sent: for Stripe's dashboard.
+    pub webhook_url: String,
 }
 
 /// A project that was just made, with a key of each kind.
@@ -234,8 +251,18 @@ pub struct Prices {
     pub prices: Vec<Price>,
 }
 
-impl From<&catalog::Project> for Project {
-    fn from(project: &catalog::Project) -> Self {
+impl Project {
+    /// With its provider, if one was ever set.
+    pub(super) fn of(
+        project: &catalog::Project,
+        provider: Option<&provider::Provider>,
+        accounts: &Accounts,
+    ) -> Self {
+        let kind = provider.and_then(|provider| match provider.account {
+            Account::None => None,
+            Account::Sandbox => Some("sandbox"),
+            Account::Stripe(_) => Some("stripe"),
+        });
         Self {
             id: project.id.to_string(),
             name: project.name.clone(),
@@ -245,6 +272,10 @@ impl From<&catalog::Project> for Project {
             wallet_creation_limit_per_ip: project.wallet_creation_limit_per_ip.map(Into::into),
             free_grants_for_code_wallets: project.free_grants_for_code_wallets,
             subscription_grace_days: project.subscription_grace_days,
+            provider: kind.map(|kind| Provider {
+                kind: kind.into(),
+                webhook_url: accounts.webhook_url(project.id),
+            }),
             created_at: Instant(project.created_at).to_string(),
         }
     }

@@ -32,6 +32,11 @@ pub struct SecretKey(Authenticated);
 pub struct Administrator;
 
 impl AnyKey {
+    /// The key and its project.
+    pub(super) const fn caller(&self) -> &Authenticated {
+        &self.0
+    }
+
     /// What the key may do.
     #[must_use]
     pub const fn kind(&self) -> KeyKind {

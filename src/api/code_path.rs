@@ -12,13 +12,20 @@ use super::{
     context::Context,
     error::{Code, Error},
 };
-use crate::{app::App, catalog::ProjectCatalog, limits::Client};
+use crate::{
+    app::App,
+    catalog::{Authenticated, ProjectCatalog},
+    limits::Client,
+};
+
+/// Who tries codes, where that is counted: with a publishable key.
+pub(super) struct Guesses(Option<Counted>);
 
 /// The code that a request's path names, malformed or not.
 #[derive(Debug)]
 pub(super) struct CodePath {
     address: Option<Address>,
-    counted: Option<Counted>,
+    guesses: Guesses,
 }
 
 struct Counted {
@@ -28,11 +35,53 @@ struct Counted {
     now: Timestamp,
 }
 
-impl std::fmt::Debug for Counted {
+impl std::fmt::Debug for Guesses {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Counted")
-            .field("client", &self.client)
-            .finish_non_exhaustive()
+        f.write_str("Guesses(..)")
+    }
+}
+
+impl Guesses {
+    /// Of a request with this key.
+    pub(super) fn of(app: App, key: &Authenticated, context: &Context) -> Self {
+        Self((key.kind == KeyKind::Publishable).then(|| Counted {
+            app,
+            project: key.project.project.id,
+            client: context.client,
+            now: context.now,
+        }))
+    }
+
+    /// Whether a code may be looked up at all.
+    pub(super) fn allowed(&self) -> Result<(), Error> {
+        let Some(Counted {
+            app,
+            project,
+            client,
+            now,
+        }) = &self.0
+        else {
+            return Ok(());
+        };
+        let allowed = app.limits.may_look_up(*project, *client, *now);
+        allowed.map_err(|refusal| Error::limited(Code::TooManyInvalidCodes, refusal))
+    }
+
+    /// Counts a code that opened nothing; what the caller is told.
+    pub(super) fn in_vain(&self) -> Error {
+        let counted = match &self.0 {
+            Some(Counted {
+                app,
+                project,
+                client,
+                now,
+            }) => app.limits.looked_up_in_vain(*project, *client, *now),
+            None => Ok(()),
+        };
+        match counted {
+            Ok(()) => Error::new(Code::WalletNotFound),
+            Err(refusal) => Error::limited(Code::TooManyInvalidCodes, refusal),
+        }
     }
 }
 
@@ -48,22 +97,8 @@ where
             .caller
             .as_ref()
             .map_err(|reason| Error::from(*reason))?;
-        let counted = (caller.kind == KeyKind::Publishable).then(|| Counted {
-            app: App::from_ref(state),
-            project: caller.project.project.id,
-            client: context.client,
-            now: context.now,
-        });
-        if let Some(Counted {
-            app,
-            project,
-            client,
-            now,
-        }) = &counted
-        {
-            let allowed = app.limits.may_look_up(*project, *client, *now);
-            allowed.map_err(|refusal| Error::limited(Code::TooManyInvalidCodes, refusal))?;
-        }
+        let guesses = Guesses::of(App::from_ref(state), caller, context);
+        guesses.allowed()?;
         // A path that is not UTF-8 names no code.
         let code = match RawPathParams::from_request_parts(parts, state).await {
             Ok(params) => params
@@ -74,7 +109,7 @@ where
         };
         Ok(Self {
             address: code.map(Address::Code),
-            counted,
+            guesses,
         })
     }
 }
@@ -82,38 +117,22 @@ where
 impl CodePath {
     /// The wallet to ask; a malformed code is one that opens nothing.
     pub(super) fn address(&self) -> Result<&Address, Error> {
-        self.address.as_ref().ok_or_else(|| self.opened_nothing())
+        self.address.as_ref().ok_or_else(|| self.guesses.in_vain())
     }
 
     /// The code itself.
     pub(super) fn code(&self) -> Result<&RecoveryCode, Error> {
         match self.address()? {
             Address::Code(code) => Ok(code),
-            Address::External(_) => Err(self.opened_nothing()),
+            Address::External(_) => Err(self.guesses.in_vain()),
         }
     }
 
     /// What the caller is told when the wallet refused.
     pub(super) fn refused(&self, error: actors::Error, project: &ProjectCatalog) -> Error {
         match error {
-            actors::Error::Rejected(Rejection::WalletNotFound) => self.opened_nothing(),
+            actors::Error::Rejected(Rejection::WalletNotFound) => self.guesses.in_vain(),
             other => Error::from_wallet(other, project),
-        }
-    }
-
-    fn opened_nothing(&self) -> Error {
-        let counted = match &self.counted {
-            Some(Counted {
-                app,
-                project,
-                client,
-                now,
-            }) => app.limits.looked_up_in_vain(*project, *client, *now),
-            None => Ok(()),
-        };
-        match counted {
-            Ok(()) => Error::new(Code::WalletNotFound),
-            Err(refusal) => Error::limited(Code::TooManyInvalidCodes, refusal),
         }
     }
 }

@@ -17,7 +17,7 @@ use super::{
     request_id::RequestId,
     view::Price,
 };
-use crate::{catalog::ProjectCatalog, limits::Refusal};
+use crate::{catalog::ProjectCatalog, limits::Refusal, payments};
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $status:ident $text:literal $message:literal;)*) => {
@@ -274,6 +274,26 @@ impl Error {
         }
     }
 
+    /// What a checkout or a portal came to instead of opening.
+    #[must_use]
+    pub fn from_payments(error: payments::Error, project: &ProjectCatalog) -> Self {
+        match error {
+            payments::Error::NotConfigured => Self::new(Code::ProviderNotConfigured),
+            payments::Error::InvalidDiscountCode => {
+                Self::about("discountCode", Code::InvalidDiscountCode)
+            }
+            payments::Error::Wallet(error) => Self::from_wallet(error, project),
+            payments::Error::Provider(error) => {
+                tracing::warn!(%error, project = %project.project.id, "The payment provider failed");
+                Self::new(Code::ProviderError)
+            }
+            payments::Error::Defect(what) => {
+                tracing::error!(what, project = %project.project.id, "A purchase could not be begun");
+                Self::new(Code::InternalError)
+            }
+        }
+    }
+
     fn from_rejection(rejection: Rejection, project: &ProjectCatalog) -> Self {
         match rejection {
             Rejection::WalletNotFound => Self::new(Code::WalletNotFound),
@@ -311,6 +331,13 @@ impl Error {
                 }
             }
         }
+    }
+
+    /// In better words than its code's own.
+    #[must_use]
+    pub fn saying(mut self, message: impl Into<Cow<'static, str>>) -> Self {
+        self.message = message.into();
+        self
     }
 
     /// Says that the fault lies inside of something: `items[3]`.

@@ -6,6 +6,7 @@
 
 pub mod auth;
 mod body;
+mod checkout;
 mod code_path;
 mod context;
 mod credit;
@@ -26,6 +27,10 @@ mod holds_settle;
 mod idempotency;
 mod me;
 mod meta;
+mod order_view;
+mod orders_list;
+mod orders_read;
+mod portal;
 mod products;
 mod query;
 #[allow(dead_code, reason = "for checkout and portal, which are not there yet")]
@@ -40,6 +45,7 @@ mod wallets_ledger;
 mod wallets_open_external;
 mod wallets_read;
 mod wallets_rotate;
+pub(crate) mod webhooks;
 
 pub use auth::{Administrator, AnyKey, SecretKey};
 pub(crate) use body::Body;

@@ -3,7 +3,12 @@
 use std::borrow::Cow;
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use domain::{history::Reason, id::ProductId, text::ExternalUserId};
+use domain::{
+    Timestamp,
+    history::Reason,
+    id::{OrderSerial, ProductId},
+    text::ExternalUserId,
+};
 
 use super::{
     error::{Code, Error},
@@ -15,6 +20,7 @@ const DEFAULT_LIMIT: usize = 25;
 const MAX_LIMIT: usize = 100;
 /// What cursors start with, so that a later kind can be told apart.
 const CURSOR_PREFIX: &str = "c1_";
+const ORDER_CURSOR_PREFIX: &str = "o1_";
 
 /// The decoded pairs of a query.
 #[derive(Debug)]
@@ -71,6 +77,18 @@ impl Query {
         })
     }
 
+    /// Which part of the list of orders to read: how many, and before which place.
+    pub(super) fn orders(&self) -> Result<(usize, Option<(Timestamp, OrderSerial)>), Error> {
+        let limit = self.limit()?;
+        let before = self.get("cursor")?.map(read_order_cursor).transpose()?;
+        Ok((limit, before))
+    }
+
+    /// Where a portal leads back to, as it was typed.
+    pub(super) fn return_url(&self) -> Result<Option<&str>, Error> {
+        self.get("returnUrl")
+    }
+
     fn limit(&self) -> Result<usize, Error> {
         let Some(text) = self.get("limit")? else {
             return Ok(DEFAULT_LIMIT);
@@ -110,6 +128,27 @@ fn read_cursor(cursor: &str) -> Result<u64, Error> {
     digits
         .and_then(|digits| u64::from_str_radix(digits, 16).ok())
         .ok_or_else(|| Error::invalid("cursor", "cursor has to be a nextCursor of this list."))
+}
+
+/// The same for a list of orders.
+pub(super) fn write_order_cursor((at, order): (Timestamp, OrderSerial)) -> String {
+    format!("{ORDER_CURSOR_PREFIX}{:x}_{:x}", at.0, order.0)
+}
+
+fn read_order_cursor(cursor: &str) -> Result<(Timestamp, OrderSerial), Error> {
+    let parse = || {
+        let (at, order) = cursor.strip_prefix(ORDER_CURSOR_PREFIX)?.split_once('_')?;
+        let hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let at = u64::from_str_radix(at, 16).ok().filter(|_| hex(at))?;
+        let order = u128::from_str_radix(order, 16)
+            .ok()
+            .filter(|_| hex(order))?;
+        Some((
+            Timestamp(i64::from_ne_bytes(at.to_ne_bytes())),
+            OrderSerial(order),
+        ))
+    };
+    parse().ok_or_else(|| Error::invalid("cursor", "cursor has to be a nextCursor of this list."))
 }
 
 #[cfg(test)]
@@ -163,6 +202,23 @@ mod tests {
                 Some("cursor"),
                 "{bad}"
             );
+        }
+    }
+
+    #[test]
+    fn cursors_of_orders_read_back_and_nothing_else_does() {
+        for at in [0, 1_800_000_000_000, i64::MAX] {
+            let place = (Timestamp(at), OrderSerial(u128::MAX - 1));
+            assert_eq!(
+                read_order_cursor(&write_order_cursor(place)).unwrap(),
+                place
+            );
+        }
+        for bad in [
+            "", "o1_", "o1_1", "o1__1", "o1_1_", "o1_+1_1", "o1_1_+1", "c1_1", "o1_1_1_1",
+        ] {
+            let error = read_order_cursor(bad).unwrap_err();
+            assert_eq!(error.param(), Some("cursor"), "{bad}");
         }
     }
 

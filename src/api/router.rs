@@ -7,10 +7,11 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    credit, deduct, deductions_batch,
+    checkout, credit, deduct, deductions_batch,
     error::{Code, Error},
     features, headers, holds_create, holds_extend, holds_read, holds_release, holds_settle, me,
-    products, wallets_create, wallets_ledger, wallets_open_external, wallets_read, wallets_rotate,
+    orders_list, orders_read, portal, products, wallets_create, wallets_ledger,
+    wallets_open_external, wallets_read, wallets_rotate,
 };
 use crate::app::App;
 
@@ -39,6 +40,12 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(credit::credit))
         .routes(routes!(features::set_feature))
         .routes(routes!(deductions_batch::deduct_batch))
+        // Purchases
+        .routes(routes!(checkout::checkout))
+        .routes(routes!(orders_list::list_orders))
+        .routes(routes!(orders_read::read_order))
+        .routes(routes!(portal::open_portal))
+        .routes(routes!(portal::open_external_portal))
         // Holds
         .routes(routes!(holds_read::read_hold))
         .routes(routes!(holds_settle::settle_hold))

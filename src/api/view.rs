@@ -7,6 +7,7 @@ use domain::{
     Timestamp, catalog,
     history::{self, HoldStatus},
     id::ProductId,
+    wallet::SubscriptionStatus,
 };
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -187,9 +188,26 @@ pub(crate) struct Subscription {
     /// The tier's name.
     label: Option<String>,
     /// `active` or `past_due`
-    status: String,
-    #[schema(format = DateTime)]
-    current_period_end: String,
+    #[schema(value_type = String, example = "active")]
+    status: SubscriptionStatus,
+    #[schema(value_type = String, format = DateTime)]
+    current_period_end: Instant,
+    /// Whether it ends with the cycle that is paid; left out when it does not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cancel_at_period_end: bool,
+}
+
+impl From<&actors::Subscription> for Subscription {
+    fn from(subscription: &actors::Subscription) -> Self {
+        Self {
+            product_id: subscription.product.to_string(),
+            price_id: subscription.price.to_string(),
+            label: subscription.label.as_deref().map(str::to_owned),
+            status: subscription.status,
+            current_period_end: Instant(subscription.current_period_end),
+            cancel_at_period_end: subscription.cancel_at_period_end,
+        }
+    }
 }
 
 /// What a wallet holds.
@@ -198,7 +216,7 @@ pub(crate) struct Holdings {
     balances: Vec<Balance>,
     /// Unlocked features.
     features: Vec<String>,
-    /// Active subscriptions.
+    /// Active and past-due subscriptions.
     subscriptions: Vec<Subscription>,
 }
 
@@ -218,7 +236,7 @@ impl Holdings {
         Self {
             balances: balances.collect(),
             features: view.features.clone(),
-            subscriptions: Vec::new(),
+            subscriptions: view.subscriptions.iter().map(Subscription::from).collect(),
         }
     }
 }

@@ -75,6 +75,7 @@ impl Engine {
             project: ProjectId(1),
             free_grants: Arc::new([]),
             free_grants_for_code_wallets: false,
+            ahead_millis: 0,
         };
         let keys = Arc::new(AtomicU64::new(first_key));
         Ok(Self {

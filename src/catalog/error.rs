@@ -25,6 +25,9 @@ pub enum Error {
     /// No such price of this product.
     #[error("No such price.")]
     PriceNotFound(PriceId),
+    /// The project's provider is not the sandbox.
+    #[error("This project's payment provider is not the sandbox.")]
+    NoSandbox,
     /// The operating system gave no random bytes.
     #[error("no random bytes: {0}")]
     Randomness(String),

@@ -10,6 +10,7 @@ use actors::Scope;
 use domain::{
     catalog::{ApiKey, Document, KeyKind, Price, Product, Project},
     id::{KeyId, PriceId, ProductId, ProjectId},
+    provider::{Account, Provider, Sandbox},
     wallet::FreeGrantRule,
 };
 
@@ -47,6 +48,7 @@ pub struct ProjectCatalog {
     keys: BTreeMap<KeyId, ApiKey>,
     products: BTreeMap<ProductId, Product>,
     prices: BTreeMap<(ProductId, PriceId), Price>,
+    provider: Option<Provider>,
     only_credit_product: Option<ProductId>,
 }
 
@@ -126,6 +128,7 @@ impl ProjectCatalog {
             project: project.id,
             free_grants: Arc::from([]),
             free_grants_for_code_wallets: project.free_grants_for_code_wallets,
+            ahead_millis: 0,
         };
         Self {
             project,
@@ -133,6 +136,7 @@ impl ProjectCatalog {
             keys: BTreeMap::new(),
             products: BTreeMap::new(),
             prices: BTreeMap::new(),
+            provider: None,
             only_credit_product: None,
         }
     }
@@ -143,6 +147,7 @@ impl ProjectCatalog {
             Document::Key(key) => drop(self.keys.insert(key.id, key)),
             Document::Product(product) => drop(self.products.insert(product.id, product)),
             Document::Price(price) => drop(self.prices.insert((price.product, price.id), price)),
+            Document::Provider(provider) => self.provider = Some(provider),
         }
     }
 
@@ -179,6 +184,7 @@ impl ProjectCatalog {
             project: self.project.id,
             free_grants: rules.collect(),
             free_grants_for_code_wallets: self.project.free_grants_for_code_wallets,
+            ahead_millis: self.provider.as_ref().map_or(0, Provider::ahead_millis),
         };
         Ok(())
     }
@@ -217,6 +223,34 @@ impl ProjectCatalog {
         self.only_credit_product
     }
 
+    /// A price by its identifier alone, active or not.
+    #[must_use]
+    pub fn any_price(&self, id: &PriceId) -> Option<&Price> {
+        self.prices.values().find(|price| price.id == *id)
+    }
+
+    /// A price that is offered, with its product: both are active.
+    #[must_use]
+    pub fn offered(&self, id: &PriceId) -> Option<(&Product, &Price)> {
+        let price = self.any_price(id).filter(|price| price.active)?;
+        let product = self.product(&price.product)?;
+        product.active.then_some((product, price))
+    }
+
+    /// The payment provider, if one was ever set.
+    #[must_use]
+    pub const fn provider(&self) -> Option<&Provider> {
+        self.provider.as_ref()
+    }
+
+    /// The sandbox's settings, if the sandbox is the provider.
+    #[must_use]
+    pub fn sandbox(&self) -> Option<Sandbox> {
+        let provider = self.provider.as_ref();
+        let provider = provider.filter(|provider| provider.account == Account::Sandbox);
+        provider.map(|provider| provider.sandbox)
+    }
+
     /// A key, revoked or not.
     #[must_use]
     pub fn key(&self, id: &KeyId) -> Option<&ApiKey> {
@@ -235,5 +269,6 @@ const fn project_of(document: &Document) -> ProjectId {
         Document::Key(key) => key.project,
         Document::Product(product) => product.project,
         Document::Price(price) => price.project,
+        Document::Provider(provider) => provider.project,
     }
 }

@@ -11,6 +11,7 @@ mod keys;
 mod prices;
 mod products;
 mod projects;
+mod providers;
 mod rules;
 mod store;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub use keys::{MintedKey, sha256};
 pub use prices::{NewPrice, PriceChange};
 pub use products::{NewProduct, ProductChange};
 pub use projects::{NewProject, ProjectChange};
+pub use providers::{ProviderChange, SandboxChange};
 pub use store::CatalogStore;
 
 /// A new unguessable, time-ordered identifier body.

@@ -35,6 +35,12 @@ pub(super) fn whole(param: &str, number: i64) -> Result<(), Error> {
     within(param, number, 0, MAX_CREDITS)
 }
 
+/// The same, as the smaller number that it then is.
+pub(super) fn bounded(param: &str, number: i64, least: i64, most: i64) -> Result<u32, Error> {
+    within(param, number, least, most)?;
+    u32::try_from(number).map_err(|_| Error::invalid(param, format!("{param} is too large.")))
+}
+
 /// `least` to `most`.
 pub(super) fn within(param: &str, number: i64, least: i64, most: i64) -> Result<(), Error> {
     if (least..=most).contains(&number) {

@@ -3,18 +3,19 @@
 
 use std::sync::Arc;
 
-use actors::Handle;
+use actors::{Handle, Seal};
 use arc_swap::{ArcSwap, Guard};
 use domain::{
     Timestamp,
     catalog::{ApiKey, Document, KeyKind, Price, Product, Project},
     id::{KeyId, PriceId, ProductId, ProjectId},
+    provider::{Account, Provider, Sandbox, Sealed},
 };
 use tokio::sync::Mutex;
 
 use super::{
     Catalog, Error, MintedKey, NewPrice, NewProduct, NewProject, PriceChange, ProductChange,
-    ProjectCatalog, ProjectChange,
+    ProjectCatalog, ProjectChange, ProviderChange, SandboxChange, providers,
 };
 
 /// The catalog. Cheap to clone.
@@ -26,18 +27,21 @@ pub struct CatalogStore {
 struct Shared {
     current: ArcSwap<Catalog>,
     handle: Handle,
+    seal: Seal,
     turn: Mutex<()>,
 }
 
 impl CatalogStore {
     /// Indexes the catalog that was recovered at start.
-    pub fn load(handle: Handle) -> Result<Self, Error> {
+    /// `seal` is what providers' secrets are encrypted with.
+    pub fn load(handle: Handle, seal: Seal) -> Result<Self, Error> {
         let catalog = Catalog::default().with(handle.documents()?)?;
         let current = ArcSwap::from_pointee(catalog);
         Ok(Self {
             shared: Arc::new(Shared {
                 current,
                 handle,
+                seal,
                 turn: Mutex::new(()),
             }),
         })
@@ -76,17 +80,81 @@ impl CatalogStore {
         .await
     }
 
-    /// Changes a project.
+    /// Changes a project, and its payment provider if there is one to set.
     pub async fn update_project(
         &self,
         id: ProjectId,
         change: ProjectChange,
+        provider: Option<ProviderChange>,
     ) -> Result<Project, Error> {
-        self.change(move |catalog, _| {
-            let project = change.decide(find(catalog, id)?.project.clone())?;
-            Ok((vec![Document::Project(project.clone())], project))
+        let seal = self.shared.seal.clone();
+        self.change(move |catalog, now| {
+            let current = find(catalog, id)?;
+            let project = change.decide(current.project.clone())?;
+            let mut documents = vec![Document::Project(project.clone())];
+            if let Some(provider) = provider {
+                let provider = provider.decide(id, current.provider(), &seal, now)?;
+                documents.push(Document::Provider(provider));
+            }
+            Ok((documents, project))
         })
         .await
+    }
+
+    /// Changes how a project's sandbox delivers webhooks.
+    pub async fn update_sandbox(
+        &self,
+        project: ProjectId,
+        change: SandboxChange,
+    ) -> Result<Sandbox, Error> {
+        self.change_sandbox(project, move |sandbox, _| change.decide(sandbox))
+            .await
+    }
+
+    /// Checks by how many seconds a sandbox's clock is to be moved on.
+    pub fn check_advance(&self, seconds: i64) -> Result<i64, Error> {
+        providers::advance(seconds)
+    }
+
+    /// Moves a sandbox's clock on to an instant; it never goes back.
+    pub async fn advance_sandbox(
+        &self,
+        project: ProjectId,
+        to: Timestamp,
+    ) -> Result<Sandbox, Error> {
+        self.change_sandbox(project, move |sandbox, now| {
+            let ahead = to.0.saturating_sub(now.0).max(sandbox.ahead_millis);
+            Ok(Sandbox {
+                ahead_millis: ahead,
+                ..sandbox
+            })
+        })
+        .await
+    }
+
+    async fn change_sandbox(
+        &self,
+        project: ProjectId,
+        change: impl FnOnce(Sandbox, Timestamp) -> Result<Sandbox, Error> + Send + 'static,
+    ) -> Result<Sandbox, Error> {
+        self.change(move |catalog, now| {
+            let catalog = find(catalog, project)?;
+            let sandbox = catalog.sandbox().ok_or(Error::NoSandbox)?;
+            let sandbox = change(sandbox, now)?;
+            let provider = Provider {
+                project,
+                account: Account::Sandbox,
+                sandbox,
+            };
+            Ok((vec![Document::Provider(provider)], sandbox))
+        })
+        .await
+    }
+
+    /// A secret of a provider's account, as text. `None`: it was written under another server key.
+    #[must_use]
+    pub fn open_secret(&self, secret: &Sealed) -> Option<String> {
+        String::from_utf8(self.shared.seal.open(&secret.0)?).ok()
     }
 
     /// Adds a key to a project.

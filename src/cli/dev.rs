@@ -3,10 +3,7 @@
 
 mod demo;
 
-use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    path::PathBuf,
-};
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 use uuid::Uuid;
@@ -16,6 +13,7 @@ use crate::{
     compose::{self, Service},
     config::{Config, Flags},
     secrets::Given,
+    server,
 };
 use demo::Demo;
 
@@ -69,7 +67,7 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
 }
 
 fn welcome(demo: &Demo, address: SocketAddr, data_dir: &std::path::Path) -> String {
-    let base = format!("http://{}", reachable(address));
+    let base = format!("http://{}", server::reachable(address));
     let Demo {
         project,
         publishable_key,
@@ -102,14 +100,4 @@ curl -sS -X POST {base}/api/v1/wallets/external/deduct \\
   -d '{{\"externalUserId\":\"{user}\",\"productId\":\"{product}\",\"amount\":5,\"idempotencyKey\":\"demo-{key}\"}}'
 "
     )
-}
-
-/// An address that a client on this machine can use.
-fn reachable(address: SocketAddr) -> SocketAddr {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, address.port())
 }

@@ -5,5 +5,6 @@
 //! elsewhere. Never logs, and never puts a secret into an error.
 
 pub mod event;
+pub mod sandbox;
 pub mod signature;
 pub mod stripe;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use actors::{
-    Handle, Keyring, Options,
+    Handle, Keyring, Options, Seal,
     clock::{Clock, ManualClock},
 };
 use domain::{
@@ -19,6 +19,7 @@ use scrip::{
     config::{Config, Flags},
     limits::{Limits, Settings},
     metrics::Metrics,
+    payments::{Payments, Place},
     server::{self, Server},
 };
 use serde_json::{Value, json};
@@ -27,6 +28,7 @@ use crate::client::{Client, Reply};
 
 /// 2026-11-18T11:06:40Z
 pub(crate) const START: Timestamp = Timestamp(1_795_000_000_000);
+const SERVER_KEY: [u8; 32] = [7; 32];
 pub(crate) const ADMIN_TOKEN: &str = "an administrator's token";
 /// A code that opens nothing.
 pub(crate) const NO_CODE: &str = "OLIVE-0000-0000-0000";
@@ -38,6 +40,7 @@ pub(crate) struct Service {
     pub(crate) journal: Arc<MemoryJournal>,
     pub(crate) catalog: Arc<CatalogStore>,
     pub(crate) handle: Handle,
+    pub(crate) payments: Payments,
     pub(crate) project: Project,
     /// The product's id.
     pub(crate) product: String,
@@ -55,32 +58,46 @@ impl Service {
 
     /// Starts one with other limits.
     pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        Self::beside("http://127.0.0.1:1", change).await
+    }
+
+    /// Starts one for which Stripe's API is at this address.
+    pub(crate) async fn beside(stripe: &str, change: impl FnOnce(&mut Settings)) -> Self {
         let clock = Arc::new(ManualClock::new(START));
         let journal = Arc::new(MemoryJournal::new());
         let handle = Handle::start(
             Arc::clone(&journal) as Arc<dyn Journal>,
             Arc::clone(&clock) as Arc<dyn Clock>,
-            Keyring::new(&[7; 32]),
+            Keyring::new(&SERVER_KEY),
             Options::default(),
         )
         .await
         .unwrap();
-        let catalog = Arc::new(CatalogStore::load(handle.clone()).unwrap());
+        let seal = Seal::new(&SERVER_KEY, "test");
+        let catalog = Arc::new(CatalogStore::load(handle.clone(), seal).unwrap());
+        let socket = server::reserve("127.0.0.1:0".parse().unwrap()).unwrap();
+        let base = format!("http://{}", socket.local_addr().unwrap());
         let config = Config::read(&Flags::default()).unwrap();
+        let place = Place {
+            public_url: base.clone(),
+            own_url: base.clone(),
+            stripe_api: stripe.parse().unwrap(),
+        };
+        let payments =
+            Payments::load(handle.clone(), Arc::clone(&catalog), place, &SERVER_KEY).unwrap();
         let mut settings = Settings::from(&config);
         change(&mut settings);
         let app = AppState {
             handle: handle.clone(),
             catalog: Arc::clone(&catalog),
+            payments: payments.clone(),
             limits: Limits::new(settings),
             config: Arc::new(config.clone()),
             admin_token_sha256: sha256(ADMIN_TOKEN.as_bytes()),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             metrics: Metrics::new(),
         };
-        let socket = server::reserve("127.0.0.1:0".parse().unwrap()).unwrap();
         let listener = server::listen(socket).unwrap();
-        let base = format!("http://{}", listener.local_addr().unwrap());
         let server = Server::new(listener, app::router(Arc::new(app)), config.http);
         tokio::spawn(server.run(std::future::pending(), std::future::pending()));
 
@@ -98,6 +115,7 @@ impl Service {
             journal,
             catalog,
             handle,
+            payments,
             project,
         };
         service.product = service.add_product("Render credits").await.to_string();
@@ -146,7 +164,7 @@ impl Service {
     /// Changes the project.
     pub(crate) async fn set(&self, change: ProjectChange) {
         self.catalog
-            .update_project(self.project.id, change)
+            .update_project(self.project.id, change, None)
             .await
             .unwrap();
     }

@@ -77,6 +77,15 @@ impl Api {
         })
     }
 
+    /// The same way to another address of the same kind.
+    #[must_use]
+    pub fn at(&self, base: Url) -> Self {
+        Self {
+            base,
+            ..self.clone()
+        }
+    }
+
     /// Calls in the name of one account.
     #[must_use]
     pub fn client(&self, key: SecretKey) -> Client {

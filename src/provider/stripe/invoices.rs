@@ -133,7 +133,9 @@ impl Invoice {
     #[must_use]
     pub fn subscription_metadata(&self) -> Metadata {
         let details = self.subscription_details();
-        details.map(|details| details.metadata).unwrap_or_default()
+        details
+            .map(|details| details.metadata.clone())
+            .unwrap_or_default()
     }
 
     /// Its lines; the first ten where there are more, which ours never have.

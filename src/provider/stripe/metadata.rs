@@ -2,7 +2,10 @@
 //!
 //! Metadata is the merchant's to edit, so reading it never fails; what does not parse is not ours.
 
-use domain::id::{OrderId, PriceId, ProjectId};
+use domain::{
+    id::{OrderId, PriceId, ProjectId},
+    text::ExternalUserId,
+};
 use serde::{Deserialize, Deserializer};
 
 use super::form::Form;
@@ -13,26 +16,35 @@ pub const PROJECT: &str = "scrip_project_id";
 pub const ORDER: &str = "scrip_order_id";
 /// The key under which our price is written.
 pub const PRICE: &str = "scrip_price_id";
+/// The key under which the user is written whose wallet is filled, where it is a user's.
+pub const USER: &str = "scrip_external_user_id";
 
-/// The order that an object was made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The order that an object was made for: enough to place it should it never have been.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// Whose.
     pub project: ProjectId,
     /// Which.
     pub order: OrderId,
+    /// What is bought.
+    pub price: PriceId,
+    /// Whose wallet is filled, where it is a user's.
+    pub user: Option<ExternalUserId>,
 }
 
 impl Reference {
     /// Adds it as metadata under `prefix`, such as `payment_intent_data[metadata]`.
-    pub(super) fn put(self, form: Form, prefix: &str) -> Form {
+    pub(super) fn put(&self, form: Form, prefix: &str) -> Form {
+        let user = self.user.as_ref().map(ExternalUserId::as_str);
         form.with(format!("{prefix}[{PROJECT}]"), self.project)
             .with(format!("{prefix}[{ORDER}]"), self.order)
+            .with(format!("{prefix}[{PRICE}]"), self.price)
+            .with_some(format!("{prefix}[{USER}]"), user)
     }
 }
 
 /// What was read back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// The project, where one is named.
     pub project: Option<ProjectId>,
@@ -40,6 +52,8 @@ pub struct Metadata {
     pub order: Option<OrderId>,
     /// Our price, where one is named.
     pub price: Option<PriceId>,
+    /// The user, where one is named.
+    pub user: Option<ExternalUserId>,
 }
 
 impl<'de> Deserialize<'de> for Metadata {
@@ -52,6 +66,8 @@ impl<'de> Deserialize<'de> for Metadata {
             order: Option<String>,
             #[serde(default, rename = "scrip_price_id")]
             price: Option<String>,
+            #[serde(default, rename = "scrip_external_user_id")]
+            user: Option<String>,
         }
         // `null` stands for none.
         let texts = Option::<Texts>::deserialize(from)?.unwrap_or_default();
@@ -59,6 +75,7 @@ impl<'de> Deserialize<'de> for Metadata {
             project: texts.project.and_then(|text| text.parse().ok()),
             order: texts.order.and_then(|text| text.parse().ok()),
             price: texts.price.and_then(|text| text.parse().ok()),
+            user: texts.user.and_then(|text| ExternalUserId::new(text).ok()),
         })
     }
 }
@@ -84,7 +101,8 @@ mod tests {
             Metadata {
                 project: Some(project),
                 order: Some(order),
-                price: None
+                price: None,
+                user: None
             }
         );
         assert_eq!(read("{}"), Metadata::default());

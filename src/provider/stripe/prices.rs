@@ -97,6 +97,15 @@ impl Client {
         self.post(&["prices"], &price.form(), key).await
     }
 
+    /// Reads a price.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn price(&self, id: &StripePriceId) -> Result<StoredPrice, Error> {
+        self.get(&["prices", id.as_str()], &Form::new()).await
+    }
+
     /// The price that was made for one of ours, if any.
     ///
     /// # Errors

@@ -1,11 +1,12 @@
 //! The forms, pair by pair, and what is read of a session.
 
-use domain::id::{OrderId, OrderSerial, ProjectId, WalletKey};
+use domain::id::{OrderId, OrderSerial, PriceId, ProjectId, WalletKey};
 
 use super::*;
 use crate::provider::stripe::form::lines;
 
 const PROJECT: &str = "proj_00000000000000000000000001";
+const PRICE: &str = "price_00000000000000000000000003";
 const ORDER: &str = "ord_0000000000000000000000000200000000000000000000000000";
 const ORDER_ID: OrderId = OrderId {
     serial: OrderSerial(2),
@@ -17,6 +18,8 @@ fn once(currency: &str, amount_cents: i64) -> NewSession {
         reference: Reference {
             project: ProjectId(1),
             order: ORDER_ID,
+            price: PriceId(3),
+            user: None,
         },
         item: Item::Once {
             name: "500 credits".into(),
@@ -38,10 +41,11 @@ fn tier() -> NewSession {
     }
 }
 
-fn marks(prefix: &str) -> [String; 2] {
+fn marks(prefix: &str) -> [String; 3] {
     [
         format!("{prefix}[scrip_project_id]={PROJECT}"),
         format!("{prefix}[scrip_order_id]={ORDER}"),
+        format!("{prefix}[scrip_price_id]={PRICE}"),
     ]
 }
 

@@ -1,0 +1,112 @@
+//! What callers see of an order. Its fields are always there, null where unknown.
+
+use actors::{OrderAnswer, OrderPage};
+use domain::{
+    catalog::KeyKind,
+    wallet::{OrderKind, OrderStatus},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{query::write_order_cursor, view::Instant};
+
+/// A checkout or a subscription's renewal.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Order {
+    /// `ord_…`
+    id: String,
+    /// `pending`, `paid`, `failed`, `refunded` or `expired`
+    #[schema(value_type = String, example = "paid")]
+    status: OrderStatus,
+    /// `checkout` or `renewal`
+    #[schema(value_type = String, example = "checkout")]
+    kind: OrderKind,
+    /// The code of the anonymous wallet that it fills; null for an external one, and until a
+    /// payment has made the wallet.
+    code: Option<String>,
+    /// Credits of its product that the wallet can spend now.
+    balance: i64,
+    /// What was charged once it is paid, the price before; in the currency's minor unit.
+    amount_cents: i64,
+    /// ISO 4217, upper case.
+    currency: String,
+    /// What went back to the buyer, likewise.
+    refunded_cents: i64,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Instant,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    paid_at: Option<Instant>,
+    /// The provider's session; null for a renewal.
+    checkout_id: Option<String>,
+    price_id: String,
+    product_id: String,
+    /// The caller's own user, of an external wallet.
+    external_user_id: Option<String>,
+    /// `wal_…`; null until a payment has made the wallet.
+    wallet_id: Option<String>,
+    /// The buyer's address. Only with a secret key: left out with a publishable one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    customer_email: Option<Option<String>>,
+}
+
+/// A page of a project's orders, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Orders {
+    orders: Vec<Order>,
+    /// Pass as `cursor` for the next page; null on the last one.
+    next_cursor: Option<String>,
+}
+
+impl Order {
+    /// As a key of this kind may see it.
+    pub(super) fn of(answer: &OrderAnswer, kind: KeyKind) -> Self {
+        let order = &answer.order;
+        let email = || order.email.as_ref().map(|email| email.as_str().to_owned());
+        Self {
+            id: answer.id.to_string(),
+            status: order.status(),
+            kind: order.kind,
+            code: answer.code.as_ref().map(|code| code.reveal().to_owned()),
+            balance: answer.balance,
+            amount_cents: order.amount_cents,
+            currency: order.terms.currency.to_string(),
+            refunded_cents: order.reversal.refunded_cents,
+            created_at: Instant(order.created_at),
+            paid_at: order.paid_at.map(Instant),
+            checkout_id: order
+                .checkout
+                .as_ref()
+                .map(|checkout| checkout.as_str().to_owned()),
+            price_id: order.terms.price.to_string(),
+            product_id: order.terms.product.to_string(),
+            external_user_id: answer
+                .external_user
+                .as_ref()
+                .map(|user| user.as_str().to_owned()),
+            wallet_id: answer.wallet.map(|wallet| wallet.to_string()),
+            customer_email: match kind {
+                KeyKind::Secret => Some(email()),
+                KeyKind::Publishable => None,
+            },
+        }
+    }
+}
+
+impl From<&OrderPage> for Orders {
+    fn from(page: &OrderPage) -> Self {
+        let orders = page.orders.iter();
+        Self {
+<<<<<<< Updated upstream
+            orders: orders.map(|order| Order::of(order, KeyKind::Secret)).collect(),
+=======
+            orders: orders
+                .map(|order| Order::of(order, KeyKind::Secret))
+                .collect(),
+>>>>>>> Stashed changes
+            next_cursor: page.next.map(write_order_cursor),
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! What the provider reports, as what it means for a wallet. Reports come late, twice and in any
+//! order, and about everything in an account, most of which is none of ours: what does not name this
+//! project is left alone.
+
+use actors::Paid;
+use domain::{
+    Timestamp,
+<<<<<<< Updated upstream
+    id::{OrderId, OrderSerial, WalletKey},
+=======
+    id::{OrderId, OrderSerial},
+>>>>>>> Stashed changes
+    terms::Terms,
+    text::{CheckoutId, CustomerId, Email, InvoiceId, PaymentId, SubscriptionId},
+    wallet::{
+        Dispute, SubscriptionStatus,
+        pay::{Billing, Payment},
+        place_order::PlaceOrder,
+        purchase::Purchase,
+        renew::Renew,
+        update_subscription::UpdateSubscription,
+    },
+};
+
+use super::{Error, Payments};
+use crate::{
+    catalog::ProjectCatalog,
+    provider::{
+        event::{Event, Payload},
+        stripe::{
+            Client,
+            charges::Charge,
+            checkout_sessions::{Session, SessionMode, SessionStatus},
+            disputes::{self, DisputeStatus, DisputedMoney},
+<<<<<<< Updated upstream
+            id::{PaymentIntentId, SubscriptionId as StripeSubscriptionId},
+=======
+            id::{PaymentIntentId, SessionId, SubscriptionId as StripeSubscriptionId},
+>>>>>>> Stashed changes
+            invoices::{BillingReason, Invoice},
+            metadata::Metadata,
+            subscriptions::{Subscription, SubscriptionStatus as StripeStatus},
+        },
+    },
+};
+
+/// One project's reports on their way to its wallets.
+pub(super) struct Reports<'a> {
+    payments: &'a Payments,
+    project: &'a ProjectCatalog,
+    client: Client,
+}
+
+impl<'a> Reports<'a> {
+    pub(super) fn of(payments: &'a Payments, project: &'a ProjectCatalog) -> Result<Self, Error> {
+        Ok(Self {
+            payments,
+            project,
+            client: payments.0.accounts.client(project)?,
+        })
+    }
+
+<<<<<<< Updated upstream
+    /// Does what an event asks for. Doing it again changes nothing.
+    pub(super) async fn event(&self, event: &Event) -> Result<(), Error> {
+        let at = event
+            .created
+            .map_or_else(|| self.now(), |seconds| seconds_to_instant(seconds));
+=======
+    /// A checkout session as the provider has it.
+    pub(super) async fn read_session(&self, id: &SessionId) -> Result<Session, Error> {
+        Ok(self.client.session(id).await?)
+    }
+
+    /// Does what an event asks for. Doing it again changes nothing.
+    pub(super) async fn event(&self, event: &Event) -> Result<(), Error> {
+        let at = event.created.map_or_else(|| self.now(), seconds_to_instant);
+>>>>>>> Stashed changes
+        match &event.payload {
+            Payload::CheckoutCompleted(session)
+            | Payload::CheckoutPaymentSucceeded(session)
+            | Payload::CheckoutExpired(session) => self.session(session, at).await.map(drop),
+            Payload::CheckoutPaymentFailed(session) => self.payment_failed(session).await,
+            Payload::InvoicePaid(invoice) => self.invoice_paid(invoice, at).await,
+            Payload::InvoicePaymentFailed(invoice) => self.invoice_failed(invoice, at).await,
+            // A payment starts it, which is reported by its checkout.
+            Payload::SubscriptionCreated(_) | Payload::Ignored => Ok(()),
+            Payload::SubscriptionUpdated(subscription)
+            | Payload::SubscriptionDeleted(subscription) => {
+                self.subscription(subscription, at).await
+            }
+            Payload::ChargeRefunded(charge) => self.refunded(charge).await,
+            Payload::DisputeCreated(dispute)
+            | Payload::DisputeFundsWithdrawn(dispute)
+            | Payload::DisputeFundsReinstated(dispute)
+            | Payload::DisputeClosed(dispute) => self.disputed(dispute).await,
+        }
+    }
+
+    /// A checkout session as it is. Whether it may still change.
+    pub(super) async fn session(&self, session: &Session, at: Timestamp) -> Result<bool, Error> {
+        let Some(order) = self.ours(&session.metadata) else {
+            return Ok(false);
+        };
+        if session.is_paid() {
+            self.paid(order, session, at).await?;
+            return Ok(false);
+        }
+        match session.status {
+            Some(SessionStatus::Expired) => {
+                self.tell(order, Purchase::Expire(order.serial)).await?;
+                Ok(false)
+            }
+            // Complete and unpaid: its money is on the way.
+            _ => Ok(true),
+        }
+    }
+
+    async fn paid(&self, order: OrderId, session: &Session, at: Timestamp) -> Result<(), Error> {
+        let billing = match (session.mode, &session.subscription) {
+            (SessionMode::Subscription, Some(id)) => Some(self.billing(session, id, at).await?),
+            _ => None,
+        };
+        let placed = session
+            .metadata
+            .price
+            .and_then(|price| self.project.any_price(&price))
+            .map(|price| PlaceOrder {
+                order: order.serial,
+                terms: Terms::from(price),
+                checkout: CheckoutId::new(session.id.as_str()).ok(),
+                email: None,
+            });
+        let paid = Paid {
+            placed,
+            payment: Payment {
+                amount_cents: session.amount_total.unwrap_or(0),
+                payment: session
+                    .payment_intent
+                    .as_ref()
+                    .and_then(|id| PaymentId::new(id.as_str()).ok()),
+                customer: session
+                    .customer
+                    .as_ref()
+                    .and_then(|id| CustomerId::new(id.as_str()).ok()),
+                email: session.email().and_then(|email| Email::new(email).ok()),
+            },
+            billing,
+        };
+        let user = session.metadata.user.clone();
+        let handle = &self.payments.0.handle;
+        let done = handle.pay(&self.project.scope, order, user, paid).await;
+        self.known(order, done).map(drop)
+    }
+
+    async fn billing(
+        &self,
+        session: &Session,
+        id: &StripeSubscriptionId,
+        at: Timestamp,
+    ) -> Result<Billing, Error> {
+        let subscription = self.client.subscription(id).await?;
+        Ok(Billing {
+            subscription: name(id)?,
+            invoice: session
+                .invoice
+                .as_ref()
+                .and_then(|id| InvoiceId::new(id.as_str()).ok()),
+            current_period_end: period_end(&subscription, at),
+            // As of the checkout: whatever was said of it later is newer.
+            reported_at: at,
+        })
+    }
+
+    async fn payment_failed(&self, session: &Session) -> Result<(), Error> {
+        match self.ours(&session.metadata) {
+            Some(order) => self.tell(order, Purchase::Fail(order.serial)).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn invoice_paid(&self, invoice: &Invoice, at: Timestamp) -> Result<(), Error> {
+        // The first one is its checkout's; one for a switch brings its credits with the switch.
+        if invoice.billing_reason != Some(BillingReason::SubscriptionCycle) {
+            return Ok(());
+        }
+        let first = self.ours(&invoice.subscription_metadata());
+        let (Some(first), Some(id), Some(line)) =
+            (first, invoice.subscription(), invoice.cycle_line())
+        else {
+            return Ok(());
+        };
+        let Some(terms) = self.terms_of_line(line).await? else {
+            tracing::warn!(order = %first, "A subscription was renewed under a price that is not ours");
+            return Ok(());
+        };
+        let handle = &self.payments.0.handle;
+        let scope = &self.project.scope;
+        let invoice_id = InvoiceId::new(invoice.id.as_str())
+            .map_err(|_| Error::Defect("an invoice's name is none"))?;
+        let created = seconds_to_instant(invoice.created);
+        let renew = Renew {
+            order: handle.renewal_order(scope, &invoice_id, created),
+            terms,
+            payment: Payment {
+                amount_cents: invoice.amount_paid,
+                payment: None,
+                customer: invoice
+                    .customer
+                    .as_ref()
+                    .and_then(|id| CustomerId::new(id.as_str()).ok()),
+                email: invoice
+                    .customer_email
+                    .as_deref()
+                    .and_then(|email| Email::new(email).ok()),
+            },
+            billing: Billing {
+                subscription: name(id)?,
+                invoice: Some(invoice_id),
+                current_period_end: seconds_to_instant(line.period.end),
+                reported_at: at,
+            },
+        };
+        self.tell(first, Purchase::Renew(Box::new(renew))).await
+    }
+
+    async fn terms_of_line(
+        &self,
+        line: &crate::provider::stripe::invoices::Line,
+    ) -> Result<Option<Terms>, Error> {
+        let Some(price) = line.price() else {
+            return Ok(None);
+        };
+        let project = self.project.project.id;
+<<<<<<< Updated upstream
+        let ours = self.payments.our_price(&self.client, project, price).await?;
+=======
+        let ours = self
+            .payments
+            .our_price(&self.client, project, price)
+            .await?;
+>>>>>>> Stashed changes
+        Ok(ours
+            .and_then(|id| self.project.any_price(&id))
+            .map(Terms::from))
+    }
+
+    /// The subscription itself says what a failed payment makes of it.
+    async fn invoice_failed(&self, invoice: &Invoice, at: Timestamp) -> Result<(), Error> {
+        let (Some(_), Some(id)) = (
+            self.ours(&invoice.subscription_metadata()),
+            invoice.subscription(),
+        ) else {
+            return Ok(());
+        };
+        let subscription = self.client.subscription(id).await?;
+        self.subscription(&subscription, at).await
+    }
+
+    async fn subscription(&self, subscription: &Subscription, at: Timestamp) -> Result<(), Error> {
+        let Some(order) = self.ours(&subscription.metadata) else {
+            return Ok(());
+        };
+        let status = match subscription.status {
+            StripeStatus::Active | StripeStatus::Trialing => SubscriptionStatus::Active,
+            StripeStatus::PastDue | StripeStatus::Unpaid => SubscriptionStatus::PastDue,
+            StripeStatus::Canceled | StripeStatus::IncompleteExpired => {
+                SubscriptionStatus::Canceled
+            }
+            // Not begun, or not billed for the time being: nothing changes for the wallet.
+            StripeStatus::Incomplete | StripeStatus::Paused | StripeStatus::Other => return Ok(()),
+        };
+        let report = UpdateSubscription {
+            subscription: name(&subscription.id)?,
+            terms: self.terms_of(subscription).await?,
+            status,
+            current_period_end: period_end(subscription, at),
+            cancel_at_period_end: subscription.is_ending(),
+            grace_days: self.project.project.subscription_grace_days,
+            reported_at: at,
+        };
+        self.tell(order, Purchase::Update(Box::new(report))).await
+    }
+
+    async fn terms_of(&self, subscription: &Subscription) -> Result<Option<Terms>, Error> {
+        let Some(price) = subscription.price() else {
+            return Ok(None);
+        };
+        let ours = match price.metadata.price {
+            Some(ours) => Some(ours),
+            None => {
+                let project = self.project.project.id;
+                self.payments
+                    .our_price(&self.client, project, &price.id)
+                    .await?
+            }
+        };
+        Ok(ours
+            .and_then(|id| self.project.any_price(&id))
+            .map(Terms::from))
+    }
+
+    async fn refunded(&self, charge: &Charge) -> Result<(), Error> {
+        let order = match self.ours(&charge.metadata) {
+            Some(order) => Some(order),
+<<<<<<< Updated upstream
+            None => self.order_of_payment(charge.payment_intent.as_ref()).await?,
+=======
+            None => {
+                self.order_of_payment(charge.payment_intent.as_ref())
+                    .await?
+            }
+>>>>>>> Stashed changes
+        };
+        let Some(order) = order else { return Ok(()) };
+        let refund = Purchase::Refund(order.serial, charge.amount_refunded);
+        self.tell(order, refund).await
+    }
+
+    async fn disputed(&self, dispute: &disputes::Dispute) -> Result<(), Error> {
+        let report = match (dispute.status.money(), dispute.status) {
+            (DisputedMoney::Withheld, _) => Dispute::Open,
+            (DisputedMoney::Lost, _) => Dispute::Lost,
+            (DisputedMoney::Kept, DisputeStatus::Won) => Dispute::Won,
+            // An inquiry takes nothing, and a refund speaks for itself.
+            (DisputedMoney::Kept | DisputedMoney::Unclear, _) => return Ok(()),
+        };
+        let intent = dispute.payment_intent.as_ref();
+        let order = match intent {
+            Some(id) => self.ours(&self.client.payment_intent(id).await?.metadata),
+            None => None,
+        };
+        let order = match order {
+            Some(order) => Some(order),
+            None => self.order_of_payment(intent).await?,
+        };
+        let Some(order) = order else { return Ok(()) };
+        self.tell(order, Purchase::Dispute(order.serial, report))
+            .await
+    }
+
+    /// The order of a subscription's payment, by the invoice that it pays: the checkout's order for
+    /// the first one, a renewal's for each later one.
+    async fn order_of_payment(
+        &self,
+        intent: Option<&PaymentIntentId>,
+    ) -> Result<Option<OrderId>, Error> {
+        let Some(intent) = intent else {
+            return Ok(None);
+        };
+        let payments = self.client.invoice_payments_of_intent(intent).await?;
+        let Some(payment) = payments.first() else {
+            return Ok(None);
+        };
+        let invoice = self.client.invoice(&payment.invoice).await?;
+        let Some(first) = self.ours(&invoice.subscription_metadata()) else {
+            return Ok(None);
+        };
+        Ok(match invoice.billing_reason {
+            Some(BillingReason::SubscriptionCycle) => Some(OrderId {
+                serial: self.renewal(&invoice)?,
+                wallet: first.wallet,
+            }),
+            Some(BillingReason::SubscriptionCreate) => Some(first),
+            // What a switch cost is not an order's price: its credits stay with the cycle.
+            _ => None,
+        })
+    }
+
+    fn renewal(&self, invoice: &Invoice) -> Result<OrderSerial, Error> {
+        let id = InvoiceId::new(invoice.id.as_str())
+            .map_err(|_| Error::Defect("an invoice's name is none"))?;
+        let created = seconds_to_instant(invoice.created);
+        let handle = &self.payments.0.handle;
+        Ok(handle.renewal_order(&self.project.scope, &id, created))
+    }
+
+    /// The order that something of the provider's was made for, if it is one of this project's.
+    fn ours(&self, metadata: &Metadata) -> Option<OrderId> {
+        let project = metadata.project?;
+        (project == self.project.project.id).then_some(metadata.order)?
+    }
+
+    async fn tell(&self, order: OrderId, report: Purchase) -> Result<(), Error> {
+<<<<<<< Updated upstream
+        let WalletKey(_) = order.wallet;
+=======
+>>>>>>> Stashed changes
+        let handle = &self.payments.0.handle;
+        let told = handle.report(&self.project.scope, order.wallet, report);
+        self.known(order, told.await).map(drop)
+    }
+
+    /// A report of an order that is not there has nobody to go to: not an error of anybody's.
+    fn known(&self, order: OrderId, done: Result<bool, actors::Error>) -> Result<bool, Error> {
+        match done {
+            Ok(changed) => Ok(changed),
+            Err(actors::Error::Rejected(rejection)) => {
+                tracing::warn!(%order, reason = %rejection, "A report of the payment provider was of no use");
+                Ok(false)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.payments.0.handle.now_in(&self.project.scope)
+    }
+}
+
+fn name(id: &StripeSubscriptionId) -> Result<SubscriptionId, Error> {
+    SubscriptionId::new(id.as_str()).map_err(|_| Error::Defect("a subscription's name is none"))
+}
+
+/// Without one it ends now: the next report says more.
+fn period_end(subscription: &Subscription, at: Timestamp) -> Timestamp {
+    subscription
+        .current_period_end()
+        .map_or(at, seconds_to_instant)
+}
+
+/// An instant out of the provider's seconds.
+pub(super) fn seconds_to_instant(seconds: i64) -> Timestamp {
+    Timestamp(seconds.saturating_mul(1000))
+}

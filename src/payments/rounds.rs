@@ -1,0 +1,126 @@
+//! What time brings, once a second for each project with a provider: the sandbox does what is due,
+//! orders that stay pending are asked about, those past their time expire. Also the test clock of a
+//! sandbox, which is moved on step by step so that everything happens at its own instant.
+
+use std::{sync::Arc, time::Duration};
+
+use domain::{Timestamp, id::ProjectId, provider::Account};
+use tokio::{sync::Mutex, task::AbortHandle};
+
+use super::{Error, Payments};
+use crate::{
+    catalog::{self, ProjectCatalog},
+    provider::sandbox,
+};
+
+const INTERVAL: Duration = Duration::from_secs(1);
+/// After a provider failed, so long is nothing asked about.
+const PAUSE_AFTER_FAILURE: u32 = 30;
+/// Events of a sandbox's clock in one move: each renewal of a subscription is one.
+const MAX_STEPS: usize = 10_000;
+
+/// Runs until it is dropped.
+#[derive(Debug)]
+pub struct Rounds(AbortHandle);
+
+impl Drop for Rounds {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Why a sandbox's clock could not be moved on.
+#[derive(Debug, thiserror::Error)]
+pub enum AdvanceError {
+    /// Out of bounds, or not a sandbox.
+    #[error(transparent)]
+    Catalog(#[from] catalog::Error),
+    /// The sandbox failed.
+    #[error(transparent)]
+    Sandbox(#[from] sandbox::Error),
+    /// The wallets did.
+    #[error(transparent)]
+    Payments(#[from] Error),
+}
+
+impl Payments {
+    /// Takes up what an earlier process left, and begins to look at the clock.
+    #[must_use]
+    pub fn start(&self) -> Rounds {
+        self.take_up();
+        let payments = self.clone();
+        let task = tokio::spawn(async move {
+            let mut interval = tokio::time::interval(INTERVAL);
+            interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            let mut pauses = std::collections::HashMap::new();
+            loop {
+                interval.tick().await;
+                payments.round(&mut pauses).await;
+            }
+        });
+        Rounds(task.abort_handle())
+    }
+
+    async fn round(&self, pauses: &mut std::collections::HashMap<ProjectId, u32>) {
+        let projects: Vec<Arc<ProjectCatalog>> =
+            self.0.catalog.current().projects().cloned().collect();
+        for project in projects {
+            let id = project.project.id;
+            let Some(provider) = project.provider() else {
+                continue;
+            };
+            if provider.account == Account::Sandbox
+                && let Err(error) = self.0.sandbox.run_due(id).await
+            {
+                tracing::warn!(%error, project = %id, "The sandbox could not do what is due");
+            }
+            if let Some(pause) = pauses.get_mut(&id).filter(|pause| **pause > 0) {
+                *pause = pause.saturating_sub(1);
+            } else if provider.account != Account::None
+                && let Err(error) = self.reconcile(&project).await
+            {
+                tracing::warn!(%error, project = %id, "Pending orders could not be asked about; trying again later");
+                pauses.insert(id, PAUSE_AFTER_FAILURE);
+            }
+            if let Err(error) = self.0.handle.expire_due(&project.scope).await {
+                tracing::warn!(%error, project = %id, "Orders past their time could not be expired yet");
+            }
+        }
+    }
+
+    /// Moves a sandbox's clock on by so many seconds; the instant that it then shows. All that falls
+    /// due on the way has happened by then.
+    pub async fn advance(
+        &self,
+        project: ProjectId,
+        seconds: i64,
+    ) -> Result<Timestamp, AdvanceError> {
+        // One move at a time: two would overtake each other.
+        static TURN: Mutex<()> = Mutex::const_new(());
+        let _turn = TURN.lock().await;
+        let catalog = &self.0.catalog;
+        let seconds = catalog.check_advance(seconds)?;
+        let start = catalog.project(project)?;
+        if start.sandbox().is_none() {
+            return Err(catalog::Error::NoSandbox.into());
+        }
+        let target = self.0.handle.now_in(&start.scope).plus_seconds(seconds);
+        for _ in 0..MAX_STEPS {
+            let next = self.0.sandbox.next_due(project).await?;
+            let Some(next) = next.filter(|next| *next < target) else {
+                break;
+            };
+            catalog.advance_sandbox(project, next).await?;
+            self.0.sandbox.run_due(project).await?;
+        }
+        catalog.advance_sandbox(project, target).await?;
+        self.0.sandbox.run_due(project).await?;
+        let moved = catalog.project(project)?;
+        // Orders of the last seconds are not in the books yet, and may be due by this clock.
+        self.0.handle.fold_all().await.map_err(Error::from)?;
+        self.reconcile(&moved).await?;
+        let expired = self.0.handle.expire_due(&moved.scope).await;
+        expired.map_err(Error::from)?;
+        Ok(self.0.handle.now_in(&moved.scope))
+    }
+}
