@@ -1,6 +1,9 @@
 //! Folding, however grouped and wherever interrupted, comes to what the events say.
 
+mod packed;
 mod world;
+
+use std::collections::BTreeSet;
 
 use domain::id::{ProductId, WalletKey};
 use proptest::prelude::*;
@@ -327,7 +330,7 @@ fn damage_is_found() {
         fold_all(&folded, &world.log, 30);
         spoil(&folded);
         let mut report = Report::default();
-        folded.verify(&mut report).unwrap();
+        folded.verify(&BTreeSet::new(), &mut report).unwrap();
         report.problems.len()
     };
     assert_eq!(problems(&|_| {}), 0);
@@ -423,6 +426,6 @@ fn no_value_is_large_and_none_leaves_the_log() {
             .is_err()
     );
     let mut report = Report::default();
-    folded.verify(&mut report).unwrap();
+    folded.verify(&BTreeSet::new(), &mut report).unwrap();
     assert_eq!(report.problems, [""; 0]);
 }

@@ -1,6 +1,9 @@
 //! Random but repeatable histories, and what they must come to, kept in memory.
 
-use std::{collections::BTreeMap, sync::atomic::Ordering};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::atomic::Ordering,
+};
 
 use domain::{
     Amount, Timestamp,
@@ -27,6 +30,7 @@ pub(super) fn small() -> Tuning {
         fan_in: 3,
         snapshot_bytes: 700,
         part_bytes: 300,
+        packed_bytes: 300,
         filter_bytes: 1 << 20,
     }
 }
@@ -302,7 +306,7 @@ impl World {
         let documents: Vec<Document> = self.documents.values().cloned().collect();
         assert_eq!(folded.documents().unwrap(), documents);
         let mut report = Report::default();
-        folded.verify(&mut report).unwrap();
+        folded.verify(&BTreeSet::new(), &mut report).unwrap();
         assert_eq!(report.problems, [""; 0]);
         assert_eq!(report.wallets, self.wallets.len() as u64);
         let records = self
