@@ -113,6 +113,11 @@ impl Changes {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.placed.is_empty()
+    }
+
     pub(super) fn are_many(&self) -> bool {
         self.placed.len() >= Self::MANY
     }
