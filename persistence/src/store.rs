@@ -129,7 +129,9 @@ fn recover(
             .map_err(|error| failed("the log", &error))?;
         let scan = recovery::scan(sled, &journal, watermark.place())?;
         recovery::repair(sled, &journal, &scan)?;
-        Ok((journal, Folded::open(sled)?, scan))
+        let folded = Folded::open(sled)?;
+        scan.tail.complete(&folded)?;
+        Ok((journal, folded, scan))
     })?;
     tracing::info!(
         log.lsn = scan.head.lsn,
@@ -248,7 +250,8 @@ impl Journal for SledJournal {
         limit: usize,
     ) -> Result<Vec<OrderPlace>, Error> {
         let disk = self.disk()?;
-        caught(|| disk.folded.orders(project, before, limit))
+        let look = |over: &_| disk.folded.orders(over, project, before, limit);
+        caught(|| disk.tail.with_orders(look))
     }
 
     fn checkout(
@@ -257,7 +260,8 @@ impl Journal for SledJournal {
         checkout: &CheckoutId,
     ) -> Result<Option<OrderId>, Error> {
         let disk = self.disk()?;
-        caught(|| disk.folded.checkout(project, checkout))
+        let look = |over: &_| disk.folded.checkout(over, project, checkout);
+        caught(|| disk.tail.with_orders(look))
     }
 
     fn due(
@@ -268,7 +272,8 @@ impl Journal for SledJournal {
         limit: usize,
     ) -> Result<Vec<OrderPlace>, Error> {
         let disk = self.disk()?;
-        caught(|| disk.folded.due(project, after, until, limit))
+        let look = |over: &_| disk.folded.due(over, project, after, until, limit);
+        caught(|| disk.tail.with_orders(look))
     }
 
     fn buyers(
@@ -278,7 +283,8 @@ impl Journal for SledJournal {
         limit: usize,
     ) -> Result<Vec<WalletKey>, Error> {
         let disk = self.disk()?;
-        caught(|| disk.folded.buyers(project, email, limit))
+        let look = |over: &_| disk.folded.buyers(over, project, email, limit);
+        caught(|| disk.tail.with_orders(look))
     }
 
     fn close(&self) -> Result<(), Error> {

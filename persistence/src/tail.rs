@@ -2,6 +2,8 @@
 //! say of the catalog and of codes. So a wallet is ready right after the start, before the
 //! first fold; as soon as all of it is folded the memory is given back.
 
+mod news;
+
 use std::{
     collections::{BTreeMap, HashMap},
     ops::Bound,
@@ -14,9 +16,11 @@ use domain::{
 };
 use parking_lot::RwLock;
 
+use self::news::News;
 use crate::{
     codec::Logged,
     contract::{Error, KeptNote},
+    fold::{Folded, orders::Changes},
     frame,
 };
 
@@ -34,11 +38,17 @@ struct Parts {
     last: u64,
     documents: BTreeMap<(u8, u128), Document>,
     aliases: HashMap<CodeHash, WalletKey>,
-    notes: BTreeMap<Box<[u8]>, Option<Box<[u8]>>>,
+    notes: NoteNews,
+    /// To be completed with what is folded: see [`Tail::complete`].
+    news: News,
+    orders: Changes,
 }
 
 /// Recovered notes, each in its latest form.
-pub(crate) struct Notes(Vec<(Box<[u8]>, Option<Box<[u8]>>)>);
+pub(crate) struct Notes(NoteNews);
+
+/// Bodies by key; `None`: forgotten.
+type NoteNews = BTreeMap<Box<[u8]>, Option<Box<[u8]>>>;
 
 impl Notes {
     /// These, and those of `folded` that they neither replace nor forget.
@@ -93,6 +103,7 @@ impl Builder {
                     if let Some(code) = new_alias(&key, &event) {
                         parts.aliases.insert(code, key);
                     }
+                    parts.news.add(key, event);
                 }
                 Logged::Catalog(document) => {
                     parts.documents.insert(document.address(), document);
@@ -159,6 +170,20 @@ impl Tail {
         let notes = parts.notes.range::<[u8], _>(from);
         let notes = notes.take_while(|(key, _)| key.starts_with(prefix));
         Notes(notes.map(|(k, v)| (k.clone(), v.clone())).collect())
+    }
+
+    /// Adds from the folded state what the recovered frames leave out of orders that they tell of:
+    /// an order's project is its wallet's. To be called once, before anybody looks for orders.
+    pub(crate) fn complete(&self, folded: &Folded) -> Result<(), Error> {
+        let mut parts = self.0.write();
+        parts.orders = std::mem::take(&mut parts.news).complete(folded)?;
+        Ok(())
+    }
+
+    /// Looks at recovered orders and what is folded as one: what is folded meanwhile stays here
+    /// until the look is over.
+    pub(crate) fn with_orders<T>(&self, look: impl FnOnce(&Changes) -> T) -> T {
+        look(&self.0.read().orders)
     }
 
     /// Everything up to this frame is folded.

@@ -12,6 +12,7 @@ use domain::{
 
 use super::{
     catalog, directory,
+    orders::{self, Changes},
     pages::Ledger,
     retire::{self, List, Retired},
     store::{Store, damaged},
@@ -50,11 +51,13 @@ pub(super) fn replay(
     }
 }
 
-/// Folds the events of one wallet, in log order.
+/// Folds the events of one wallet, in log order. Adds what they say of orders, also where they were
+/// folded before: what is made of it may not have been stored.
 pub(super) fn wallet(
     slots: &Slots,
     number: u32,
     key: WalletKey,
+    changes: &mut Changes,
     events: impl Iterator<Item = Result<(u64, Event), Error>>,
 ) -> Result<Folded, Error> {
     let store = slots.store();
@@ -70,12 +73,14 @@ pub(super) fn wallet(
     let mut ledger = Ledger::new(store, key, number, &mut stored);
     let mut fresh = Vec::new();
     let mut codes = Codes::new(&key, wallet.as_ref());
+    let mut ordered = Vec::new();
     for event in events {
         let (version, event) = event?;
         let rotated = matches!(
             event.change,
             Change::Created(_) | Change::CodeRotated { .. }
         );
+        ordered.extend(orders::touched(&event.change));
         let (next, record) = replay(wallet, key, version, event)?;
         wallet = next;
         if rotated {
@@ -92,6 +97,9 @@ pub(super) fn wallet(
             });
         }
         ledger.push(record)?;
+    }
+    if let Some(wallet) = &wallet {
+        changes.note(wallet, &ordered);
     }
     let Some(wallet) = wallet.filter(|wallet| wallet.version > version) else {
         return Ok(Folded::Nothing);

@@ -8,7 +8,9 @@ mod catalog;
 mod directory;
 pub(crate) mod events;
 mod notes;
-mod orders;
+pub(crate) mod orders;
+mod overlay;
+mod packed;
 pub(crate) mod pages;
 mod retire;
 pub(crate) mod store;
@@ -23,9 +25,12 @@ mod tests;
 mod verify;
 pub(crate) mod wallet_record;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use domain::{
@@ -38,6 +43,7 @@ use domain::{
 
 use self::{
     events::Events,
+    orders::Changes,
     store::{Store, Tuning, damaged},
     wallet_record::WalletRecord,
 };
@@ -93,12 +99,18 @@ impl Folded {
             notes::put(self.store(), key, body)?;
         }
         let mut changed = events.documents().len() > 0;
+        let mut orders = Changes::default();
         for (key, events) in events.wallets() {
-            if let apply::Folded::New(list) = apply::wallet(&self.slots, number, key, events)? {
+            let folded = apply::wallet(&self.slots, number, key, &mut orders, events)?;
+            if let apply::Folded::New(list) = folded {
                 report.lists.extend(list);
                 changed = true;
             }
+            if orders.are_many() {
+                orders.store(self.store())?;
+            }
         }
+        orders.store(self.store())?;
         if changed {
             retire::set_last_number(self.store(), number)?;
         }
@@ -187,44 +199,59 @@ impl Folded {
         notes::with_prefix(self.store(), prefix)
     }
 
+    /// See [`crate::Journal::orders`]; what was recovered is laid over what is folded.
     pub(crate) fn orders(
         &self,
+        over: &Changes,
         project: ProjectId,
         before: Option<(Timestamp, OrderSerial)>,
         limit: usize,
     ) -> Result<Vec<OrderPlace>, Error> {
-        orders::orders(self.store(), project, before, limit)
+        let orders = &self.store().orders;
+        orders.before(over, project, before, limit)
     }
 
+    /// See [`crate::Journal::checkout`].
     pub(crate) fn checkout(
         &self,
+        over: &Changes,
         project: ProjectId,
         checkout: &CheckoutId,
     ) -> Result<Option<OrderId>, Error> {
-        orders::checkout(self.store(), project, checkout)
+        self.store().orders.checkout(over, project, checkout)
     }
 
+    /// See [`crate::Journal::due`].
     pub(crate) fn due(
         &self,
+        over: &Changes,
         project: ProjectId,
         after: Option<(Timestamp, OrderSerial)>,
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<OrderPlace>, Error> {
-        orders::due(self.store(), project, after, until, limit)
+        let orders = &self.store().orders;
+        orders.due(over, project, after, until, limit)
     }
 
+    /// See [`crate::Journal::buyers`].
     pub(crate) fn buyers(
         &self,
+        over: &Changes,
         project: ProjectId,
         email: &Email,
         limit: usize,
     ) -> Result<Vec<WalletKey>, Error> {
-        orders::buyers(self.store(), project, email, limit)
+        self.store().orders.buyers(over, project, email, limit)
     }
 
-    /// Re-reads everything and reports what is wrong. Nothing may be folded meanwhile.
-    pub(crate) fn verify(&self, report: &mut Report) -> Result<(), Error> {
-        verify::verify(self.store(), report)
+    /// Re-reads everything and reports what is wrong. Nothing may be folded meanwhile. `unfolded`:
+    /// wallets with events that are not folded, or not all.
+    pub(crate) fn verify(
+        &self,
+        unfolded: &BTreeSet<WalletKey>,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        verify::verify(self.store(), unfolded, report)
     }
 }

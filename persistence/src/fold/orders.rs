@@ -1,114 +1,297 @@
-//! Orders found without their wallets. For now by looking at every stored wallet.
+//! Orders found without their wallets: by project and time, by checkout session, by when they fall
+//! due, and who bought under an address. Sets of what wallets know themselves; an order's entries
+//! are made anew from its wallet whenever a fold meets one of its events, so that it does not matter
+//! how often and in which groups events are folded.
 
 use domain::{
     id::{OrderId, OrderSerial, ProjectId, WalletKey},
     text::{CheckoutId, Email},
     time::Timestamp,
-    wallet::{OrderStatus, Wallet},
+    wallet::{Change, OrderStatus, Wallet},
 };
+use sha2::{Digest, Sha256};
 
 use super::{
-    store::{Store, io},
-    wallet_record::WalletRecord,
+    overlay::Overlay,
+    packed::{self, Packed},
+    store::{Store, damaged},
 };
 use crate::contract::{Error, OrderPlace};
 
-fn wallets(store: &Store, project: ProjectId) -> Result<Vec<Wallet>, Error> {
-    let mut all = Vec::new();
-    for key in store.wallets.iter().keys() {
-        let Some(key) = key
-            .map_err(io)?
-            .first_chunk::<16>()
-            .map(|key| WalletKey(*key))
-        else {
-            continue;
-        };
-        let record = WalletRecord::read(store, &key)?;
-        let wallet = record
-            .map(|record| record.wallet(store, &key))
-            .transpose()?;
-        all.extend(wallet.flatten().filter(|wallet| wallet.project == project));
-    }
-    Ok(all)
+/// Project, instant, serial: sorted by project, then by time.
+type PlaceKey = [u8; 40];
+type WalletBytes = [u8; 16];
+
+/// The sets.
+pub(crate) struct Orders {
+    /// When it was placed: wallet. Every order, for good.
+    pub(super) placed: Packed<40, 16>,
+    /// Hash of project and checkout session: serial, wallet.
+    pub(super) checkouts: Packed<16, 32>,
+    /// When it expires: wallet. Pending orders.
+    pub(super) due: Packed<40, 16>,
+    /// Hash of project and address, wallet. Wallets with an order that was paid.
+    pub(super) buyers: Packed<32, 0>,
 }
 
-pub(super) fn orders(
-    store: &Store,
-    project: ProjectId,
-    before: Option<(Timestamp, OrderSerial)>,
-    limit: usize,
-) -> Result<Vec<OrderPlace>, Error> {
-    let mut places = Vec::new();
-    for wallet in wallets(store, project)? {
-        places.extend(wallet.orders().map(|(serial, order)| OrderPlace {
-            at: order.created_at,
-            order: OrderId {
-                serial,
-                wallet: wallet.key,
-            },
-        }));
-    }
-    places.retain(|place| before.is_none_or(|before| place.place() < before));
-    places.sort_unstable_by_key(|place| std::cmp::Reverse(place.place()));
-    places.truncate(limit);
-    Ok(places)
+/// What is to be put into the sets and taken out; or what is to be seen in front of them.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    placed: packed::Changes<40, 16>,
+    checkouts: packed::Changes<16, 32>,
+    due: packed::Changes<40, 16>,
+    buyers: packed::Changes<32, 0>,
 }
 
-pub(super) fn checkout(
-    store: &Store,
-    project: ProjectId,
-    checkout: &CheckoutId,
-) -> Result<Option<OrderId>, Error> {
-    for wallet in wallets(store, project)? {
-        let mut orders = wallet.orders();
-        if let Some((serial, _)) =
-            orders.find(|(_, order)| order.checkout.as_ref() == Some(checkout))
-        {
-            return Ok(Some(OrderId {
-                serial,
-                wallet: wallet.key,
-            }));
+/// What the sets say of one order.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Facts<'a> {
+    pub(crate) created_at: Timestamp,
+    pub(crate) expires_at: Timestamp,
+    pub(crate) checkout: Option<&'a CheckoutId>,
+    pub(crate) pending: bool,
+    /// Under which address it was paid.
+    pub(crate) buyer: Option<&'a Email>,
+}
+
+/// The order whose entries an event may change.
+pub(crate) const fn touched(change: &Change) -> Option<OrderSerial> {
+    match change {
+        Change::OrderPlaced(placed) => Some(placed.order),
+        Change::OrderPaid(paid) => Some(paid.order),
+        Change::OrderFailed { order } | Change::OrderExpired { order } => Some(*order),
+        _ => None,
+    }
+}
+
+/// What a wallet's state says of one of its orders.
+pub(crate) fn facts(wallet: &Wallet, serial: OrderSerial) -> Option<Facts<'_>> {
+    let order = wallet.order(serial)?;
+    let paid = order.paid_at.is_some();
+    Some(Facts {
+        created_at: order.created_at,
+        expires_at: order.expires_at,
+        checkout: order.checkout.as_ref(),
+        pending: order.status() == OrderStatus::Pending,
+        buyer: order.email.as_ref().filter(|_| paid),
+    })
+}
+
+impl Changes {
+    /// After these many a fold stores them, so that they do not grow with it.
+    const MANY: usize = 1 << 16;
+
+    /// Adds what is known of an order.
+    pub(crate) fn add(&mut self, project: ProjectId, order: OrderId, facts: &Facts<'_>) {
+        let (serial, wallet) = (order.serial, order.wallet.0);
+        self.placed
+            .insert(place_key(project, facts.created_at, serial), Some(wallet));
+        self.due.insert(
+            place_key(project, facts.expires_at, serial),
+            facts.pending.then_some(wallet),
+        );
+        if let Some(checkout) = facts.checkout {
+            self.checkouts
+                .insert(checkout_key(project, checkout), Some(order_bytes(order)));
+        }
+        if let Some(email) = facts.buyer {
+            self.buyers
+                .insert(buyer_key(project, email, order.wallet), Some([]));
         }
     }
-    Ok(None)
+
+    /// Adds what a wallet knows of orders that were touched.
+    pub(super) fn note(&mut self, wallet: &Wallet, touched: &[OrderSerial]) {
+        for &serial in touched {
+            if let Some(facts) = facts(wallet, serial) {
+                let order = OrderId {
+                    serial,
+                    wallet: wallet.key,
+                };
+                self.add(wallet.project, order, &facts);
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.placed.is_empty()
+    }
+
+    pub(super) fn are_many(&self) -> bool {
+        self.placed.len() >= Self::MANY
+    }
+
+    /// Puts them into the sets.
+    pub(super) fn store(&mut self, store: &Store) -> Result<(), Error> {
+        let sets = &store.orders;
+        sets.placed.apply(store, &self.placed)?;
+        sets.checkouts.apply(store, &self.checkouts)?;
+        sets.due.apply(store, &self.due)?;
+        sets.buyers.apply(store, &self.buyers)?;
+        *self = Self::default();
+        Ok(())
+    }
 }
 
-pub(super) fn due(
-    store: &Store,
+impl Orders {
+    /// See [`crate::Journal::orders`].
+    pub(super) fn before(
+        &self,
+        over: &Changes,
+        project: ProjectId,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, Error> {
+        let (at, serial) = before.unwrap_or((Timestamp::NEVER, OrderSerial(u128::MAX)));
+        let key = place_key(project, at, serial);
+        let recovered = over.placed.range(..key).rev();
+        let entries = Overlay::backward(recovered, self.placed.backward(key));
+        places(entries, project, limit)
+    }
+
+    /// See [`crate::Journal::due`].
+    pub(super) fn due(
+        &self,
+        over: &Changes,
+        project: ProjectId,
+        after: Option<(Timestamp, OrderSerial)>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, Error> {
+        let (at, serial) = after.unwrap_or((Timestamp(i64::MIN), OrderSerial(0)));
+        let from = place_key(project, at, serial);
+        let last = place_key(project, until, OrderSerial(u128::MAX));
+        let entries = Overlay::forward(over.due.range(from..), self.due.forward(from));
+        let entries = entries
+            .skip_while(|entry| {
+                let at_place = entry.as_ref().is_ok_and(|(key, _)| *key == from);
+                after.is_some() && at_place
+            })
+            .take_while(|entry| !entry.as_ref().is_ok_and(|(key, _)| *key > last));
+        places(entries, project, limit)
+    }
+
+    /// See [`crate::Journal::checkout`].
+    pub(super) fn checkout(
+        &self,
+        over: &Changes,
+        project: ProjectId,
+        checkout: &CheckoutId,
+    ) -> Result<Option<OrderId>, Error> {
+        let key = checkout_key(project, checkout);
+        let found = match over.checkouts.get(&key) {
+            Some(recovered) => *recovered,
+            None => self.checkouts.get(&key)?,
+        };
+        found.as_ref().map(read_order).transpose()
+    }
+
+    /// See [`crate::Journal::buyers`].
+    pub(super) fn buyers(
+        &self,
+        over: &Changes,
+        project: ProjectId,
+        email: &Email,
+        limit: usize,
+    ) -> Result<Vec<WalletKey>, Error> {
+        let from = buyer_key(project, email, WalletKey([0; 16]));
+        let entries = Overlay::forward(over.buyers.range(from..), self.buyers.forward(from));
+        let same = |key: &[u8; 32]| key.first_chunk::<16>() == from.first_chunk();
+        entries
+            .take_while(|entry| entry.as_ref().map_or(true, |(key, _)| same(key)))
+            .take(limit)
+            .map(|entry| Ok(buyer_wallet(&entry?.0)))
+            .collect()
+    }
+}
+
+fn places(
+    entries: impl Iterator<Item = Result<packed::Entry<40, 16>, Error>>,
     project: ProjectId,
-    after: Option<(Timestamp, OrderSerial)>,
-    until: Timestamp,
     limit: usize,
 ) -> Result<Vec<OrderPlace>, Error> {
-    let mut places = Vec::new();
-    for wallet in wallets(store, project)? {
-        let pending = wallet
-            .orders()
-            .filter(|(_, order)| order.status() == OrderStatus::Pending);
-        places.extend(pending.map(|(serial, order)| OrderPlace {
-            at: order.expires_at,
-            order: OrderId {
-                serial,
-                wallet: wallet.key,
-            },
-        }));
-    }
-    places.retain(|place| after.is_none_or(|after| place.place() > after) && place.at <= until);
-    places.sort_unstable_by_key(OrderPlace::place);
-    places.truncate(limit);
-    Ok(places)
+    let own = |key: &PlaceKey| key.starts_with(&project.0.to_be_bytes());
+    entries
+        .take_while(|entry| entry.as_ref().map_or(true, |(key, _)| own(key)))
+        .take(limit)
+        .map(|entry| {
+            let (key, wallet) = entry?;
+            read_place(&key, wallet)
+        })
+        .collect()
 }
 
-pub(super) fn buyers(
-    store: &Store,
-    project: ProjectId,
-    email: &Email,
-    limit: usize,
-) -> Result<Vec<WalletKey>, Error> {
-    let email = email.as_str().to_lowercase();
-    let same = |other: &Email| other.as_str().to_lowercase() == email;
-    let bought = wallets(store, project)?
-        .into_iter()
-        .filter(|wallet| wallet.paid_emails().any(same));
-    Ok(bought.map(|wallet| wallet.key).take(limit).collect())
+/// Instants sort as numbers do, also those before the epoch.
+pub(super) fn place_key(project: ProjectId, at: Timestamp, serial: OrderSerial) -> PlaceKey {
+    let at = at.0.cast_unsigned() ^ (1 << 63);
+    let mut key = [0; 40];
+    let parts = project.0.to_be_bytes().into_iter();
+    let parts = parts.chain(at.to_be_bytes()).chain(serial.0.to_be_bytes());
+    key.iter_mut()
+        .zip(parts)
+        .for_each(|(byte, part)| *byte = part);
+    key
+}
+
+fn read_place(key: &PlaceKey, wallet: WalletBytes) -> Result<OrderPlace, Error> {
+    let short = || damaged("a place of an order is short".into());
+    let at = key.get(16..).and_then(|rest| rest.first_chunk::<8>());
+    let at = u64::from_be_bytes(*at.ok_or_else(short)?) ^ (1 << 63);
+    let serial = u128::from_be_bytes(*key.last_chunk::<16>().ok_or_else(short)?);
+    Ok(OrderPlace {
+        at: Timestamp(at.cast_signed()),
+        order: OrderId {
+            serial: OrderSerial(serial),
+            wallet: WalletKey(wallet),
+        },
+    })
+}
+
+pub(super) fn order_bytes(order: OrderId) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    let parts = order.serial.0.to_be_bytes().into_iter();
+    bytes
+        .iter_mut()
+        .zip(parts.chain(order.wallet.0))
+        .for_each(|(byte, part)| *byte = part);
+    bytes
+}
+
+fn read_order(bytes: &[u8; 32]) -> Result<OrderId, Error> {
+    let parts = bytes.first_chunk::<16>().zip(bytes.last_chunk::<16>());
+    let (serial, wallet) = parts.ok_or_else(|| damaged("an order's name is short".into()))?;
+    Ok(OrderId {
+        serial: OrderSerial(u128::from_be_bytes(*serial)),
+        wallet: WalletKey(*wallet),
+    })
+}
+
+pub(super) fn checkout_key(project: ProjectId, checkout: &CheckoutId) -> [u8; 16] {
+    hash(b"checkout", project, checkout.as_str())
+}
+
+/// Capitals do not count in an address.
+pub(super) fn buyer_key(project: ProjectId, email: &Email, wallet: WalletKey) -> [u8; 32] {
+    let mut key = [0; 32];
+    let hash = hash(b"buyer", project, &email.as_str().to_lowercase());
+    key.iter_mut()
+        .zip(hash.into_iter().chain(wallet.0))
+        .for_each(|(byte, part)| *byte = part);
+    key
+}
+
+pub(super) fn buyer_wallet(key: &[u8; 32]) -> WalletKey {
+    WalletKey(key.last_chunk().copied().unwrap_or_default())
+}
+
+/// The label tells kinds apart and is of a fixed length each; so is the project.
+fn hash(label: &[u8], project: ProjectId, text: &str) -> [u8; 16] {
+    let mut hash = Sha256::new();
+    hash.update(label);
+    hash.update([0]);
+    hash.update(project.0.to_be_bytes());
+    hash.update(text.as_bytes());
+    let hash: [u8; 32] = hash.finalize().into();
+    hash.first_chunk().copied().unwrap_or_default()
 }

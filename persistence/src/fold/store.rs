@@ -2,6 +2,7 @@
 //! time (sled's batches keep every old leaf alive), none larger than sled keeps in its log (a
 //! larger one would go to a file that it never syncs).
 
+use super::{orders::Orders, packed::Packed};
 use crate::contract::Error;
 
 /// Sizes that the layout turns on. Changing one leaves what is stored readable. sled reads and
@@ -28,6 +29,8 @@ pub(crate) struct Tuning {
     pub(crate) snapshot_bytes: usize,
     /// One of those parts.
     pub(crate) part_bytes: usize,
+    /// One page of a packed set.
+    pub(crate) packed_bytes: usize,
     /// Memory for the filters of awake wallets.
     pub(crate) filter_bytes: usize,
 }
@@ -44,6 +47,7 @@ impl Default for Tuning {
             fan_in: 8,
             snapshot_bytes: 40 << 10,
             part_bytes: 56 << 10,
+            packed_bytes: 4 << 10,
             filter_bytes: 128 << 20,
         }
     }
@@ -72,6 +76,8 @@ pub(crate) struct Store {
     pub(crate) catalog: sled::Tree,
     /// Key: [`super::notes`].
     pub(crate) notes: sled::Tree,
+    /// Four packed sets.
+    pub(crate) orders: Orders,
     /// The last fold's number, and what folds replaced: [`super::retire`].
     pub(crate) folds: sled::Tree,
     pub(crate) tuning: Tuning,
@@ -93,6 +99,12 @@ impl Store {
             aliases: tree("aliases")?,
             catalog: tree("catalog")?,
             notes: tree("notes")?,
+            orders: Orders {
+                placed: Packed::new(tree("orders")?, tuning.packed_bytes),
+                checkouts: Packed::new(tree("checkouts")?, tuning.packed_bytes),
+                due: Packed::new(tree("due")?, tuning.packed_bytes),
+                buyers: Packed::new(tree("buyers")?, tuning.packed_bytes),
+            },
             folds: tree("folds")?,
             tuning,
             #[cfg(test)]

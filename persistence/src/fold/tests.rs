@@ -1,6 +1,9 @@
 //! Folding, however grouped and wherever interrupted, comes to what the events say.
 
+mod packed;
 mod world;
+
+use std::collections::BTreeSet;
 
 use domain::id::{ProductId, WalletKey};
 use proptest::prelude::*;
@@ -8,7 +11,7 @@ use proptest::prelude::*;
 use self::world::{Rng, World, check_history, database, fuse, small, wallet_key};
 use super::events::Events;
 use super::{Folded, store::Tuning, wallet_record::WalletRecord};
-use crate::{codec::Logged, verify::Report};
+use crate::{codec::Logged, tail::Builder, verify::Report};
 
 fn fold_all(folded: &Folded, log: &[Logged], group: usize) {
     for group in log.chunks(group) {
@@ -26,7 +29,7 @@ proptest! {
 
     #[test]
     fn any_grouping_comes_to_the_same(seed: u64, group in 1_usize..400) {
-        let world = World::random(seed, 6, 600);
+        let world = World::shop(seed, 6, 600);
         let folded = Folded::open_with(&database(), small()).unwrap();
         fold_all(&folded, &world.log, group);
         world.check(&folded);
@@ -34,7 +37,7 @@ proptest! {
 
     #[test]
     fn a_fold_interrupted_anywhere_is_mended_by_folding_again(seed: u64) {
-        let world = World::random(seed, 5, 500);
+        let world = World::shop(seed, 5, 500);
         let db = database();
         let mut rng = Rng(seed);
         let mut folded = Folded::open_with(&db, small()).unwrap();
@@ -64,7 +67,7 @@ proptest! {
 
 #[test]
 fn every_single_write_may_be_the_last() {
-    let world = World::random(3, 3, 260);
+    let world = World::shop(3, 3, 260);
     let (before, after) = world.log.split_at(200);
     for writes in 0.. {
         let db = database();
@@ -83,6 +86,35 @@ fn every_single_write_may_be_the_last() {
             assert!(writes > 20, "only {writes} writes");
             break;
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
+
+    /// As after a restart: some of the tail may be folded already, and none of it has to be.
+    #[test]
+    fn recovered_orders_are_found_before_they_are_folded(seed: u64, group in 1_usize..40) {
+        let world = World::shop(seed, 6, 400);
+        let folded = Folded::open_with(&database(), small()).unwrap();
+        let mut rng = Rng(seed);
+        let to = rng.below(400) as usize;
+        let from = rng.below(to as u64 + 1) as usize;
+        fold_all(&folded, &world.log[..to], group);
+        let mut tail = Builder::default();
+        for (lsn, frame) in (1..).zip(world.log[from..].chunks(group)) {
+            tail.add(lsn, frame.to_vec()).unwrap();
+        }
+        let tail = tail.finish();
+        tail.complete(&folded).unwrap();
+        tail.with_orders(|over| world.check_shop(&folded, over));
+        let notes = tail.notes(b"n").over(folded.notes(b"n").unwrap());
+        fold_all(&folded, &world.log[from..], group);
+        tail.with_orders(|over| world.check_shop(&folded, over));
+        prop_assert_eq!(notes, folded.notes(b"n").unwrap());
+        tail.folded(u64::MAX);
+        tail.with_orders(|over| assert!(over.is_empty()));
+        world.check(&folded);
     }
 }
 
@@ -327,7 +359,7 @@ fn damage_is_found() {
         fold_all(&folded, &world.log, 30);
         spoil(&folded);
         let mut report = Report::default();
-        folded.verify(&mut report).unwrap();
+        folded.verify(&BTreeSet::new(), &mut report).unwrap();
         report.problems.len()
     };
     assert_eq!(problems(&|_| {}), 0);
@@ -423,6 +455,6 @@ fn no_value_is_large_and_none_leaves_the_log() {
             .is_err()
     );
     let mut report = Report::default();
-    folded.verify(&mut report).unwrap();
+    folded.verify(&BTreeSet::new(), &mut report).unwrap();
     assert_eq!(report.problems, [""; 0]);
 }

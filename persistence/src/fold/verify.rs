@@ -3,8 +3,9 @@
 //! histories. A damaged wallet is reported, and the next one read.
 
 mod index;
+mod orders;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{
     history::Record,
@@ -12,9 +13,9 @@ use domain::{
     wallet::Wallet,
 };
 
-use self::index::Tally;
+use self::{index::Tally, orders::Found};
 use super::{
-    catalog, directory,
+    catalog, directory, notes,
     store::{Store, damaged, io},
     wallet_record::{Spill, WalletRecord},
 };
@@ -29,9 +30,15 @@ struct Reached {
     index: usize,
     filters: usize,
     aliases: usize,
+    orders: Found,
 }
 
-pub(super) fn verify(store: &Store, report: &mut Report) -> Result<(), Error> {
+/// `unfolded`: wallets with events in the log that are not folded, or not all.
+pub(super) fn verify(
+    store: &Store,
+    unfolded: &BTreeSet<WalletKey>,
+    report: &mut Report,
+) -> Result<(), Error> {
     let mut reached = Reached::default();
     for entry in &store.wallets {
         let (key, value) = entry.map_err(io)?;
@@ -42,13 +49,23 @@ pub(super) fn verify(store: &Store, report: &mut Report) -> Result<(), Error> {
             continue;
         };
         report.wallets = report.wallets.saturating_add(1);
-        if let Err(error) = wallet(store, &key, &value, &mut reached, report) {
+        if let Err(error) = wallet(store, &key, &value, unfolded, &mut reached, report) {
             report.problems.push(error.to_string());
         }
+    }
+    for note in store.notes.iter().values() {
+        if let Err(error) = notes::body(&note.map_err(io)?) {
+            report.problems.push(error.to_string());
+        }
+        report.notes = report.notes.saturating_add(1);
     }
     // What is damaged was not reached either: saying so again would only hide the cause.
     if report.problems.is_empty() {
         orphans(store, &reached, report)?;
+        let problems = &mut report.problems;
+        if let Err(error) = reached.orders.orphans(store, unfolded, problems) {
+            problems.push(error.to_string());
+        }
     }
     Ok(())
 }
@@ -57,6 +74,7 @@ fn wallet(
     store: &Store,
     key: &WalletKey,
     value: &[u8],
+    unfolded: &BTreeSet<WalletKey>,
     reached: &mut Reached,
     report: &mut Report,
 ) -> Result<(), Error> {
@@ -79,6 +97,10 @@ fn wallet(
             return Err(damaged(format!("{key:?}: its code does not lead to it")));
         }
         reached.aliases = reached.aliases.saturating_add(1);
+    }
+    if !unfolded.contains(key) {
+        let orders = reached.orders.add(store, &wallet)?;
+        report.orders = report.orders.saturating_add(orders);
     }
     let mut books = Books {
         key: *key,
@@ -226,6 +248,7 @@ fn orphans(store: &Store, reached: &Reached, report: &mut Report) -> Result<(), 
         index,
         filters,
         aliases,
+        orders: _,
     } = *reached;
     let blocks = blocks.saturating_add(unused_blocks(store)?);
     for (tree, reached, what) in [

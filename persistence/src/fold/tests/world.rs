@@ -1,6 +1,11 @@
 //! Random but repeatable histories, and what they must come to, kept in memory.
 
-use std::{collections::BTreeMap, sync::atomic::Ordering};
+mod shop;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::atomic::Ordering,
+};
 
 use domain::{
     Amount, Timestamp,
@@ -12,7 +17,8 @@ use domain::{
     wallet::{Change, Created, Event, Owner, Wallet},
 };
 
-use super::super::{Folded, store::Tuning};
+use self::shop::Shop;
+use super::super::{Folded, orders::Changes, store::Tuning};
 use crate::{codec::Logged, verify::Report};
 
 /// Sizes at which a few hundred events reach every tier.
@@ -27,6 +33,7 @@ pub(super) fn small() -> Tuning {
         fan_in: 3,
         snapshot_bytes: 700,
         part_bytes: 300,
+        packed_bytes: 300,
         filter_bytes: 1 << 20,
     }
 }
@@ -67,6 +74,8 @@ pub(super) struct World {
     pub(super) log: Vec<Logged>,
     former_codes: Vec<CodeHash>,
     serial: u64,
+    /// With orders and notes.
+    shop: Option<Shop>,
 }
 
 impl World {
@@ -78,21 +87,41 @@ impl World {
             log: Vec::new(),
             former_codes: Vec::new(),
             serial: 0,
+            shop: None,
         }
+    }
+
+    /// Like a random one, of wallets that buy and two projects.
+    pub(super) fn shop(seed: u64, wallets: u64, events: usize) -> Self {
+        let mut world = Self::new(seed);
+        world.shop = Some(Shop::default());
+        world.fill(wallets, events);
+        world
     }
 
     pub(super) fn random(seed: u64, wallets: u64, events: usize) -> Self {
         let mut world = Self::new(seed);
-        while world.log.len() < events {
-            if world.rng.below(40) == 0 {
-                world.document();
+        world.fill(wallets, events);
+        world
+    }
+
+    fn fill(&mut self, wallets: u64, events: usize) {
+        while self.log.len() < events {
+            if self.rng.below(40) == 0 {
+                self.document();
+                continue;
+            }
+            // Few wallets get most of the events.
+            let number = self.rng.below(wallets).min(self.rng.below(wallets));
+            let key = wallet_key(number);
+            if self.shop.is_none() || self.rng.below(3) > 0 {
+                self.step(key);
+            } else if self.wallets.contains_key(&key) {
+                self.buy(key);
             } else {
-                // Few wallets get most of the events.
-                let number = world.rng.below(wallets).min(world.rng.below(wallets));
-                world.step(wallet_key(number));
+                self.note();
             }
         }
-        world
     }
 
     fn document(&mut self) {
@@ -215,15 +244,23 @@ impl World {
         };
         let created = Created {
             id: WalletId(7),
-            project: ProjectId(1),
+            project: match &self.shop {
+                Some(_) => shop::project(key),
+                None => ProjectId(1),
+            },
             owner,
         };
         self.push(key, Change::Created(Box::new(created)));
     }
 
     pub(super) fn push(&mut self, key: WalletKey, change: Change) {
+        let mut at = self.log.len() as i64;
+        if self.shop.is_some() {
+            // Several things happen at once.
+            at /= 4;
+        }
         let event = Event {
-            at: Timestamp(self.log.len() as i64),
+            at: Timestamp(at),
             change,
         };
         let (state, mut records) = match self.wallets.remove(&key) {
@@ -299,10 +336,11 @@ impl World {
                 .unwrap()
                 .is_none()
         );
+        self.check_shop(folded, &Changes::default());
         let documents: Vec<Document> = self.documents.values().cloned().collect();
         assert_eq!(folded.documents().unwrap(), documents);
         let mut report = Report::default();
-        folded.verify(&mut report).unwrap();
+        folded.verify(&BTreeSet::new(), &mut report).unwrap();
         assert_eq!(report.problems, [""; 0]);
         assert_eq!(report.wallets, self.wallets.len() as u64);
         let records = self
@@ -310,6 +348,8 @@ impl World {
             .values()
             .map(|(_, records)| records.len() as u64);
         assert_eq!(report.records, records.sum::<u64>());
+        let orders = self.wallets.values().map(|(wallet, _)| wallet.orders());
+        assert_eq!(report.orders, orders.flatten().count() as u64);
     }
 }
 

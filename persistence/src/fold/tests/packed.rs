@@ -1,0 +1,215 @@
+//! A packed set is what a map would be, wherever its writes are cut off.
+
+use std::{collections::BTreeMap, ops::Bound, sync::atomic::Ordering};
+
+use proptest::prelude::*;
+
+use super::{
+    super::{
+        packed::{Changes, Packed},
+        store::Store,
+    },
+    world::{Rng, database, small},
+};
+
+type Set = Packed<4, 2>;
+type Map = BTreeMap<[u8; 4], [u8; 2]>;
+
+/// Room for ten entries.
+const PAGE_BYTES: usize = 60;
+
+fn open(db: &sled::Db) -> (Store, Set) {
+    let store = Store::open(db, small()).unwrap();
+    let tree = db.open_tree("set").unwrap();
+    (store, Packed::new(tree, PAGE_BYTES))
+}
+
+fn key(number: u64) -> [u8; 4] {
+    u32::try_from(number).unwrap().to_be_bytes()
+}
+
+fn all(set: &Set) -> Map {
+    let entries: Vec<_> = set.forward([0; 4]).map(Result::unwrap).collect();
+    assert!(entries.is_sorted_by(|one, other| one.0 < other.0));
+    let mut back: Vec<_> = set.backward([255; 4]).map(Result::unwrap).collect();
+    back.reverse();
+    assert_eq!(back, entries, "backwards as forwards");
+    let mut checked = Vec::new();
+    set.check(|entry| checked.push(*entry)).unwrap();
+    assert_eq!(checked, entries);
+    entries.into_iter().collect()
+}
+
+fn check(set: &Set, map: &Map, rng: &mut Rng) {
+    assert_eq!(all(set), *map);
+    for _ in 0..20 {
+        let key = key(rng.below(SPACE));
+        assert_eq!(set.get(&key).unwrap(), map.get(&key).copied());
+        let five = |entries: &mut dyn Iterator<Item = ([u8; 4], [u8; 2])>| {
+            entries.take(5).collect::<Vec<_>>()
+        };
+        let copied = |(key, value): (&[u8; 4], &[u8; 2])| (*key, *value);
+        assert_eq!(
+            five(&mut set.forward(key).map(Result::unwrap)),
+            five(&mut map.range(key..).map(copied))
+        );
+        assert_eq!(
+            five(&mut set.backward(key).map(Result::unwrap)),
+            five(&mut map.range(..key).rev().map(copied))
+        );
+    }
+}
+
+const SPACE: u64 = 600;
+
+/// Some keys in a row or all over, put or taken out.
+fn batch(rng: &mut Rng) -> Changes<4, 2> {
+    let (from, removals) = (rng.below(SPACE), rng.below(5));
+    let width = [SPACE, 40, 200][rng.below(3) as usize];
+    (0..rng.below(80))
+        .map(|_| {
+            let number = (from + rng.below(width)) % SPACE;
+            let value = [rng.below(3) as u8, 7];
+            (key(number), (rng.below(4) >= removals).then_some(value))
+        })
+        .collect()
+}
+
+fn change(map: &mut Map, changes: &Changes<4, 2>) {
+    for (key, value) in changes {
+        match value {
+            Some(value) => map.insert(*key, *value),
+            None => map.remove(key),
+        };
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
+
+    #[test]
+    fn it_is_what_a_map_would_be(seed: u64) {
+        let db = database();
+        let (store, set) = open(&db);
+        let (mut rng, mut map) = (Rng(seed), Map::new());
+        for _ in 0..60 {
+            let changes = batch(&mut rng);
+            set.apply(&store, &changes).unwrap();
+            change(&mut map, &changes);
+            check(&set, &map, &mut rng);
+            // Again: nothing is written.
+            store.fuse.store(0, Ordering::Relaxed);
+            set.apply(&store, &changes).unwrap();
+            store.fuse.store(i64::MAX, Ordering::Relaxed);
+        }
+    }
+
+    /// What a cut leaves is never mended by the same changes here: others follow on what is left.
+    #[test]
+    fn a_cut_anywhere_loses_nothing_and_shows_nothing_twice(seed: u64) {
+        let db = database();
+        let (store, set) = open(&db);
+        let (mut rng, mut map) = (Rng(seed), Map::new());
+        for _ in 0..120 {
+            let changes = batch(&mut rng);
+            store.fuse.store(rng.below(8) as i64, Ordering::Relaxed);
+            let done = set.apply(&store, &changes).is_ok();
+            store.fuse.store(i64::MAX, Ordering::Relaxed);
+            let found = all(&set);
+            let mut after = map.clone();
+            change(&mut after, &changes);
+            if done {
+                assert_eq!(found, after);
+            }
+            for number in 0..SPACE {
+                let key = key(number);
+                let now = found.get(&key);
+                assert!(
+                    now == map.get(&key) || now == after.get(&key),
+                    "{key:?}: {now:?}"
+                );
+            }
+            map = found;
+            check(&set, &map, &mut rng);
+        }
+    }
+}
+
+#[test]
+fn pages_are_well_filled_and_go_when_they_are_empty() {
+    let db = database();
+    let (store, set) = open(&db);
+    let tree = db.open_tree("set").unwrap();
+    let put = |numbers: &mut dyn Iterator<Item = u64>, value| {
+        let changes = numbers.map(|number| (key(number), value)).collect();
+        set.apply(&store, &changes).unwrap();
+    };
+    // In order, in small steps: full pages.
+    for step in 0..100 {
+        put(&mut (step * 7..step * 7 + 7), Some([1, 1]));
+    }
+    assert_eq!(tree.len(), 70);
+    // From the front, as what is due goes.
+    put(&mut (0..650), None);
+    assert!(tree.len() <= 6, "{} pages", tree.len());
+    put(&mut (0..700), None);
+    assert_eq!(tree.len(), 0);
+    // Mostly gone from everywhere: what is left moves together.
+    put(&mut (0..700), Some([1, 1]));
+    put(&mut (0..700).filter(|number| number % 10 > 0), None);
+    put(&mut (0..700).filter(|number| number % 20 > 0), None);
+    assert_eq!(all(&set).len(), 35);
+    assert!(tree.len() <= 20, "{} pages", tree.len());
+}
+
+#[test]
+fn a_reader_on_its_way_meets_each_entry_once_while_pages_change() {
+    let db = database();
+    let (store, set) = open(&db);
+    let even: Changes<4, 2> = (0..300)
+        .map(|number| (key(number * 2), Some([0, 0])))
+        .collect();
+    set.apply(&store, &even).unwrap();
+    for backward in [false, true] {
+        let entries: Box<dyn Iterator<Item = _>> = if backward {
+            Box::new(set.backward([255; 4]))
+        } else {
+            Box::new(set.forward([0; 4]))
+        };
+        let mut rng = Rng(5);
+        let mut met = Vec::new();
+        for entry in entries {
+            met.push(entry.unwrap().0);
+            let odd = (0..rng.below(12)).map(|_| {
+                let number = rng.below(300) * 2 + 1;
+                (key(number), (rng.below(2) == 0).then_some([1, 1]))
+            });
+            set.apply(&store, &odd.collect()).unwrap();
+        }
+        let after = met.windows(2).all(|two| (two[0] < two[1]) != backward);
+        assert!(after, "in order, nothing twice");
+        let bound = (Bound::Included([0; 4]), Bound::Unbounded);
+        assert!(even.range(bound).all(|(key, _)| met.contains(key)));
+    }
+}
+
+#[test]
+fn a_page_of_another_form_is_not_guessed_at() {
+    let db = database();
+    let (_, set) = open(&db);
+    let tree = db.open_tree("set").unwrap();
+    for (bytes, what) in [
+        (&[][..], "empty"),
+        (&[1, 0, 0, 0, 1, 9], "cut short"),
+        (&[2, 0, 0, 0, 1, 9, 9], "use a newer one"),
+    ] {
+        tree.insert([0; 4], bytes).unwrap();
+        let error = set.get(&key(1)).unwrap_err();
+        assert!(error.to_string().contains(what), "{error}");
+        assert!(set.forward([0; 4]).next().unwrap().is_err());
+        assert!(set.check(|_| {}).is_err());
+    }
+    tree.insert([0; 4], &[1, 0, 0, 0, 2, 9, 9, 0, 0, 0, 1, 9, 9])
+        .unwrap();
+    assert!(set.check(|_| {}).is_err());
+}
