@@ -3,11 +3,7 @@
 
 /// What names the place at which to die.
 #[cfg(debug_assertions)]
-<<<<<<< Updated upstream
-pub const VARIABLE: &str = "SCRIP_DIE_AT";
-=======
 const VARIABLE: &str = "SCRIP_DIE_AT";
->>>>>>> Stashed changes
 
 /// Does not return where the environment names this place.
 #[cfg(debug_assertions)]

@@ -172,13 +172,7 @@ pub(super) async fn advance(
 }
 
 fn view(app: &App, project: &ProjectCatalog) -> Result<Json<View>, Error> {
-<<<<<<< Updated upstream
-    let sandbox = project
-        .sandbox()
-        .ok_or(crate::catalog::Error::NoSandbox)?;
-=======
     let sandbox = project.sandbox().ok_or(crate::catalog::Error::NoSandbox)?;
->>>>>>> Stashed changes
     let accounts = app.payments.accounts();
     let id = project.project.id;
     let keys = accounts.sandbox_keys(id);

@@ -2,16 +2,12 @@
 
 use actors::Address;
 use axum::{extract::State, response::Response};
-<<<<<<< Updated upstream
-use domain::{Rejection, catalog::{KeyKind, Mode}, id::PriceId, text::Email};
-=======
 use domain::{
     Rejection,
     catalog::{KeyKind, Mode},
     id::PriceId,
     text::Email,
 };
->>>>>>> Stashed changes
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -55,19 +51,11 @@ pub(super) struct Request<'a> {
     /// Where the buyer goes after paying; `{CHECKOUT_SESSION_ID}` in it becomes the checkout's
     /// identifier. A page of ours when left out.
     #[serde(borrow)]
-<<<<<<< Updated upstream
-    #[schema(value_type = Option<String>, format = Uri)]
-    success_url: Option<Text<'a>>,
-    /// Where the buyer goes instead. A page of ours when left out.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, format = Uri)]
-=======
     #[schema(value_type = Option<String>)]
     success_url: Option<Text<'a>>,
     /// Where the buyer goes instead. A page of ours when left out.
     #[serde(borrow)]
     #[schema(value_type = Option<String>)]
->>>>>>> Stashed changes
     cancel_url: Option<Text<'a>>,
     /// Filled in at the provider's checkout.
     #[serde(borrow)]
@@ -190,14 +178,8 @@ impl Request<'_> {
             return Err(Error::new(Code::AnonymousWalletsDisabled));
         }
         let home = &app.payments.accounts().place().public_url;
-<<<<<<< Updated upstream
-        let success = success?.unwrap_or_else(|| {
-            format!("{home}/checkout/success?checkout={{CHECKOUT_SESSION_ID}}")
-        });
-=======
         let success = success?
             .unwrap_or_else(|| format!("{home}/checkout/success?checkout={{CHECKOUT_SESSION_ID}}"));
->>>>>>> Stashed changes
         let cancel = cancel?.unwrap_or_else(|| format!("{home}/checkout/cancelled"));
         Ok(Asked {
             price: price.as_str().parse().ok(),
@@ -226,14 +208,10 @@ impl Request<'_> {
             Some(code) if (1..=MAX_DISCOUNT_CODE).contains(&code.as_str().len()) => {
                 Ok(Discount::Code(code.as_str().to_owned()))
             }
-<<<<<<< Updated upstream
-            Some(_) => Err(Error::invalid(NAME, "discountCode has 1 to 255 characters.")),
-=======
             Some(_) => Err(Error::invalid(
                 NAME,
                 "discountCode has 1 to 255 characters.",
             )),
->>>>>>> Stashed changes
             None if self.allow_promotion_codes == Some(true) => Ok(Discount::BuyerMayEnter),
             None => Ok(Discount::None),
         }

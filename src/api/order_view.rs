@@ -99,13 +99,9 @@ impl From<&OrderPage> for Orders {
     fn from(page: &OrderPage) -> Self {
         let orders = page.orders.iter();
         Self {
-<<<<<<< Updated upstream
-            orders: orders.map(|order| Order::of(order, KeyKind::Secret)).collect(),
-=======
             orders: orders
                 .map(|order| Order::of(order, KeyKind::Secret))
                 .collect(),
->>>>>>> Stashed changes
             next_cursor: page.next.map(write_order_cursor),
         }
     }

@@ -36,15 +36,11 @@ impl<S: Send + Sync> FromRequestParts<S> for OrderPath {
             return Ok(Self::Nothing);
         };
         let named = params.iter().next().map_or("", |(_, text)| text);
-<<<<<<< Updated upstream
-        let checkout = || CheckoutId::new(named).ok().filter(|_| named.starts_with("cs_"));
-=======
         let checkout = || {
             CheckoutId::new(named)
                 .ok()
                 .filter(|_| named.starts_with("cs_"))
         };
->>>>>>> Stashed changes
         Ok(match (named.parse(), checkout()) {
             (Ok(order), _) => Self::Order(order),
             (Err(_), Some(checkout)) => Self::Checkout(checkout),
@@ -72,13 +68,7 @@ pub(super) async fn read_order(
 ) -> Result<Response, Error> {
     let order = match path {
         OrderPath::Order(order) => app.handle.order(&key.scope, order).await,
-<<<<<<< Updated upstream
-        OrderPath::Checkout(checkout) => {
-            app.handle.order_of_checkout(&key.scope, &checkout).await
-        }
-=======
         OrderPath::Checkout(checkout) => app.handle.order_of_checkout(&key.scope, &checkout).await,
->>>>>>> Stashed changes
         OrderPath::Nothing => return Err(Error::new(Code::OrderNotFound)),
     };
     let order = order.map_err(|error| Error::from_wallet(error, &key))?;

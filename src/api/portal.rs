@@ -33,11 +33,7 @@ pub(super) struct Request<'a> {
     external_user_id: Option<Text<'a>>,
     /// Where the portal leads back to.
     #[serde(borrow)]
-<<<<<<< Updated upstream
-    #[schema(value_type = String, required, nullable = false, format = Uri)]
-=======
     #[schema(value_type = String, required, nullable = false)]
->>>>>>> Stashed changes
     return_url: Option<Text<'a>>,
 }
 
@@ -75,13 +71,9 @@ pub(super) async fn open_portal(
     let typed = required(query.return_url()?, RETURN_URL)?;
     let origins = &key.project.allowed_origins;
     let target = redirect(RETURN_URL, typed, key.kind(), origins)?;
-<<<<<<< Updated upstream
-    let opened = app.payments.portal(&key, code.address()?, Some(target.into_string()));
-=======
     let opened = app
         .payments
         .portal(&key, code.address()?, Some(target.into_string()));
->>>>>>> Stashed changes
     let url = opened.await.map_err(|error| match error {
         payments::Error::Wallet(error) => code.refused(error, &key),
         other => Error::from_payments(other, &key),
@@ -113,14 +105,10 @@ pub(super) async fn open_external_portal(
     let typed = required(request.return_url.as_ref(), RETURN_URL)?;
     let target = redirect(RETURN_URL, typed.as_str(), KeyKind::Secret, &[])?;
     let address = Address::External(user);
-<<<<<<< Updated upstream
-    let opened = app.payments.portal(&key, &address, Some(target.into_string())).await;
-=======
     let opened = app
         .payments
         .portal(&key, &address, Some(target.into_string()))
         .await;
->>>>>>> Stashed changes
     let url = opened.map_err(|error| Error::from_payments(error, &key))?;
     respond::json(&Portal { url })
 }

@@ -9,15 +9,7 @@ use axum::{
 };
 
 use super::error::{Code, Error};
-<<<<<<< Updated upstream
-use crate::{
-    app::App,
-    payments::Refused,
-    provider::signature,
-};
-=======
 use crate::{app::App, payments::Refused, provider::signature};
->>>>>>> Stashed changes
 
 /// Larger than any event of the provider's.
 const MAX_BYTES: usize = 512 * 1024;

@@ -53,20 +53,10 @@ pub struct SandboxKeys {
 }
 
 impl Accounts {
-<<<<<<< Updated upstream
-    pub(super) fn new(
-        catalog: Arc<CatalogStore>,
-        place: Place,
-        server_key: &[u8; 32],
-    ) -> Self {
-        // HMAC takes a key of any length.
-        let sandbox_mac = Hmac::new_from_slice(server_key).unwrap_or_else(|_| Hmac::new(&Default::default()));
-=======
     pub(super) fn new(catalog: Arc<CatalogStore>, place: Place, server_key: &[u8; 32]) -> Self {
         // HMAC takes a key of any length.
         let sandbox_mac =
             Hmac::new_from_slice(server_key).unwrap_or_else(|_| Hmac::new(&Default::default()));
->>>>>>> Stashed changes
         Self {
             catalog,
             place,
@@ -109,13 +99,9 @@ impl Accounts {
             mac.update(label);
             mac.update(&project.0.to_be_bytes());
             let mac = mac.finalize().into_bytes();
-<<<<<<< Updated upstream
-            mac.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
-=======
             mac.iter()
                 .map(|byte| format!("{byte:02x}"))
                 .collect::<String>()
->>>>>>> Stashed changes
         };
         SandboxKeys {
             secret_key: format!("sk_sandbox_{}", derived(b"key")),
@@ -153,13 +139,9 @@ impl Accounts {
             None | Some(Account::None) => Vec::new(),
             Some(Account::Sandbox) => {
                 let keys = self.sandbox_keys(project.project.id);
-<<<<<<< Updated upstream
-                SigningSecret::new(&keys.webhook_secret).into_iter().collect()
-=======
                 SigningSecret::new(&keys.webhook_secret)
                     .into_iter()
                     .collect()
->>>>>>> Stashed changes
             }
             Some(Account::Stripe(account)) => self.accepted(account, now),
         }

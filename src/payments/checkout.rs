@@ -99,13 +99,9 @@ impl Payments {
             .ok_or(Error::Defect("the price is not offered"))?;
         let terms = Terms::from(price);
         let scope = &project.scope;
-<<<<<<< Updated upstream
-        let draft = handle.draft_order(scope, new.wallet.as_ref(), &terms).await?;
-=======
         let draft = handle
             .draft_order(scope, new.wallet.as_ref(), &terms)
             .await?;
->>>>>>> Stashed changes
         let Draft { order, customer } = draft;
         let client = self.0.accounts.client(project)?;
         let plan = Plan {

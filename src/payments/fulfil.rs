@@ -5,11 +5,7 @@
 use actors::Paid;
 use domain::{
     Timestamp,
-<<<<<<< Updated upstream
-    id::{OrderId, OrderSerial, WalletKey},
-=======
     id::{OrderId, OrderSerial},
->>>>>>> Stashed changes
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
@@ -32,11 +28,7 @@ use crate::{
             charges::Charge,
             checkout_sessions::{Session, SessionMode, SessionStatus},
             disputes::{self, DisputeStatus, DisputedMoney},
-<<<<<<< Updated upstream
-            id::{PaymentIntentId, SubscriptionId as StripeSubscriptionId},
-=======
             id::{PaymentIntentId, SessionId, SubscriptionId as StripeSubscriptionId},
->>>>>>> Stashed changes
             invoices::{BillingReason, Invoice},
             metadata::Metadata,
             subscriptions::{Subscription, SubscriptionStatus as StripeStatus},
@@ -60,13 +52,6 @@ impl<'a> Reports<'a> {
         })
     }
 
-<<<<<<< Updated upstream
-    /// Does what an event asks for. Doing it again changes nothing.
-    pub(super) async fn event(&self, event: &Event) -> Result<(), Error> {
-        let at = event
-            .created
-            .map_or_else(|| self.now(), |seconds| seconds_to_instant(seconds));
-=======
     /// A checkout session as the provider has it.
     pub(super) async fn read_session(&self, id: &SessionId) -> Result<Session, Error> {
         Ok(self.client.session(id).await?)
@@ -75,7 +60,6 @@ impl<'a> Reports<'a> {
     /// Does what an event asks for. Doing it again changes nothing.
     pub(super) async fn event(&self, event: &Event) -> Result<(), Error> {
         let at = event.created.map_or_else(|| self.now(), seconds_to_instant);
->>>>>>> Stashed changes
         match &event.payload {
             Payload::CheckoutCompleted(session)
             | Payload::CheckoutPaymentSucceeded(session)
@@ -232,14 +216,10 @@ impl<'a> Reports<'a> {
             return Ok(None);
         };
         let project = self.project.project.id;
-<<<<<<< Updated upstream
-        let ours = self.payments.our_price(&self.client, project, price).await?;
-=======
         let ours = self
             .payments
             .our_price(&self.client, project, price)
             .await?;
->>>>>>> Stashed changes
         Ok(ours
             .and_then(|id| self.project.any_price(&id))
             .map(Terms::from))
@@ -303,14 +283,10 @@ impl<'a> Reports<'a> {
     async fn refunded(&self, charge: &Charge) -> Result<(), Error> {
         let order = match self.ours(&charge.metadata) {
             Some(order) => Some(order),
-<<<<<<< Updated upstream
-            None => self.order_of_payment(charge.payment_intent.as_ref()).await?,
-=======
             None => {
                 self.order_of_payment(charge.payment_intent.as_ref())
                     .await?
             }
->>>>>>> Stashed changes
         };
         let Some(order) = order else { return Ok(()) };
         let refund = Purchase::Refund(order.serial, charge.amount_refunded);
@@ -382,10 +358,6 @@ impl<'a> Reports<'a> {
     }
 
     async fn tell(&self, order: OrderId, report: Purchase) -> Result<(), Error> {
-<<<<<<< Updated upstream
-        let WalletKey(_) = order.wallet;
-=======
->>>>>>> Stashed changes
         let handle = &self.payments.0.handle;
         let told = handle.report(&self.project.scope, order.wallet, report);
         self.known(order, told.await).map(drop)

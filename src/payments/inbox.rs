@@ -170,13 +170,9 @@ impl Payments {
         let body: Box<[u8]> = body.into();
         // In a task of its own: a sender who goes away must not leave it half done.
         let task = tokio::spawn(async move {
-<<<<<<< Updated upstream
-            payments.store_and_work(project, key, event, body, tell).await
-=======
             payments
                 .store_and_work(project, key, event, body, tell)
                 .await
->>>>>>> Stashed changes
         });
         task.await.unwrap_or(Err(Refused::Unavailable))
     }

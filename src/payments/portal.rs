@@ -46,13 +46,9 @@ impl Payments {
             .collect();
         let session = NewPortalSession {
             customer,
-<<<<<<< Updated upstream
-            configuration: self.portal_configuration(&client, project, &offered).await?,
-=======
             configuration: self
                 .portal_configuration(&client, project, &offered)
                 .await?,
->>>>>>> Stashed changes
             return_url,
         };
         match visit(&client, &session).await {

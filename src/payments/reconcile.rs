@@ -162,13 +162,9 @@ impl Payments {
             }
             Err(error) => return Err(error),
         };
-<<<<<<< Updated upstream
-        let open = reports.session(&session, self.0.handle.now_in(&project.scope)).await?;
-=======
         let open = reports
             .session(&session, self.0.handle.now_in(&project.scope))
             .await?;
->>>>>>> Stashed changes
         if open && is_complete(&session) {
             self.await_payment(project, order).await
         } else {

@@ -62,14 +62,10 @@ impl World for Outside {
     }
 
     fn webhook_url(&self, project: ProjectId) -> String {
-<<<<<<< Updated upstream
-        format!("{}/webhooks/stripe/{project}", self.accounts.place().own_url)
-=======
         format!(
             "{}/webhooks/stripe/{project}",
             self.accounts.place().own_url
         )
->>>>>>> Stashed changes
     }
 }
 

@@ -38,13 +38,9 @@ impl Tiers {
     pub(super) fn load(handle: &Handle) -> Result<Self, persistence::Error> {
         let portals = DashMap::new();
         for (key, body) in handle.notes(PREFIX)? {
-<<<<<<< Updated upstream
-            let id = std::str::from_utf8(&body).ok().and_then(ConfigurationId::new);
-=======
             let id = std::str::from_utf8(&body)
                 .ok()
                 .and_then(ConfigurationId::new);
->>>>>>> Stashed changes
             if let Some(id) = id {
                 portals.insert(key, id);
             }
@@ -74,13 +70,9 @@ impl Payments {
             Some(stored) => stored,
             None => {
                 let operation = operation(&format!("price/{}", price.id))?;
-<<<<<<< Updated upstream
-                client.create_price(&new_price(product, price), &operation).await?
-=======
                 client
                     .create_price(&new_price(product, price), &operation)
                     .await?
->>>>>>> Stashed changes
             }
         };
         tiers.prices.insert(key, stored.clone());
@@ -130,28 +122,20 @@ impl Payments {
         let configuration = NewConfiguration { products };
         // Named by what it says: another offer is another configuration, the same one is made once.
         let hash = Sha256::digest(configuration.form().encode());
-<<<<<<< Updated upstream
-        let hash: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-=======
         let hash: String = hash
             .iter()
             .take(16)
             .map(|byte| format!("{byte:02x}"))
             .collect();
->>>>>>> Stashed changes
         let name = format!("{}/{hash}", project.project.id);
         let key: Box<[u8]> = [PREFIX, name.as_bytes()].concat().into();
         if let Some(known) = self.0.tiers.portals.get(&key) {
             return Ok(known.clone());
         }
         let operation = operation(&format!("portal/{name}"))?;
-<<<<<<< Updated upstream
-        let made = client.create_configuration(&configuration, &operation).await?;
-=======
         let made = client
             .create_configuration(&configuration, &operation)
             .await?;
->>>>>>> Stashed changes
         self.0.tiers.portals.insert(key.clone(), made.id.clone());
         let note = Note {
             key,
