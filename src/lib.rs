@@ -16,6 +16,7 @@ mod html;
 pub mod limits;
 pub mod metrics;
 pub mod openapi;
+pub mod outbound;
 pub mod pages;
 mod private_file;
 pub mod provider;
