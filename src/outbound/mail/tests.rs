@@ -172,7 +172,7 @@ async fn a_server_that_refuses_is_not_asked_again_and_not_quoted() {
 async fn a_server_that_hangs_is_given_up_on_and_tried_again() {
     let mut catcher = Catcher::start(&[Manner::Hang, Manner::Hang]).await;
     let options = Options {
-        attempt_timeout: Duration::from_millis(300),
+        attempt_timeout: Duration::from_millis(500),
         ..options()
     };
     let mailer = mailer(&catcher, options);
