@@ -18,6 +18,8 @@ use crate::{
     limits::Limits,
     metrics::Metrics,
     openapi,
+    outbound::mail::Mailer,
+    pages,
     payments::Payments,
     vitals,
 };
@@ -37,6 +39,8 @@ pub struct AppState {
     pub catalog: Arc<CatalogStore>,
     /// The payment provider and what it reports.
     pub payments: Payments,
+    /// Mails.
+    pub mailer: Mailer,
     /// How often who may do what.
     pub limits: Limits,
     /// What the operator set.
@@ -65,6 +69,7 @@ pub fn router(app: App) -> Router {
     Router::new()
         .merge(admin::router())
         .merge(docs::router(&document))
+        .merge(pages::result::router())
         .route("/healthz", get(vitals::healthz))
         .route("/readyz", get(vitals::readyz))
         .route("/metrics", get(vitals::metrics))

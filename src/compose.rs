@@ -15,6 +15,7 @@ use crate::{
     config::{Config, LogFormat},
     limits::{Limits, Settings},
     metrics::Metrics,
+    outbound::mail::{self, Mailer},
     payments::{Payments, Place},
     secrets::{Given, Secrets},
     server::{self, Server, signals::Signals},
@@ -43,6 +44,9 @@ pub enum Error {
     /// The wallets did not start.
     #[error(transparent)]
     Wallets(#[from] actors::Error),
+    /// Mails cannot be sent as configured.
+    #[error("mail: {0}")]
+    Mail(#[from] mail::Error),
     /// The operating system refused something else.
     #[error(transparent)]
     System(#[from] std::io::Error),
@@ -122,10 +126,12 @@ impl Service {
         let catalog = Arc::new(CatalogStore::load(handle.clone(), seal)?);
         let place = place(config, address);
         let payments = Payments::load(handle.clone(), Arc::clone(&catalog), place, &server_key)?;
+        let mailer = Mailer::start(&config.mail, &config.data_dir)?;
         let app = AppState {
             handle,
             catalog,
             payments,
+            mailer,
             limits: Limits::new(Settings::from(config)),
             config: Arc::new(config.clone()),
             admin_token_sha256,
@@ -189,6 +195,7 @@ impl Service {
         let give_up = async { drop(watch.await) };
         server.run(stopping.notified(), give_up).await;
         drop(rounds);
+        self.app.mailer.shut_down(grace).await;
         if let Some(figures) = figures {
             figures.abort();
         }
@@ -210,7 +217,7 @@ impl Service {
 /// Where this server is, as far as its settings and the address that it got say.
 fn place(config: &Config, address: SocketAddr) -> Place {
     let own_url = format!("http://{}", server::reachable(address));
-    let public_url: Option<&String> = None;
+    let public_url = config.public_url.as_ref();
     Place {
         public_url: public_url.map_or_else(|| own_url.clone(), ToString::to_string),
         own_url,

@@ -2,10 +2,13 @@
 //! of all keys with their defaults; a file, the environment and the flags are laid over it in that
 //! order, and the result is checked as a whole before anything is started.
 //!
-//! Secrets are never part of it: see `secrets.rs`.
+//! The service's own secrets are never part of it: see `secrets.rs`. The password of a mail server may
+//! be, and is never shown.
 
 mod environment;
 mod layers;
+mod mail;
+mod public_url;
 
 use std::{
     net::SocketAddr,
@@ -16,6 +19,9 @@ use ipnet::IpNet;
 use serde::Deserialize;
 use toml::Table;
 use url::Url;
+
+pub use mail::{Mail, SmtpUrl};
+pub use public_url::PublicUrl;
 
 /// The commented defaults.
 pub const DEFAULTS: &str = include_str!("../config.toml");
@@ -31,6 +37,9 @@ pub struct Error(pub String);
 pub struct Config {
     /// The address to listen on; port 0 picks one.
     pub listen: SocketAddr,
+    /// Where buyers and payment providers reach the service; `None`: at `listen`.
+    #[serde(deserialize_with = "public_url::empty_is_none")]
+    pub public_url: Option<PublicUrl>,
     /// Where everything is kept.
     pub data_dir: PathBuf,
     /// Proxies whose `X-Forwarded-For` is believed.
@@ -50,6 +59,8 @@ pub struct Config {
     pub metrics: Metrics,
     /// The payment provider.
     pub stripe: Stripe,
+    /// How mails leave.
+    pub mail: Mail,
     /// The log and its store.
     pub journal: Journal,
     /// Wallets in memory.

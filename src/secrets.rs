@@ -5,17 +5,11 @@
 //! To be called only while the data directory is locked: two first starts at once must not make two
 //! keys.
 
-use std::{
-    fmt,
-    fs::{self, File, OpenOptions},
-    io::{self, Write as _},
-    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
-    path::Path,
-};
+use std::{fmt, fs, io, os::unix::fs::PermissionsExt as _, path::Path};
 
 use subtle::ConstantTimeEq as _;
 
-use crate::catalog::sha256;
+use crate::{catalog::sha256, private_file};
 
 /// The administrator's token, if the operator chooses it.
 pub const ADMIN_TOKEN_VARIABLE: &str = "SCRIP_ADMIN_TOKEN";
@@ -189,27 +183,8 @@ fn read(path: &Path) -> Result<Option<String>, Error> {
 
 /// Writes a file that only its owner can read, whole or not at all, and for good.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
-    write_new(path, text).map_err(|error| unusable(path, &error))
-}
-
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let unfinished = path.with_added_extension("new");
-    match fs::remove_file(&unfinished) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&unfinished)?;
-    writeln!(file, "{text}")?;
-    file.sync_all()?;
-    fs::rename(&unfinished, path)?;
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    private_file::write(path, format!("{text}\n").as_bytes())
+        .map_err(|error| unusable(path, &error))
 }
 
 fn unusable(path: &Path, error: &io::Error) -> Error {

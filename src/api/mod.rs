@@ -33,7 +33,6 @@ mod orders_read;
 mod portal;
 mod products;
 mod query;
-#[allow(dead_code, reason = "for checkout and portal, which are not there yet")]
 mod redirect;
 pub mod request_id;
 mod respond;
@@ -44,6 +43,7 @@ mod wallets_create;
 mod wallets_ledger;
 mod wallets_open_external;
 mod wallets_read;
+mod wallets_recover;
 mod wallets_rotate;
 pub(crate) mod webhooks;
 

@@ -2,12 +2,13 @@
 //! that a browser with somebody's money at stake will open. It is parsed once, here; what goes to
 //! the payment provider is what was parsed and checked, written out again, never the caller's text.
 //!
-//! Of a publishable key the address must be `https`, or `http` on loopback, and where the project
+//! Of a publishable key the address must be `https`, or `http` on loopback, without user
+//! information, and where the project
 //! has an allowlist its origin must be an entry: else it is a `redirect_not_allowed`, whatever the
 //! scheme (`javascript:` is a well-formed address of a scheme that is not allowed). Of a secret key
 //! any `http(s)` address will do, and another scheme is an `invalid_request`. An `invalid_request`
-//! for both is what is no absolute address, or one that readers disagree about: with user
-//! information, backslashes, a wrong number of slashes, spaces or control characters.
+//! for both is what is no absolute address, or one that readers disagree about: with
+//! a backslash, a wrong number of slashes, spaces or control characters.
 
 use std::cell::Cell;
 
@@ -28,11 +29,6 @@ const MAX_LENGTH: usize = 2048;
 pub(super) struct Redirect(String);
 
 impl Redirect {
-    /// As the provider is to have it.
-    pub(super) fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// As the provider is to have it.
     pub(super) fn into_string(self) -> String {
         self.0
@@ -56,7 +52,7 @@ pub(super) fn redirect(
             param,
             format!(
                 "{param} is an absolute address such as https://shop.example/thanks, of at most \
-                 {MAX_LENGTH} characters and without user information."
+                 {MAX_LENGTH} characters."
             ),
         )
     })?;
@@ -97,10 +93,13 @@ fn parse(text: &str) -> Option<(Url, String)> {
     let stand_in = stand_in(text);
     let disputed = Cell::new(false);
     let note = |violation: SyntaxViolation| {
-        // These two all readers pass over: `{`, `[` and `%` in a query are everyday.
+        // These all readers read alike: `{`, `[` and `%` in a query are everyday, and what comes
+        // before an `@` is never the host.
         if !matches!(
             violation,
-            SyntaxViolation::NonUrlCodePoint | SyntaxViolation::PercentDecode
+            SyntaxViolation::NonUrlCodePoint
+                | SyntaxViolation::PercentDecode
+                | SyntaxViolation::EmbeddedCredentials
         ) {
             disputed.set(true);
         }
@@ -109,10 +108,7 @@ fn parse(text: &str) -> Option<(Url, String)> {
         .syntax_violation_callback(Some(&note))
         .parse(&text.replace(PLACEHOLDER, &stand_in))
         .ok()?;
-    let fits = url.as_str().len() <= MAX_LENGTH
-        && url.username().is_empty()
-        && url.password().is_none()
-        && !disputed.get();
+    let fits = url.as_str().len() <= MAX_LENGTH && !disputed.get();
     fits.then_some((url, stand_in))
 }
 
@@ -137,8 +133,11 @@ fn is_allowed(url: &Url, allowed_origins: &[String]) -> bool {
         "http" => is_loopback(url),
         _ => false,
     };
-    safe && (allowed_origins.is_empty()
-        || allowed_origins.contains(&url.origin().ascii_serialization()))
+    // Nobody needs user information on the way back, and people take it for the host.
+    let bare = url.username().is_empty() && url.password().is_none();
+    safe && bare
+        && (allowed_origins.is_empty()
+            || allowed_origins.contains(&url.origin().ascii_serialization()))
 }
 
 /// As the project's own origins are checked.

@@ -11,7 +11,7 @@ use super::{
     error::{Code, Error},
     features, headers, holds_create, holds_extend, holds_read, holds_release, holds_settle, me,
     orders_list, orders_read, portal, products, wallets_create, wallets_ledger,
-    wallets_open_external, wallets_read, wallets_rotate,
+    wallets_open_external, wallets_read, wallets_recover, wallets_rotate,
 };
 use crate::app::App;
 
@@ -46,6 +46,7 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(orders_read::read_order))
         .routes(routes!(portal::open_portal))
         .routes(routes!(portal::open_external_portal))
+        .routes(routes!(wallets_recover::recover))
         // Holds
         .routes(routes!(holds_read::read_hold))
         .routes(routes!(holds_settle::settle_hold))

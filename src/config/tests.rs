@@ -40,6 +40,121 @@ fn the_built_in_defaults_are_complete_and_valid() {
 }
 
 #[test]
+fn mails_go_into_a_folder_until_a_server_is_named() {
+    let config = Config::merge(None, &[], &Flags::default()).unwrap();
+    assert_eq!(config.mail.smtp_url, None);
+    assert_eq!(config.mail.from.to_string(), "Scrip <noreply@localhost>");
+    let file = "[mail]\nfrom = \"\\\"Käse, Wein\\\" <shop@käse.example>\"";
+    let pairs = [("SCRIP_MAIL_SMTP_URL", "smtps://ann:p%40ss@mx.example")];
+    let mail = merged(file, &pairs, &Flags::default()).unwrap().mail;
+    assert_eq!(mail.from.email.domain(), "käse.example");
+    assert_eq!(
+        mail.smtp_url.unwrap().reveal(),
+        "smtps://ann:p%40ss@mx.example"
+    );
+}
+
+#[test]
+fn the_password_of_the_mail_server_is_never_shown() {
+    let pairs = [("SCRIP_MAIL_SMTP_URL", "smtps://mailuser:hunter2@mx.example")];
+    let config = merged("", &pairs, &Flags::default()).unwrap();
+    let shown = format!("{config:?}");
+    assert!(shown.contains("mx.example"), "{shown}");
+    assert!(
+        !shown.contains("hunter2") && !shown.contains("mailuser"),
+        "{shown}"
+    );
+    for refused_url in [
+        "smtp://mailuser:hunter2@mx.example",
+        "smtps://mailuser:hunter2@",
+        "hunter2",
+        "https://mailuser:hunter2@mx.example",
+        "smtp://mailuser:hunter2@mx.example?tls=hunter2",
+        "smtp://mailuser:hunter2@mx.example:hunter2",
+    ] {
+        let said = refused("", &[("SCRIP_MAIL_SMTP_URL", refused_url)]);
+        assert!(
+            said.contains("mail.smtp_url") && !said.contains("hunter2"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_password_goes_over_tls_or_stays_on_the_machine() {
+    for (url, fits) in [
+        ("smtps://ann:x@mx.example", true),
+        ("smtp://ann:x@mx.example:587?tls=required", true),
+        ("smtp://ann:x@localhost:2525", true),
+        ("smtp://ann:x@127.0.0.1:2525", true),
+        ("smtp://ann:x@[::1]:2525", false),
+        ("smtp://mx.example", true),
+        ("smtp://mx.example?tls=opportunistic", true),
+        ("smtp://ann:x@mx.example", false),
+        ("smtp://ann:x@mx.example?tls=opportunistic", false),
+        ("smtps://ann@mx.example", false),
+        ("smtps://:x@mx.example", false),
+        ("smtps://mx.example/path", false),
+        ("smtps://mx.example?tls=none", false),
+        ("smtps://mx.example?tsl=required", false),
+        ("smtps://mx.example#a", false),
+        ("smtps:mx.example", false),
+    ] {
+        let pairs = [("SCRIP_MAIL_SMTP_URL", url)];
+        let merged = merged("", &pairs, &Flags::default());
+        assert_eq!(merged.is_ok(), fits, "{url}");
+    }
+}
+
+#[test]
+fn the_public_address_has_no_path_and_no_slash_at_its_end() {
+    let public = |url: &str| {
+        let merged = merged("", &[("SCRIP_PUBLIC_URL", url)], &Flags::default());
+        merged.map(|config| config.public_url.map(|url| url.to_string()))
+    };
+    assert_eq!(public(""), Ok(None));
+    for (url, kept) in [
+        ("https://pay.shop.example", "https://pay.shop.example"),
+        ("https://Pay.Shop.example:443/", "https://pay.shop.example"),
+        ("http://localhost:8787/", "http://localhost:8787"),
+        ("http://[::1]:1", "http://[::1]:1"),
+    ] {
+        assert_eq!(public(url), Ok(Some(kept.to_owned())), "{url}");
+    }
+    for url in [
+        "pay.shop.example",
+        "https://",
+        "https:pay.shop.example",
+        "//pay.shop.example",
+        "ftp://pay.shop.example",
+        "https://pay.shop.example/scrip",
+        "https://pay.shop.example//",
+        "https://pay.shop.example?a",
+        "https://pay.shop.example/#a",
+        "https://ann@pay.shop.example",
+        "https://@pay.shop.example",
+        "https://pay.shop.example\\",
+        " https://pay.shop.example",
+    ] {
+        let said = public(url).unwrap_err().0;
+        assert!(said.contains("public_url"), "{url}: {said}");
+    }
+}
+
+#[test]
+fn without_a_public_address_this_machine_is_the_way() {
+    for (address, url) in [
+        ("127.0.0.1:8787", "http://127.0.0.1:8787"),
+        ("192.168.1.7:80", "http://192.168.1.7"),
+        ("0.0.0.0:8787", "http://127.0.0.1:8787"),
+        ("[::]:8787", "http://[::1]:8787"),
+    ] {
+        let local = PublicUrl::local(address.parse().unwrap());
+        assert_eq!(local.to_string(), url);
+    }
+}
+
+#[test]
 fn a_flag_wins_over_the_environment_over_the_file_over_the_default() {
     let file = "listen = \"127.0.0.1:1\"\ndata_dir = \"file\"\nlog = \"debug\"";
     let pairs = [
@@ -160,6 +275,10 @@ fn what_does_not_fit_together_is_refused_after_merging() {
         ("[stripe]\napi_base = \"file:///etc\"", "https://HOST"),
         ("[stripe]\napi_base = \"https://x/?a=b\"", "https://HOST"),
         ("[stripe]\napi_base = \"https://k@x/\"", "https://HOST"),
+        ("[mail]\nfrom = \"\"", "mail.from"),
+        ("[mail]\nfrom = \"Scrip\"", "mail.from"),
+        ("[mail]\nfrom = \"a@b\\r\\nBcc: c@d\"", "mail.from"),
+        ("[mail]\nfrom = \"A\\nB <a@b>\"", "mail.from"),
     ] {
         assert!(
             refused(file, &[]).contains(key),

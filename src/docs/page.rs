@@ -8,6 +8,8 @@ use std::{
 
 use serde_json::{Map, Value};
 
+use crate::html::Escaped;
+
 const HEAD: &str = include_str!("page.head.html");
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
@@ -306,25 +308,6 @@ impl fmt::Display for Prose<'_> {
                 }
             }
             f.write_str("</p>")?;
-        }
-        Ok(())
-    }
-}
-
-/// Text that HTML shows as it is.
-struct Escaped<'a>(&'a str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.chars() {
-            match character {
-                '&' => f.write_str("&amp;"),
-                '<' => f.write_str("&lt;"),
-                '>' => f.write_str("&gt;"),
-                '"' => f.write_str("&quot;"),
-                '\'' => f.write_str("&#39;"),
-                other => f.write_char(other),
-            }?;
         }
         Ok(())
     }

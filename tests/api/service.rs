@@ -19,10 +19,12 @@ use scrip::{
     config::{Config, Flags},
     limits::{Limits, Settings},
     metrics::Metrics,
+    outbound::mail::Mailer,
     payments::{Payments, Place},
     server::{self, Server},
 };
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::client::{Client, Reply};
 
@@ -41,6 +43,8 @@ pub(crate) struct Service {
     pub(crate) catalog: Arc<CatalogStore>,
     pub(crate) handle: Handle,
     pub(crate) payments: Payments,
+    /// Where mails are written to.
+    pub(crate) mails: TempDir,
     pub(crate) project: Project,
     /// The product's id.
     pub(crate) product: String,
@@ -78,6 +82,7 @@ impl Service {
         let socket = server::reserve("127.0.0.1:0".parse().unwrap()).unwrap();
         let base = format!("http://{}", socket.local_addr().unwrap());
         let config = Config::read(&Flags::default()).unwrap();
+        let mails = tempfile::tempdir().unwrap();
         let place = Place {
             public_url: base.clone(),
             own_url: base.clone(),
@@ -91,6 +96,7 @@ impl Service {
             handle: handle.clone(),
             catalog: Arc::clone(&catalog),
             payments: payments.clone(),
+            mailer: Mailer::start(&config.mail, mails.path()).unwrap(),
             limits: Limits::new(settings),
             config: Arc::new(config.clone()),
             admin_token_sha256: sha256(ADMIN_TOKEN.as_bytes()),
@@ -116,6 +122,7 @@ impl Service {
             catalog,
             handle,
             payments,
+            mails,
             project,
         };
         service.product = service.add_product("Render credits").await.to_string();

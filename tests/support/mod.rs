@@ -23,6 +23,7 @@ pub(crate) mod ledger;
 pub(crate) mod process;
 pub(crate) mod project;
 pub(crate) mod server;
+pub(crate) mod smtp;
 pub(crate) mod tool;
 
 // Each target names what it needs through these or through the modules.

@@ -1,0 +1,81 @@
+//! `POST /wallets/recover`: mails the codes of paid anonymous wallets to the address that paid. What
+//! is answered never says whether there are any.
+
+use axum::{extract::State, http::StatusCode};
+use domain::{catalog::KeyKind, text::Email};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{
+    auth::AnyKey,
+    body::Body,
+    context::Context,
+    error::{Code, Error},
+    field::Text,
+    subject::required,
+};
+use crate::{app::App, outbound::recovery_mail::recovery_mail};
+
+/// More wallets than one buyer has; the newest are named.
+const MAX_CODES: usize = 20;
+
+/// Who wants their codes.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = Recover)]
+pub(super) struct Request<'a> {
+    /// The address that was given when paying.
+    #[serde(borrow)]
+    #[schema(value_type = String, required, nullable = false, format = Email)]
+    email: Option<Text<'a>>,
+}
+
+/// Mail recovery codes
+///
+/// Mails the codes of paid anonymous wallets bought with this address, if there are any; the answer
+/// is the same if there are none. At most 3 mails an hour to an address, and 10 requests an hour
+/// from a client with a publishable key.
+#[utoipa::path(
+    post,
+    path = "/api/v1/wallets/recover",
+    tag = "Code wallets",
+    request_body = Request,
+    responses((status = 202, description = "Whatever was found was mailed")),
+    security(("publishable" = []), ("secret" = [])),
+    extensions(("x-errors" = json!([]))),
+)]
+pub(super) async fn recover(
+    State(app): State<App>,
+    key: AnyKey,
+    context: Context,
+    body: Body,
+) -> Result<StatusCode, Error> {
+    let Context { client, now, .. } = context;
+    let project = key.project.id;
+    if key.kind() == KeyKind::Publishable {
+        let allowed = app.limits.recover(project, client, now);
+        allowed.map_err(|refusal| Error::limited(Code::RateLimited, refusal))?;
+    }
+    let request: Request<'_> = body.parse()?;
+    let email = required(request.email.as_ref(), "email")?;
+    let email = Email::new(email.as_str()).map_err(|error| Error::text("email", error))?;
+    // Behind the answer's back: how long it takes would tell whether there is anything.
+    tokio::spawn(async move {
+        let codes = app.handle.codes_paid_by(&key.scope, &email, MAX_CODES);
+        let codes = match codes.await {
+            Ok(codes) if codes.is_empty() => return,
+            Ok(codes) => codes,
+            Err(error) => {
+                tracing::error!(%error, "Codes to be mailed could not be read");
+                return;
+            }
+        };
+        if !app.limits.may_mail(project, &email, now) {
+            return;
+        }
+        let mail = recovery_mail(&key.project.name, email, &codes);
+        if !app.mailer.enqueue(mail) {
+            tracing::error!("Too many mails wait; a recovery mail was not sent");
+        }
+    });
+    Ok(StatusCode::ACCEPTED)
+}

@@ -1,0 +1,92 @@
+//! How mails leave. The address of the server holds a password: it is shown by nothing, errors
+//! included.
+
+use std::fmt;
+
+use lettre::message::Mailbox;
+use serde::{Deserialize, Deserializer, de::Error as _};
+use url::{Host, Url};
+
+/// How mails leave.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mail {
+    /// The server that takes them; `None`: they are written into the data directory.
+    #[serde(deserialize_with = "smtp_url")]
+    pub smtp_url: Option<SmtpUrl>,
+    /// Whom they come from.
+    #[serde(deserialize_with = "mailbox")]
+    pub from: Mailbox,
+}
+
+/// A mail server, how it is spoken to, and perhaps a password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SmtpUrl(Url);
+
+impl SmtpUrl {
+    /// All of it, for the connection alone.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        self.0.as_str()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let url: Url = text.parse().ok()?;
+        // Schemes that are not the web's keep their host as it was written.
+        let loopback = match url.host()? {
+            // The mail library does not find IPv6 addresses; names that lead to them it does.
+            Host::Domain("") | Host::Ipv6(_) => return None,
+            Host::Domain(name) => {
+                name == "localhost"
+                    || name
+                        .parse::<std::net::Ipv4Addr>()
+                        .is_ok_and(|ip| ip.is_loopback())
+            }
+            Host::Ipv4(address) => address.is_loopback(),
+        };
+        let secured = match (url.scheme(), url.query()) {
+            ("smtps", None) | ("smtp", Some("tls=required")) => true,
+            ("smtp", None | Some("tls=opportunistic")) => false,
+            _ => return None,
+        };
+        let both = url.username().is_empty() == url.password().is_none();
+        let fits = both
+            && (secured || loopback || url.password().is_none())
+            && matches!(url.path(), "" | "/")
+            && url.fragment().is_none();
+        fits.then_some(Self(url))
+    }
+}
+
+impl fmt::Debug for SmtpUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (scheme, host) = (self.0.scheme(), self.0.host_str().unwrap_or_default());
+        write!(f, "SmtpUrl({scheme}://{host})")
+    }
+}
+
+/// An empty text stands for none. The error does not say what was there.
+fn smtp_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SmtpUrl>, D::Error> {
+    let text = String::deserialize(from)?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    SmtpUrl::parse(&text).map(Some).ok_or_else(|| {
+        D::Error::custom(
+            "mail.smtp_url is smtps://USER:PASSWORD@HOST:PORT, \
+             smtp://USER:PASSWORD@HOST:PORT?tls=required, or smtp://HOST:PORT without a password",
+        )
+    })
+}
+
+fn mailbox<'de, D: Deserializer<'de>>(from: D) -> Result<Mailbox, D::Error> {
+    let text = String::deserialize(from)?;
+    text.parse()
+        .ok()
+        .filter(|_| !text.contains(char::is_control))
+        .ok_or_else(|| {
+            D::Error::custom(format!(
+                "mail.from: `{text}` is not of the form NAME <USER@HOST>"
+            ))
+        })
+}

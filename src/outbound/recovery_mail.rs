@@ -1,0 +1,69 @@
+//! The mail that brings lost recovery codes back. It goes to whoever owns the address, who may not
+//! be whoever asked.
+
+use std::fmt::Write as _;
+
+use domain::{code::Code, text::Email};
+
+use super::mail::{Mail, one_line};
+use crate::html::Escaped;
+
+/// With all codes of a project that were bought with this address; the name is the project's.
+#[must_use]
+pub fn recovery_mail(project: &str, to: Email, codes: &[Code]) -> Mail {
+    let project = one_line(project);
+    let (codes_are, them) = if codes.len() == 1 {
+        ("Your recovery code is", "it")
+    } else {
+        ("Your recovery codes are", "one of them")
+    };
+    let how = format!(
+        "Enter {them} where {project} asks for a recovery code, and your credits are back. \
+         Whoever has a code can spend its credits: keep it to yourself."
+    );
+    let ignore = format!(
+        "Somebody asked {project} for the codes that were bought with this address. If it was not \
+         you, ignore this mail: nobody else has got it."
+    );
+    Mail {
+        subject: format!("Your recovery code for {project}"),
+        text: text(codes_are, codes, &how, &ignore),
+        html: Some(html(codes_are, codes, &how, &ignore)),
+        to,
+    }
+}
+
+fn text(codes_are: &str, codes: &[Code], how: &str, ignore: &str) -> String {
+    let mut lines = format!("{codes_are}:\n\n");
+    for code in codes {
+        // Writing to a string cannot fail.
+        let _: std::fmt::Result = writeln!(lines, "    {}", code.reveal());
+    }
+    format!("{lines}\n{how}\n\n{ignore}\n")
+}
+
+fn html(codes_are: &str, codes: &[Code], how: &str, ignore: &str) -> String {
+    let mut rows = String::new();
+    for code in codes {
+        let _: std::fmt::Result = write!(
+            rows,
+            "<p style=\"font:600 20px/1.6 ui-monospace,Menlo,Consolas,monospace;\
+             letter-spacing:.04em;margin:0\">{}</p>",
+            Escaped(code.reveal())
+        );
+    }
+    format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
+         <meta name=\"color-scheme\" content=\"light dark\">\
+         <body style=\"margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif\">\
+         <div style=\"max-width:32em;margin:0 auto\"><p>{}:</p>\
+         <div style=\"border:1px solid #8886;border-radius:10px;padding:12px 16px\">{rows}</div>\
+         <p>{}</p><p style=\"opacity:.7;font-size:14px\">{}</p></div></body></html>\n",
+        Escaped(codes_are),
+        Escaped(how),
+        Escaped(ignore),
+    )
+}
+
+#[cfg(test)]
+mod tests;

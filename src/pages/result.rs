@@ -1,0 +1,122 @@
+//! Where a buyer lands when the shop named no page of its own. The payment provider puts what it
+//! likes behind the address; nothing of it is read.
+
+use axum::{
+    Router,
+    http::{HeaderName, HeaderValue, header},
+    response::{Html, IntoResponse, Response},
+    routing::get,
+};
+
+const SUCCESS: &str = include_str!("result.success.html");
+const CANCELLED: &str = include_str!("result.cancelled.html");
+
+/// Seen only as it is, by whoever was sent here, and kept by nobody.
+const HEADERS: [(HeaderName, HeaderValue); 5] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(
+            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+             frame-ancestors 'none'",
+        ),
+    ),
+    (
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    ),
+    (
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("no-referrer"),
+    ),
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+];
+
+/// Serves `/checkout/success` and `/checkout/cancelled`.
+pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    Router::new()
+        .route(
+            "/checkout/success",
+            get(|| std::future::ready(page(SUCCESS))),
+        )
+        .route(
+            "/checkout/cancelled",
+            get(|| std::future::ready(page(CANCELLED))),
+        )
+}
+
+fn page(html: &'static str) -> Response {
+    (HEADERS, Html(html)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::{
+        body::Body,
+        http::{Request, StatusCode},
+    };
+    use http_body_util::BodyExt as _;
+    use tower::ServiceExt as _;
+
+    use super::*;
+
+    async fn open(path: &str) -> (Response<()>, String) {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let response = router::<()>().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        (Response::from_parts(parts, ()), text)
+    }
+
+    #[tokio::test]
+    async fn the_pages_say_what_happened_and_may_do_nothing() {
+        for (path, said) in [
+            ("/checkout/success", "Payment received"),
+            ("/checkout/cancelled", "Nothing was charged"),
+        ] {
+            let (response, page) = open(path).await;
+            assert_eq!(response.status(), StatusCode::OK);
+            assert!(page.contains(said) && page.contains("You can close this page"));
+            for (name, value) in [
+                ("content-type", "text/html; charset=utf-8"),
+                ("x-content-type-options", "nosniff"),
+                ("referrer-policy", "no-referrer"),
+                ("cache-control", "no-store"),
+                ("x-frame-options", "DENY"),
+            ] {
+                assert_eq!(response.headers()[name], value, "{path}: {name}");
+            }
+            let policy = response.headers()["content-security-policy"]
+                .to_str()
+                .unwrap();
+            assert!(policy.starts_with("default-src 'none'; style-src 'unsafe-inline'"));
+            assert!(policy.contains("frame-ancestors 'none'"));
+            for loaded in [
+                "<script", "src=", "<link", "@import", "url(", "http", "href",
+            ] {
+                assert!(!page.contains(loaded), "{path}: {loaded}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_stands_behind_the_address_is_not_repeated() {
+        for path in ["/checkout/success", "/checkout/cancelled"] {
+            let (_, plain) = open(path).await;
+            let query = "session_id=cs_test_1&x=%3Cscript%3Ealert(1)%3C/script%3E&code=APPLE";
+            let (response, page) = open(&format!("{path}?{query}")).await;
+            assert_eq!(page, plain);
+            assert!(!format!("{:?}", response.headers()).contains("cs_test_1"));
+        }
+    }
+
+    #[tokio::test]
+    async fn other_methods_and_paths_are_not_here() {
+        let request = Request::post("/checkout/success").body(Body::empty());
+        let response = router::<()>().oneshot(request.unwrap()).await.unwrap();
+        assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+        let (response, _) = open("/checkout/other").await;
+        assert_eq!(response.status(), StatusCode::NOT_FOUND);
+    }
+}
