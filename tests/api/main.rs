@@ -16,6 +16,7 @@ mod client;
 mod service;
 
 mod body;
+mod checkout;
 mod cors;
 mod credit;
 mod deduct;
@@ -29,6 +30,8 @@ mod keys;
 mod limits;
 mod me;
 mod products;
+mod shop;
+mod stripe;
 mod unavailable;
 mod vitals;
 mod wallets_create;

@@ -1,0 +1,422 @@
+//! `POST /checkout`
+
+use domain::catalog::{KeyKind, Mode};
+use scrip::catalog::{PriceChange, ProjectChange, ProviderChange};
+use serde_json::json;
+
+use crate::{
+    service::{NO_CODE, Service, assert_invalid, assert_refused},
+    shop::Shop,
+    stripe::Instead,
+};
+
+const SESSIONS: &str = "/v1/checkout/sessions";
+
+#[tokio::test]
+async fn a_buyer_is_sent_to_the_provider_and_the_order_waits() {
+    let shop = Shop::open().await;
+    let begun = shop
+        .checkout(json!({
+            "externalUserId": "ann", "successUrl": "https://shop.example/ok?s={CHECKOUT_SESSION_ID}",
+            "cancelUrl": "https://shop.example/no", "customerEmail": "ann@mail.example",
+        }))
+        .await
+        .expect(200);
+    let checkout = begun["checkoutId"].as_str().unwrap();
+    assert_eq!(begun["url"], format!("https://pay.example/{checkout}"));
+    let calls = shop.stripe.calls(SESSIONS);
+    let [call] = calls.as_slice() else {
+        panic!("one session, not {calls:?}")
+    };
+    assert_eq!(call.key, format!("Bearer {}", crate::stripe::SECRET_KEY));
+    let order_id = begun["orderId"].as_str().unwrap();
+    assert!(
+        call.operation.contains(order_id),
+        "a key for each order: {}",
+        call.operation
+    );
+    for (name, value) in [
+        ("mode", "payment"),
+        ("line_items[0][price_data][currency]", "eur"),
+        ("line_items[0][price_data][unit_amount]", "500"),
+        ("customer_creation", "always"),
+        ("customer_email", "ann@mail.example"),
+        (
+            "success_url",
+            "https://shop.example/ok?s={CHECKOUT_SESSION_ID}",
+        ),
+        ("cancel_url", "https://shop.example/no"),
+        ("client_reference_id", order_id),
+        ("metadata[scrip_order_id]", order_id),
+        ("metadata[scrip_external_user_id]", "ann"),
+        ("payment_intent_data[metadata][scrip_order_id]", order_id),
+    ] {
+        assert_eq!(
+            call.form.get(name).map(String::as_str),
+            Some(value),
+            "{name}"
+        );
+    }
+    let order = shop.order(&begun["orderId"]).await;
+    assert_eq!(order["status"], "pending");
+    assert_eq!(order["kind"], "checkout");
+    assert_eq!(order["amountCents"], 500);
+    assert_eq!(order["currency"], "EUR");
+    assert_eq!(order["externalUserId"], "ann");
+    assert_eq!(order["customerEmail"], "ann@mail.example");
+    assert_eq!(order["checkoutId"], checkout);
+    for field in ["code", "paidAt"] {
+        assert!(
+            order[field].is_null() && order.get(field).is_some(),
+            "{field}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_wallet_of_its_own_is_made_by_the_payment() {
+    let shop = Shop::open().await;
+    let begun = shop
+        .checkout_with(&shop.service.publishable, json!({}))
+        .await
+        .expect(200);
+    let waiting = shop.order(&begun["orderId"]).await;
+    assert!(waiting["code"].is_null() && waiting["walletId"].is_null());
+    shop.pay(&begun).await;
+    let paid = shop.order(&begun["orderId"]).await;
+    assert_eq!(
+        (&paid["status"], &paid["balance"]),
+        (&json!("paid"), &json!(100))
+    );
+    let code = paid["code"].as_str().expect("a code");
+    let wallet = shop
+        .service
+        .publishable
+        .get(&format!("/api/v1/wallets/{code}"))
+        .await
+        .expect(200);
+    assert_eq!(wallet["balances"][0]["balance"], 100);
+}
+
+#[tokio::test]
+async fn a_code_wallet_is_topped_up() {
+    let shop = Shop::open().await;
+    let code = shop.service.code().await;
+    let begun = shop
+        .checkout_with(
+            &shop.service.publishable,
+            json!({"code": code.to_lowercase()}),
+        )
+        .await
+        .expect(200);
+    shop.pay(&begun).await;
+    let order = shop.order(&begun["orderId"]).await;
+    assert_eq!(
+        (&order["code"], &order["balance"]),
+        (&json!(code), &json!(100))
+    );
+}
+
+#[tokio::test]
+async fn a_returning_buyer_is_the_providers_customer() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    shop.pay(&begun).await;
+    shop.checkout(json!({"externalUserId": "ann", "customerEmail": "new@mail.example"}))
+        .await
+        .expect(200);
+    let calls = shop.stripe.calls(SESSIONS);
+    let form = &calls[1].form;
+    assert_eq!(form.get("customer").map(String::as_str), Some("cus_1"));
+    assert!(!form.contains_key("customer_creation") && !form.contains_key("customer_email"));
+}
+
+#[tokio::test]
+async fn a_customer_that_the_provider_forgot_buys_as_a_new_one() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    shop.pay(&begun).await;
+    let gone = json!({"error": {
+        "type": "invalid_request_error", "code": "resource_missing", "param": "customer",
+        "message": "No such customer.",
+    }});
+    shop.stripe.instead(SESSIONS, Instead::Status(400, gone));
+    shop.begun("ann").await;
+    let calls = shop.stripe.calls(SESSIONS);
+    assert_eq!(calls.len(), 3);
+    assert!(calls[1].form.contains_key("customer") && !calls[2].form.contains_key("customer"));
+    assert_ne!(calls[1].operation, calls[2].operation);
+}
+
+#[tokio::test]
+async fn codes_of_the_provider_make_it_cheaper() {
+    let shop = Shop::open().await;
+    let form = async |fields| {
+        shop.checkout(fields).await.expect(200);
+        shop.stripe.calls(SESSIONS).pop().unwrap().form
+    };
+    let may_enter = form(json!({"allowPromotionCodes": true})).await;
+    assert_eq!(
+        may_enter.get("allow_promotion_codes").map(String::as_str),
+        Some("true")
+    );
+    let applied = form(json!({"discountCode": "SUMMER", "allowPromotionCodes": true})).await;
+    assert_eq!(
+        applied
+            .get("discounts[0][promotion_code]")
+            .map(String::as_str),
+        Some("promo_1")
+    );
+    assert!(
+        !applied.contains_key("allow_promotion_codes"),
+        "the code wins"
+    );
+    let reply = shop.checkout(json!({"discountCode": "WINTER"})).await;
+    assert_refused(&reply, 400, "invalid_discount_code");
+    assert_eq!(reply.body["param"], "discountCode");
+}
+
+#[tokio::test]
+async fn a_second_subscription_to_the_same_product_is_refused() {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    let begun = shop
+        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
+        .await
+        .expect(200);
+    shop.subscribe(&begun, "sub_1").await;
+    let wallet = shop.wallet("ann").await;
+    assert_eq!(wallet["subscriptions"][0]["priceId"], tier.as_str());
+    assert_eq!(wallet["features"], json!(["pro"]));
+    let reply = shop
+        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
+        .await;
+    assert_refused(&reply, 409, "already_subscribed");
+    shop.checkout(json!({"priceId": tier, "externalUserId": "bea"}))
+        .await
+        .expect(200);
+}
+
+#[tokio::test]
+async fn a_tier_is_made_at_the_provider_once() {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    for user in ["ann", "bea"] {
+        shop.checkout(json!({"priceId": tier, "externalUserId": user}))
+            .await
+            .expect(200);
+    }
+    let made: Vec<_> = shop
+        .stripe
+        .calls("/v1/prices")
+        .into_iter()
+        .filter(|call| call.method == "POST")
+        .collect();
+    let [made] = made.as_slice() else {
+        panic!("one price, not {made:?}")
+    };
+    assert_eq!(made.form.get("metadata[scrip_price_id]"), Some(&tier));
+    assert_eq!(
+        made.form.get("recurring[interval]").map(String::as_str),
+        Some("month")
+    );
+    let form = shop.stripe.calls(SESSIONS).pop().unwrap().form;
+    assert_eq!(form.get("mode").map(String::as_str), Some("subscription"));
+    assert!(form.contains_key("subscription_data[metadata][scrip_order_id]"));
+    assert!(!form.contains_key("customer_creation"));
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_the_body_is_named() {
+    let shop = Shop::open().await;
+    let refused = async |fields, param: &str| {
+        let reply = shop.checkout(fields).await;
+        assert_invalid(&reply, param);
+    };
+    let no_price = shop
+        .service
+        .secret
+        .post("/api/v1/checkout", &json!({}))
+        .await;
+    assert_invalid(&no_price, "priceId");
+    refused(json!({"priceId": 5}), "priceId").await;
+    refused(json!({"successUrl": "nowhere"}), "successUrl").await;
+    refused(json!({"cancelUrl": "javascript:alert(1)"}), "cancelUrl").await;
+    refused(json!({"customerEmail": "not an address"}), "customerEmail").await;
+    refused(json!({"discountCode": ""}), "discountCode").await;
+    refused(json!({"allowPromotionCodes": "yes"}), "allowPromotionCodes").await;
+    refused(json!({"externalUserId": ""}), "externalUserId").await;
+    let both = shop
+        .checkout(json!({"externalUserId": "ann", "code": NO_CODE}))
+        .await;
+    assert_refused(&both, 400, "conflicting_wallet");
+}
+
+#[tokio::test]
+async fn a_publishable_key_names_no_user_and_leads_nowhere_else() {
+    let shop = Shop::open().await;
+    let browser = &shop.service.publishable;
+    let reply = shop
+        .checkout_with(browser, json!({"externalUserId": "ann"}))
+        .await;
+    assert_refused(&reply, 403, "secret_key_required");
+    shop.service
+        .set(ProjectChange {
+            allowed_origins: Some(vec!["https://shop.example".into()]),
+            ..ProjectChange::default()
+        })
+        .await;
+    for evil in [
+        "https://evil.example/",
+        "https://shop.example@evil.example",
+        "https://shop.example.",
+        "https://shop.example:444/",
+        "http://shop.example/",
+        "javascript:alert(1)",
+    ] {
+        for param in ["successUrl", "cancelUrl"] {
+            let reply = shop.checkout_with(browser, json!({param: evil})).await;
+            assert_refused(&reply, 403, "redirect_not_allowed");
+            assert_eq!(reply.body["param"], param, "{evil}");
+        }
+    }
+    let allowed = json!({"successUrl": "HTTPS://SHOP.EXAMPLE/ok"});
+    shop.checkout_with(browser, allowed).await.expect(200);
+    let anywhere = json!({"successUrl": "http://else.example/ok"});
+    shop.checkout(anywhere).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_project_of_users_sells_to_users_only() {
+    let shop = Shop::open().await;
+    let mode = Some(Mode::ExternalUsers);
+    shop.service
+        .set(ProjectChange {
+            mode,
+            ..ProjectChange::default()
+        })
+        .await;
+    assert_refused(
+        &shop.checkout(json!({})).await,
+        403,
+        "anonymous_wallets_disabled",
+    );
+    shop.begun("ann").await;
+}
+
+#[tokio::test]
+async fn a_price_that_is_not_offered_is_not_sold() {
+    let shop = Shop::open().await;
+    for unknown in ["price_00000000000000000000000001", "x"] {
+        let reply = shop.checkout(json!({"priceId": unknown})).await;
+        assert_refused(&reply, 404, "price_not_found");
+    }
+    let stranger = shop.service.stranger(KeyKind::Secret).await;
+    let reply = shop.checkout_with(&stranger, json!({})).await;
+    assert_refused(&reply, 404, "price_not_found");
+    let change = PriceChange {
+        active: Some(false),
+        ..PriceChange::default()
+    };
+    let (project, product) = (
+        shop.service.project.id,
+        shop.service.product.parse().unwrap(),
+    );
+    let price = shop.price.parse().unwrap();
+    shop.service
+        .catalog
+        .update_price(project, product, price, change)
+        .await
+        .unwrap();
+    assert_refused(&shop.checkout(json!({})).await, 404, "price_not_found");
+}
+
+#[tokio::test]
+async fn codes_that_open_nothing_are_counted_here_too() {
+    let shop = Shop::open().await;
+    let browser = &shop.service.publishable;
+    for attempt in 0..20 {
+        let reply = shop.checkout_with(browser, json!({"code": NO_CODE})).await;
+        assert_refused(&reply, 404, "wallet_not_found");
+        if attempt % 10 == 9 {
+            // The bucket of requests fills again.
+            shop.service.clock.advance_millis(10_000);
+        }
+    }
+    let code = shop.service.code().await;
+    let reply = shop.checkout_with(browser, json!({"code": code})).await;
+    assert_refused(&reply, 429, "too_many_invalid_codes");
+    shop.checkout(json!({"code": code})).await.expect(200);
+    assert_refused(
+        &shop.checkout(json!({"code": NO_CODE})).await,
+        404,
+        "wallet_not_found",
+    );
+}
+
+#[tokio::test]
+async fn without_a_provider_nothing_is_sold() {
+    let service = Service::start().await;
+    let price = service.add_price(100).await;
+    let reply = service
+        .secret
+        .post("/api/v1/checkout", &json!({"priceId": price}))
+        .await;
+    assert_refused(&reply, 409, "provider_not_configured");
+}
+
+#[tokio::test]
+async fn no_order_is_seen_of_a_checkout_that_the_provider_failed() {
+    let shop = Shop::open().await;
+    let refusal = json!({"error": {"type": "card_error", "message": "No."}});
+    for instead in [
+        Instead::Status(400, refusal),
+        Instead::Status(
+            401,
+            json!({"error": {"type": "invalid_request_error", "message": "Key?"}}),
+        ),
+        Instead::Status(
+            500,
+            json!({"error": {"type": "api_error", "message": "Oops."}}),
+        ),
+        Instead::Status(500, json!("nonsense")),
+        Instead::Garbage,
+    ] {
+        shop.stripe.instead(SESSIONS, instead.clone());
+        let reply = shop.checkout(json!({"externalUserId": "ann"})).await;
+        assert_refused(&reply, 502, "provider_error");
+    }
+    let list = shop.service.secret.get("/api/v1/orders").await.expect(200);
+    assert_eq!(list["orders"], json!([]));
+    let nothing = ProviderChange::None;
+    let project = shop.service.project.id;
+    let catalog = &shop.service.catalog;
+    catalog
+        .update_project(project, ProjectChange::default(), Some(nothing))
+        .await
+        .unwrap();
+    assert_refused(
+        &shop.checkout(json!({})).await,
+        409,
+        "provider_not_configured",
+    );
+}
+
+#[tokio::test]
+async fn pages_to_return_to_are_there_without_being_named() {
+    let shop = Shop::open().await;
+    shop.begun("ann").await;
+    let form = shop.stripe.calls(SESSIONS).pop().unwrap().form;
+    for name in ["success_url", "cancel_url"] {
+        let url = &form[name];
+        assert!(url.starts_with(&shop.service.base), "{url}");
+        let path = url.trim_start_matches(&shop.service.base);
+        assert_eq!(
+            shop.service
+                .anonymous(reqwest::Method::GET, path)
+                .await
+                .status,
+            200
+        );
+    }
+}

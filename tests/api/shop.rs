@@ -1,0 +1,199 @@
+//! A service whose project sells through Stripe's double.
+
+use domain::{
+    Timestamp,
+    catalog::{Interval, ProductType},
+};
+use reqwest::Method;
+use scrip::catalog::{NewPrice, NewProduct, ProjectChange, ProviderChange};
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, Reply},
+    service::Service,
+    stripe::{self, Stripe},
+};
+
+pub(crate) struct Shop {
+    pub(crate) service: Service,
+    pub(crate) stripe: Stripe,
+    /// 100 credits for 5.00 EUR.
+    pub(crate) price: String,
+    events: std::cell::Cell<u32>,
+}
+
+impl Shop {
+    pub(crate) async fn open() -> Self {
+        let stripe = Stripe::start().await;
+        let service = Service::beside(&stripe.base, |_| {}).await;
+        let provider = ProviderChange::Stripe {
+            secret_key: Some(stripe::SECRET_KEY.into()),
+            webhook_secret: Some(stripe::WEBHOOK_SECRET.into()),
+        };
+        let nothing = ProjectChange::default();
+        let project = service.project.id;
+        let catalog = &service.catalog;
+        catalog
+            .update_project(project, nothing, Some(provider))
+            .await
+            .unwrap();
+        let price = service.add_price(100).await;
+        Self {
+            service,
+            stripe,
+            price,
+            events: 0.into(),
+        }
+    }
+
+    /// Asks for a checkout with the secret key.
+    pub(crate) async fn checkout(&self, fields: Value) -> Reply {
+        self.checkout_with(&self.service.secret, fields).await
+    }
+
+    pub(crate) async fn checkout_with(&self, client: &Client, mut fields: Value) -> Reply {
+        if fields.get("priceId").is_none() {
+            fields["priceId"] = json!(self.price);
+        }
+        client.post("/api/v1/checkout", &fields).await
+    }
+
+    /// A checkout for a user that was begun.
+    pub(crate) async fn begun(&self, user: &str) -> Value {
+        self.checkout(json!({"externalUserId": user}))
+            .await
+            .expect(200)
+    }
+
+    pub(crate) async fn order(&self, id: &Value) -> Value {
+        let path = format!("/api/v1/orders/{}", id.as_str().unwrap());
+        self.service.secret.get(&path).await.expect(200)
+    }
+
+    /// Reports an event; a new one each time.
+    pub(crate) async fn report(&self, kind: &str, object: &Value) -> Reply {
+        self.events.set(self.events.get() + 1);
+        let id = format!("evt_{}", self.events.get());
+        let (body, header) = stripe::event(&id, kind, object, self.now());
+        self.deliver(&body, &header).await
+    }
+
+    /// Delivers a webhook.
+    pub(crate) async fn deliver(&self, body: &str, signature: &str) -> Reply {
+        let path = format!("/webhooks/stripe/{}", self.service.project.id);
+        let request = self.service.secret.request(Method::POST, &path);
+        let request = request
+            .header("stripe-signature", signature)
+            .body(body.to_owned());
+        Client::send(request).await.unwrap()
+    }
+
+    /// Has the checkout paid, and that reported.
+    pub(crate) async fn pay(&self, begun: &Value) -> Value {
+        let session = self.stripe.pay(begun["checkoutId"].as_str().unwrap());
+        let reply = self.report("checkout.session.completed", &session).await;
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        session
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.service.handle.now()
+    }
+
+    /// A product with a tier of so many credits for 19.00 EUR a month; the price.
+    pub(crate) async fn add_tier(&self, credits: i64) -> String {
+        let catalog = &self.service.catalog;
+        let project = self.service.project.id;
+        let product = NewProduct {
+            name: "Pro".into(),
+            kind: ProductType::Subscription,
+            description: None,
+            credit_unit: Some("credits".into()),
+            free_grant: None,
+            active: true,
+        };
+        let product = catalog.create_product(project, product).await.unwrap();
+        self.add_price_of(product.id, Interval::Month, credits, &["pro"])
+            .await
+    }
+
+    pub(crate) async fn add_price_of(
+        &self,
+        product: domain::id::ProductId,
+        interval: Interval,
+        credits_granted: i64,
+        features: &[&str],
+    ) -> String {
+        let new = NewPrice {
+            label: Some("Studio".into()),
+            amount_cents: 1900,
+            currency: "EUR".into(),
+            credits_granted,
+            credits_product: None,
+            credits_expire_after_days: None,
+            rollover: false,
+            features: features.iter().map(|&slug| slug.into()).collect(),
+            interval,
+        };
+        let project = self.service.project.id;
+        let price = self
+            .service
+            .catalog
+            .create_price(project, product, new)
+            .await;
+        price.unwrap().id.to_string()
+    }
+}
+
+impl Shop {
+    /// A user's wallet.
+    pub(crate) async fn wallet(&self, user: &str) -> Value {
+        let path = format!("/api/v1/wallets/external?externalUserId={user}");
+        self.service.secret.get(&path).await.expect(200)
+    }
+
+    /// A subscription as the provider would have it after this checkout.
+    pub(crate) fn subscription(&self, begun: &Value, id: &str) -> Value {
+        let checkout = begun["checkoutId"].as_str().unwrap();
+        let calls = self.stripe.calls("/v1/checkout/sessions");
+        let order = begun["orderId"].as_str().unwrap();
+        let form = &calls
+            .iter()
+            .find(|call| call.form["client_reference_id"] == order)
+            .unwrap()
+            .form;
+        let _ = checkout;
+        let price = &form["line_items[0][price]"];
+        json!({
+            "id": id, "object": "subscription", "customer": "cus_1", "status": "active",
+            "metadata": {
+                "scrip_project_id": self.service.project.id.to_string(),
+                "scrip_order_id": order,
+            },
+            "items": {"object": "list", "data": [{
+                "price": {"id": price, "product": "prod_x", "metadata": {
+                    "scrip_price_id": form["metadata[scrip_price_id]"],
+                }},
+                "current_period_end": (self.now().0 / 1000) + 30 * 86_400,
+            }]},
+        })
+    }
+
+    /// Has a subscription's checkout paid, and that reported.
+    pub(crate) async fn subscribe(&self, begun: &Value, id: &str) -> Value {
+        let subscription = self.subscription(begun, id);
+        self.stripe
+            .put(&format!("/v1/subscriptions/{id}"), subscription.clone());
+        let checkout = begun["checkoutId"].as_str().unwrap();
+        self.stripe.pay(checkout);
+        let fields = json!({
+            "subscription": id, "invoice": format!("in_first_{id}"), "payment_intent": null,
+            "amount_total": 1900,
+        });
+        let path = format!("/v1/checkout/sessions/{checkout}");
+        let session = self.stripe.set(&path, fields);
+        let reply = self.report("checkout.session.completed", &session).await;
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        subscription
+    }
+}
