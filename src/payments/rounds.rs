@@ -88,6 +88,12 @@ impl Payments {
         }
     }
 
+    /// Asks the provider about the project's orders that stay pending, as each round does.
+    pub async fn ask_about_pending(&self, project: ProjectId) -> Result<(), AdvanceError> {
+        let project = self.0.catalog.project(project)?;
+        Ok(self.reconcile(&project).await?)
+    }
+
     /// Moves a sandbox's clock on by so many seconds; the instant that it then shows. All that falls
     /// due on the way has happened by then.
     pub async fn advance(

@@ -197,3 +197,15 @@ impl Shop {
         subscription
     }
 }
+
+impl Shop {
+    /// The product of a price.
+    pub(crate) fn product_of(&self, price: &str) -> domain::id::ProductId {
+        let project = self
+            .service
+            .catalog
+            .project(self.service.project.id)
+            .unwrap();
+        project.any_price(&price.parse().unwrap()).unwrap().product
+    }
+}

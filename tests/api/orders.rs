@@ -1,0 +1,183 @@
+//! `GET /orders` and `GET /orders/{orderIdOrCheckoutId}`
+
+use std::collections::BTreeSet;
+
+use domain::catalog::KeyKind;
+use serde_json::json;
+
+use crate::{
+    service::{assert_invalid, assert_refused},
+    shop::Shop,
+};
+
+#[tokio::test]
+async fn an_order_is_read_by_its_own_or_its_checkouts_identifier() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let by_order = shop.order(&begun["orderId"]).await;
+    let by_checkout = shop.order(&begun["checkoutId"]).await;
+    assert_eq!(by_order, by_checkout);
+    shop.service.handle.fold_all().await.unwrap();
+    assert_eq!(
+        shop.order(&begun["checkoutId"]).await,
+        by_checkout,
+        "folded, too"
+    );
+}
+
+#[tokio::test]
+async fn a_publishable_key_sees_all_but_the_buyers_address() {
+    let shop = Shop::open().await;
+    let begun = shop
+        .checkout(json!({"customerEmail": "ann@mail.example"}))
+        .await
+        .expect(200);
+    shop.pay(&begun).await;
+    let path = format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap());
+    let mut seen = shop.service.publishable.get(&path).await.expect(200);
+    assert!(seen.get("customerEmail").is_none(), "{seen}");
+    let all = shop.order(&begun["orderId"]).await;
+    assert_eq!(
+        all["customerEmail"], "buyer@mail.example",
+        "as the buyer entered it"
+    );
+    seen["customerEmail"] = all["customerEmail"].clone();
+    assert_eq!(seen, all);
+    assert!(seen["code"].is_string());
+}
+
+#[tokio::test]
+async fn what_is_no_order_of_the_project_is_not_found() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let order = begun["orderId"].as_str().unwrap();
+    let secret = &shop.service.secret;
+    let altered = format!("{}0", &order[..order.len() - 1]);
+    let altered = if altered == order {
+        order.replace("ord_0", "ord_1")
+    } else {
+        altered
+    };
+    for unknown in [altered.as_str(), "ord_x", "cs_test_x", "x", "%FF", "hold_x"] {
+        let reply = secret.get(&format!("/api/v1/orders/{unknown}")).await;
+        assert_refused(&reply, 404, "order_not_found");
+    }
+    let stranger = shop.service.stranger(KeyKind::Secret).await;
+    for name in ["orderId", "checkoutId"] {
+        let reply = stranger
+            .get(&format!("/api/v1/orders/{}", begun[name].as_str().unwrap()))
+            .await;
+        assert_refused(&reply, 404, "order_not_found");
+    }
+    assert_eq!(
+        stranger.get("/api/v1/orders").await.expect(200)["orders"],
+        json!([])
+    );
+}
+
+#[tokio::test]
+async fn the_list_needs_a_secret_key() {
+    let shop = Shop::open().await;
+    let reply = shop.service.publishable.get("/api/v1/orders").await;
+    assert_refused(&reply, 403, "secret_key_required");
+}
+
+#[tokio::test]
+async fn a_bad_limit_or_cursor_is_named() {
+    let shop = Shop::open().await;
+    for (query, param) in [
+        ("limit=0", "limit"),
+        ("limit=101", "limit"),
+        ("cursor=c1_5", "cursor"),
+    ] {
+        let reply = shop
+            .service
+            .secret
+            .get(&format!("/api/v1/orders?{query}"))
+            .await;
+        assert_invalid(&reply, param);
+    }
+}
+
+#[tokio::test]
+async fn pages_have_each_order_once_newest_first_while_new_ones_arrive() {
+    let shop = Shop::open().await;
+    let mut placed = Vec::new();
+    for number in 0..7 {
+        let begun = shop.begun(&format!("user {number}")).await;
+        placed.push(begun["orderId"].as_str().unwrap().to_owned());
+        shop.service.clock.advance_millis(1000);
+        if number == 3 {
+            // Half of them in the books, half of them not yet.
+            shop.service.handle.fold_all().await.unwrap();
+        }
+    }
+    placed.reverse();
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = shop
+            .service
+            .secret
+            .get(&format!("/api/v1/orders?limit=3{cursor}"))
+            .await
+            .expect(200);
+        let orders = page["orders"].as_array().unwrap();
+        seen.extend(
+            orders
+                .iter()
+                .map(|order| order["id"].as_str().unwrap().to_owned()),
+        );
+        shop.begun("late").await;
+        let Some(next) = page["nextCursor"].as_str() else {
+            break;
+        };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!(seen, placed);
+    let all = shop
+        .service
+        .secret
+        .get("/api/v1/orders?limit=100")
+        .await
+        .expect(200);
+    let all: BTreeSet<_> = all["orders"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|o| o["id"].to_string())
+        .collect();
+    assert_eq!(all.len(), 10);
+}
+
+#[tokio::test]
+async fn an_order_expires_after_a_day_and_a_late_payment_still_counts() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let unseen = shop.begun("bea").await;
+    shop.service.clock.advance_millis(24 * 3600 * 1000 - 1);
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "pending");
+    shop.service.clock.advance_millis(1);
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "expired");
+    shop.service.handle.fold_all().await.unwrap();
+    let scope = shop
+        .service
+        .catalog
+        .project(shop.service.project.id)
+        .unwrap()
+        .scope
+        .clone();
+    assert_eq!(
+        shop.service.handle.expire_due(&scope).await,
+        Ok(1),
+        "the one that nobody touched"
+    );
+    assert_eq!(shop.service.handle.expire_due(&scope).await, Ok(0));
+    assert_eq!(shop.order(&unseen["orderId"]).await["status"], "expired");
+    shop.pay(&begun).await;
+    let paid = shop.order(&begun["orderId"]).await;
+    assert_eq!(
+        (&paid["status"], &paid["balance"]),
+        (&json!("paid"), &json!(100))
+    );
+}

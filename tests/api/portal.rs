@@ -1,0 +1,161 @@
+//! `GET /wallets/{code}/portal` and `POST /wallets/external/portal`
+
+use scrip::catalog::{ProjectChange, ProviderChange};
+use serde_json::{Value, json};
+
+use crate::{
+    client::Reply,
+    service::{NO_CODE, assert_invalid, assert_refused},
+    shop::Shop,
+    stripe::Instead,
+};
+
+const BACK: &str = "https://shop.example/account";
+
+async fn external(shop: &Shop, user: &str) -> Reply {
+    let body = json!({"externalUserId": user, "returnUrl": BACK});
+    shop.service
+        .secret
+        .post("/api/v1/wallets/external/portal", &body)
+        .await
+}
+
+async fn by_code(shop: &Shop, code: &str, back: &str) -> Reply {
+    let query = url::form_urlencoded::byte_serialize(back.as_bytes()).collect::<String>();
+    let path = format!("/api/v1/wallets/{code}/portal?returnUrl={query}");
+    shop.service.publishable.get(&path).await
+}
+
+/// A code wallet with a purchase.
+async fn bought(shop: &Shop) -> String {
+    let begun = shop.checkout(json!({})).await.expect(200);
+    shop.pay(&begun).await;
+    let order = shop.order(&begun["orderId"]).await;
+    order["code"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_customer_gets_a_portal() {
+    let shop = Shop::open().await;
+    let code = bought(&shop).await;
+    let opened = by_code(&shop, &code, BACK).await.expect(200);
+    assert!(
+        opened["url"]
+            .as_str()
+            .unwrap()
+            .starts_with("https://portal.example/")
+    );
+    let visit = shop
+        .stripe
+        .calls("/v1/billing_portal/sessions")
+        .pop()
+        .unwrap();
+    assert_eq!(visit.form["customer"], "cus_1");
+    assert_eq!(visit.form["return_url"], BACK);
+    let begun = shop.begun("ann").await;
+    shop.pay(&begun).await;
+    assert!(external(&shop, "ann").await.expect(200)["url"].is_string());
+    let configurations = shop.stripe.calls("/v1/billing_portal/configurations");
+    assert_eq!(configurations.len(), 1, "one offer, one configuration");
+}
+
+#[tokio::test]
+async fn subscribers_can_switch_between_the_tiers_of_their_product() {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    let product = shop.product_of(&tier);
+    let interval = domain::catalog::Interval::Month;
+    shop.add_price_of(product, interval, 900, &[]).await;
+    shop.add_tier(7).await;
+    let begun = shop
+        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
+        .await
+        .expect(200);
+    shop.subscribe(&begun, "sub_1").await;
+    external(&shop, "ann").await.expect(200);
+    let offered = shop
+        .stripe
+        .calls("/v1/billing_portal/configurations")
+        .pop()
+        .unwrap()
+        .form;
+    assert_eq!(offered["features[subscription_update][enabled]"], "true");
+    let products = offered.keys().filter(|key| key.ends_with("[product]"));
+    assert_eq!(products.count(), 2, "{offered:?}");
+}
+
+#[tokio::test]
+async fn without_a_purchase_there_is_none() {
+    let shop = Shop::open().await;
+    let code = shop.service.code().await;
+    assert_refused(&by_code(&shop, &code, BACK).await, 409, "no_purchase");
+    shop.service.grant("ann", 5).await;
+    assert_refused(&external(&shop, "ann").await, 409, "no_purchase");
+    shop.begun("bea").await;
+    assert_refused(&external(&shop, "bea").await, 409, "no_purchase");
+}
+
+#[tokio::test]
+async fn a_wallet_that_is_not_there_has_none() {
+    let shop = Shop::open().await;
+    assert_refused(
+        &by_code(&shop, NO_CODE, BACK).await,
+        404,
+        "wallet_not_found",
+    );
+    assert_refused(&external(&shop, "nobody").await, 404, "wallet_not_found");
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_named() {
+    let shop = Shop::open().await;
+    let code = bought(&shop).await;
+    assert_invalid(&by_code(&shop, &code, "nowhere").await, "returnUrl");
+    let missing = format!("/api/v1/wallets/{code}/portal");
+    assert_invalid(&shop.service.publishable.get(&missing).await, "returnUrl");
+    let path = "/api/v1/wallets/external/portal";
+    let post = async |body: Value| shop.service.secret.post(path, &body).await;
+    assert_invalid(&post(json!({"returnUrl": BACK})).await, "externalUserId");
+    assert_invalid(&post(json!({"externalUserId": "ann"})).await, "returnUrl");
+    let refused = shop.service.publishable.post(path, &json!({})).await;
+    assert_refused(&refused, 403, "secret_key_required");
+    shop.service
+        .set(ProjectChange {
+            allowed_origins: Some(vec!["https://shop.example".into()]),
+            ..ProjectChange::default()
+        })
+        .await;
+    let elsewhere = by_code(&shop, &code, "https://evil.example/").await;
+    assert_refused(&elsewhere, 403, "redirect_not_allowed");
+    by_code(&shop, &code, BACK).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_provider_that_fails_or_is_gone_is_told_apart() {
+    let shop = Shop::open().await;
+    let code = bought(&shop).await;
+    let sessions = "/v1/billing_portal/sessions";
+    shop.stripe
+        .instead(sessions, Instead::Status(500, json!({})));
+    assert_refused(&by_code(&shop, &code, BACK).await, 502, "provider_error");
+    let gone = json!({"error": {"code": "resource_missing", "param": "customer", "message": "?"}});
+    shop.stripe.instead(sessions, Instead::Status(400, gone));
+    assert_refused(&by_code(&shop, &code, BACK).await, 409, "no_purchase");
+    let gone =
+        json!({"error": {"code": "resource_missing", "param": "configuration", "message": "?"}});
+    shop.stripe.instead(sessions, Instead::Status(400, gone));
+    by_code(&shop, &code, BACK).await.expect(200);
+    let nobody = Some(ProviderChange::None);
+    let project = shop.service.project.id;
+    let nothing = ProjectChange::default();
+    shop.service
+        .catalog
+        .update_project(project, nothing, nobody)
+        .await
+        .unwrap();
+    assert_refused(
+        &by_code(&shop, &code, BACK).await,
+        409,
+        "provider_not_configured",
+    );
+}

@@ -1,0 +1,577 @@
+//! `POST /webhooks/stripe/{projectId}`: what is believed, and what it brings.
+
+use reqwest::Method;
+use scrip::catalog::{ProjectChange, ProviderChange};
+use serde_json::{Value, json};
+
+use crate::{
+    client::Client,
+    service::assert_refused,
+    shop::Shop,
+    stripe::{self, Instead},
+};
+
+const COMPLETED: &str = "checkout.session.completed";
+
+/// The deltas of a user's ledger with their reasons, oldest first.
+async fn ledger(shop: &Shop, user: &str) -> Vec<(i64, String)> {
+    let path = format!("/api/v1/wallets/external/ledger?externalUserId={user}&limit=100");
+    let page = shop.service.secret.get(&path).await.expect(200);
+    let entries = page["entries"].as_array().unwrap().iter().rev();
+    let line = |entry: &Value| {
+        (
+            entry["delta"].as_i64().unwrap(),
+            entry["reason"].as_str().unwrap().to_owned(),
+        )
+    };
+    entries.map(line).collect()
+}
+
+fn lines(expected: &[(i64, &str)]) -> Vec<(i64, String)> {
+    expected
+        .iter()
+        .map(|&(delta, reason)| (delta, reason.to_owned()))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_payment_is_fulfilled_once_however_often_it_is_reported() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    let (body, header) = stripe::event("evt_same", COMPLETED, &session, shop.now());
+    let deliveries = (0..100).map(|_| shop.deliver(&body, &header));
+    for reply in futures_util::future::join_all(deliveries).await {
+        assert_eq!(reply.status, 200, "{}", reply.body);
+    }
+    // Another event about the same payment.
+    shop.report("checkout.session.async_payment_succeeded", &session)
+        .await
+        .expect(200);
+    assert_eq!(ledger(&shop, "ann").await, lines(&[(100, "purchase")]));
+    let order = shop.order(&begun["orderId"]).await;
+    assert_eq!(order["status"], "paid");
+    assert!(order["paidAt"].is_string());
+    assert_eq!(order["customerEmail"], "buyer@mail.example");
+}
+
+#[tokio::test]
+async fn what_was_charged_is_what_the_order_shows() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let checkout = begun["checkoutId"].as_str().unwrap();
+    shop.stripe.pay(checkout);
+    let path = format!("/v1/checkout/sessions/{checkout}");
+    let session = shop.stripe.set(&path, json!({"amount_total": 400}));
+    shop.report(COMPLETED, &session).await.expect(200);
+    assert_eq!(shop.order(&begun["orderId"]).await["amountCents"], 400);
+}
+
+#[tokio::test]
+async fn forged_stale_and_damaged_webhooks_change_nothing() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    let now = shop.now();
+    let (body, good) = stripe::event("evt_1", COMPLETED, &session, now);
+    let hour = 3600;
+    let (_, stale) = stripe::event("evt_1", COMPLETED, &session, now.plus_seconds(-hour));
+    let (_, early) = stripe::event("evt_1", COMPLETED, &session, now.plus_seconds(hour));
+    let refused = async |body: &str, header: &str| {
+        let reply = shop.deliver(body, header).await;
+        assert_refused(&reply, 400, "invalid_signature");
+    };
+    refused(&body, "").await;
+    refused(&body, "t=1,v1=00").await;
+    refused(&body, &stale).await;
+    refused(&body, &early).await;
+    refused(&body[..body.len() - 1], &good).await;
+    refused(&body.replace("cs_test", "cs_live"), &good).await;
+    let bare = shop.service.secret.request(
+        Method::POST,
+        &format!("/webhooks/stripe/{}", shop.service.project.id),
+    );
+    assert_refused(
+        &Client::send(bare.body(body.clone())).await.unwrap(),
+        400,
+        "invalid_signature",
+    );
+    for project in ["proj_00000000000000000000000001", "x"] {
+        let request = shop
+            .service
+            .secret
+            .request(Method::POST, &format!("/webhooks/stripe/{project}"));
+        let request = request.header("stripe-signature", &good).body(body.clone());
+        assert_refused(
+            &Client::send(request).await.unwrap(),
+            400,
+            "invalid_signature",
+        );
+    }
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "pending");
+    shop.deliver(&body, &good).await.expect(200);
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+}
+
+#[tokio::test]
+async fn a_replaced_secret_is_believed_for_a_day_more() {
+    let shop = Shop::open().await;
+    let new = Some(ProviderChange::Stripe {
+        secret_key: None,
+        webhook_secret: Some("whsec_new".into()),
+    });
+    let nothing = ProjectChange::default();
+    let project = shop.service.project.id;
+    shop.service
+        .catalog
+        .update_project(project, nothing, new)
+        .await
+        .unwrap();
+    shop.report("customer.created", &json!({}))
+        .await
+        .expect(200);
+    shop.service.clock.advance_millis(24 * 3600 * 1000);
+    let reply = shop.report("customer.created", &json!({})).await;
+    assert_refused(&reply, 400, "invalid_signature");
+}
+
+#[tokio::test]
+async fn what_is_none_of_ours_is_acknowledged() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let mut session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    shop.report("radar.early_fraud_warning.created", &json!({"id": "x"}))
+        .await
+        .expect(200);
+    session["metadata"]["scrip_project_id"] = json!("proj_00000000000000000000000001");
+    shop.report(COMPLETED, &session).await.expect(200);
+    session["metadata"] = json!({});
+    shop.report(COMPLETED, &session).await.expect(200);
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "pending");
+}
+
+#[tokio::test]
+async fn an_asynchronous_payment_comes_or_does_not() {
+    let shop = Shop::open().await;
+    for (outcome, status, balance) in [
+        ("checkout.session.async_payment_succeeded", "paid", 100),
+        ("checkout.session.async_payment_failed", "failed", 0),
+    ] {
+        let begun = shop.begun(status).await;
+        let path = format!(
+            "/v1/checkout/sessions/{}",
+            begun["checkoutId"].as_str().unwrap()
+        );
+        let waiting = shop.stripe.set(
+            &path,
+            json!({"status": "complete", "payment_status": "unpaid"}),
+        );
+        shop.report(COMPLETED, &waiting).await.expect(200);
+        assert_eq!(shop.order(&begun["orderId"]).await["status"], "pending");
+        let payment = if balance > 0 { "paid" } else { "unpaid" };
+        let session = shop.stripe.set(&path, json!({"payment_status": payment}));
+        shop.report(outcome, &session).await.expect(200);
+        let order = shop.order(&begun["orderId"]).await;
+        assert_eq!(
+            (&order["status"], &order["balance"]),
+            (&json!(status), &json!(balance))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_closed_session_expires_its_order() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let path = format!(
+        "/v1/checkout/sessions/{}",
+        begun["checkoutId"].as_str().unwrap()
+    );
+    let session = shop.stripe.set(&path, json!({"status": "expired"}));
+    shop.report("checkout.session.expired", &session)
+        .await
+        .expect(200);
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "expired");
+}
+
+#[tokio::test]
+async fn an_order_that_was_never_placed_is_fulfilled_by_what_its_session_says() {
+    let shop = Shop::open().await;
+    for (target, user) in [
+        (json!({"externalUserId": "ann"}), Some("ann")),
+        (json!({}), None),
+    ] {
+        let begun = shop.checkout(target).await.expect(200);
+        let mut session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+        // As if the service had died between the session and its order.
+        let known: domain::id::OrderId = begun["orderId"].as_str().unwrap().parse().unwrap();
+        let unseen = domain::id::OrderId {
+            serial: domain::id::OrderSerial(known.serial.0 + 1),
+            ..known
+        };
+        session["id"] = json!(format!("cs_test_unseen_{}", user.unwrap_or("nobody")));
+        session["metadata"]["scrip_order_id"] = json!(unseen.to_string());
+        let reply = shop.report(COMPLETED, &session).await;
+        reply.expect(200);
+        let path = format!("/api/v1/orders/{unseen}");
+        let order = shop.service.secret.get(&path).await.expect(200);
+        assert_eq!(
+            (&order["status"], &order["balance"]),
+            (&json!("paid"), &json!(100))
+        );
+        assert_eq!(order["externalUserId"], json!(user));
+        assert_eq!(order["code"].is_string(), user.is_none());
+    }
+}
+
+#[tokio::test]
+async fn refunds_take_what_they_are_worth_and_no_more() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    shop.pay(&begun).await;
+    shop.service.grant("ann", 1000).await;
+    let charge = |refunded: i64| {
+        json!({
+            "id": "ch_1", "object": "charge", "amount": 500, "amount_refunded": refunded,
+            "refunded": refunded == 500, "currency": "eur", "payment_intent": "pi_1", "customer": "cus_1",
+            "metadata": {
+                "scrip_project_id": shop.service.project.id.to_string(),
+                "scrip_order_id": begun["orderId"],
+            },
+        })
+    };
+    shop.report("charge.refunded", &charge(200))
+        .await
+        .expect(200);
+    assert_eq!(shop.order(&begun["orderId"]).await["refundedCents"], 200);
+    shop.report("charge.refunded", &charge(100))
+        .await
+        .expect(200);
+    shop.report("charge.refunded", &charge(200))
+        .await
+        .expect(200);
+    let spend = json!({"externalUserId": "ann", "productId": shop.service.product, "amount": 50, "idempotencyKey": "k"});
+    shop.service
+        .secret
+        .post("/api/v1/wallets/external/deduct", &spend)
+        .await
+        .expect(200);
+    shop.report("charge.refunded", &charge(500))
+        .await
+        .expect(200);
+    let order = shop.order(&begun["orderId"]).await;
+    assert_eq!(
+        (&order["status"], &order["refundedCents"]),
+        (&json!("refunded"), &json!(500))
+    );
+    let expected = [
+        (100, "purchase"),
+        (1000, "manual"),
+        (-40, "refund"),
+        (-50, "deduction"),
+        (-10, "refund"),
+    ];
+    assert_eq!(ledger(&shop, "ann").await, lines(&expected));
+}
+
+#[tokio::test]
+async fn a_refund_that_is_reported_before_its_payment_is_applied_with_it() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let charge = json!({
+        "id": "ch_1", "object": "charge", "amount": 500, "amount_refunded": 500, "refunded": true,
+        "currency": "eur", "payment_intent": "pi_1", "customer": "cus_1",
+        "metadata": {
+            "scrip_project_id": shop.service.project.id.to_string(),
+            "scrip_order_id": begun["orderId"],
+        },
+    });
+    shop.report("charge.refunded", &charge).await.expect(200);
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "pending");
+    shop.pay(&begun).await;
+    let order = shop.order(&begun["orderId"]).await;
+    assert_eq!(
+        (&order["status"], &order["balance"]),
+        (&json!("refunded"), &json!(0))
+    );
+}
+
+#[tokio::test]
+async fn a_dispute_takes_and_gives_back() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    shop.pay(&begun).await;
+    shop.stripe.put(
+        "/v1/payment_intents/pi_1",
+        json!({
+            "id": "pi_1", "amount_received": 500, "latest_charge": "ch_1", "customer": "cus_1",
+            "metadata": {
+                "scrip_project_id": shop.service.project.id.to_string(),
+                "scrip_order_id": begun["orderId"],
+            },
+        }),
+    );
+    let dispute = |status: &str| {
+        json!({
+            "id": "du_1", "object": "dispute", "status": status, "amount": 500, "currency": "eur",
+            "charge": "ch_1", "payment_intent": "pi_1",
+        })
+    };
+    shop.report("charge.dispute.created", &dispute("warning_needs_response"))
+        .await
+        .expect(200);
+    assert_eq!(
+        shop.order(&begun["orderId"]).await["balance"],
+        100,
+        "an inquiry takes nothing"
+    );
+    shop.report("charge.dispute.created", &dispute("needs_response"))
+        .await
+        .expect(200);
+    let open = shop.order(&begun["orderId"]).await;
+    assert_eq!(
+        (&open["status"], &open["balance"]),
+        (&json!("refunded"), &json!(0))
+    );
+    shop.report("charge.dispute.closed", &dispute("won"))
+        .await
+        .expect(200);
+    let won = shop.order(&begun["orderId"]).await;
+    assert_eq!(
+        (&won["status"], &won["balance"]),
+        (&json!("paid"), &json!(100))
+    );
+    let expected = [(100, "purchase"), (-100, "refund"), (100, "refund")];
+    assert_eq!(ledger(&shop, "ann").await, lines(&expected));
+}
+
+#[tokio::test]
+async fn a_subscription_is_renewed_switched_and_ends() {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    let product = shop.product_of(&tier);
+    let larger = shop
+        .add_price_of(
+            product,
+            domain::catalog::Interval::Month,
+            900,
+            &["pro", "max"],
+        )
+        .await;
+    let begun = shop
+        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
+        .await
+        .expect(200);
+    let mut subscription = shop.subscribe(&begun, "sub_1").await;
+    let day = 86_400;
+    shop.service.clock.advance_millis(30 * day * 1000);
+    let end = shop.now().0 / 1000 + 30 * day;
+    let price = subscription["items"]["data"][0]["price"]["id"].clone();
+    shop.stripe.put(
+        &format!("/v1/prices/{}", price.as_str().unwrap()),
+        json!({
+            "id": price, "product": "prod_x", "active": true, "currency": "eur",
+            "metadata": {"scrip_price_id": tier},
+        }),
+    );
+    let invoice = json!({
+        "id": "in_2", "object": "invoice", "customer": "cus_1", "status": "paid",
+        "billing_reason": "subscription_cycle", "amount_paid": 1900, "currency": "eur",
+        "created": shop.now().0 / 1000,
+        "parent": {"subscription_details": {"subscription": "sub_1", "metadata": subscription["metadata"]}},
+        "lines": {"data": [{
+            "amount": 1900, "period": {"start": shop.now().0 / 1000, "end": end},
+            "pricing": {"price_details": {"price": price}},
+        }]},
+    });
+    shop.report("invoice.paid", &invoice).await.expect(200);
+    shop.report("invoice.paid", &invoice).await.expect(200);
+    assert_eq!(
+        ledger(&shop, "ann").await,
+        lines(&[(500, "purchase"), (-500, "expiry"), (500, "purchase")])
+    );
+    let orders = shop.service.secret.get("/api/v1/orders").await.expect(200);
+    let renewal = &orders["orders"][0];
+    assert_eq!(
+        (&renewal["kind"], &renewal["status"]),
+        (&json!("renewal"), &json!("paid"))
+    );
+    assert!(renewal["checkoutId"].is_null());
+
+    subscription["items"]["data"][0]["price"]["metadata"]["scrip_price_id"] = json!(larger);
+    subscription["items"]["data"][0]["current_period_end"] = json!(end);
+    shop.service.clock.advance_millis(1000);
+    shop.report("customer.subscription.updated", &subscription)
+        .await
+        .expect(200);
+    let wallet = shop.wallet("ann").await;
+    assert_eq!(wallet["features"], json!(["max", "pro"]));
+    assert_eq!(
+        wallet["balances"][0]["balance"], 900,
+        "the difference came at once"
+    );
+
+    subscription["status"] = json!("past_due");
+    shop.service.clock.advance_millis(1000);
+    shop.report("customer.subscription.updated", &subscription)
+        .await
+        .expect(200);
+    assert_eq!(
+        shop.wallet("ann").await["subscriptions"][0]["status"],
+        "past_due"
+    );
+    assert_eq!(
+        shop.wallet("ann").await["features"],
+        json!(["max", "pro"]),
+        "days of grace"
+    );
+    shop.service.clock.advance_millis(7 * day * 1000);
+    assert_eq!(shop.wallet("ann").await["features"], json!([]));
+
+    subscription["status"] = json!("active");
+    subscription["cancel_at_period_end"] = json!(true);
+    shop.report("customer.subscription.updated", &subscription)
+        .await
+        .expect(200);
+    assert_eq!(
+        shop.wallet("ann").await["subscriptions"][0]["cancelAtPeriodEnd"],
+        true
+    );
+
+    // The refund of the renewal names only a payment.
+    shop.stripe.put("payments of pi_renewal", json!({
+        "id": "inpay_1", "invoice": "in_2", "status": "paid", "payment": {"payment_intent": "pi_renewal"},
+    }));
+    shop.stripe.put("/v1/invoices/in_2", invoice.clone());
+    let charge = json!({
+        "id": "ch_2", "amount": 1900, "amount_refunded": 1900, "refunded": true, "currency": "eur",
+        "payment_intent": "pi_renewal", "customer": "cus_1", "metadata": {},
+    });
+    shop.report("charge.refunded", &charge).await.expect(200);
+    let refunded = shop.order(&renewal["id"]).await;
+    assert_eq!(
+        (&refunded["status"], &refunded["refundedCents"]),
+        (&json!("refunded"), &json!(1900))
+    );
+
+    subscription["status"] = json!("canceled");
+    shop.service.clock.advance_millis(1000);
+    shop.report("customer.subscription.deleted", &subscription)
+        .await
+        .expect(200);
+    let wallet = shop.wallet("ann").await;
+    assert_eq!(
+        (&wallet["subscriptions"], &wallet["features"]),
+        (&json!([]), &json!([]))
+    );
+    assert_eq!(wallet["balances"][0]["balance"], 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_provider_must_be_asked_about_is_tried_again() {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    let begun = shop
+        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
+        .await
+        .expect(200);
+    shop.stripe
+        .instead("/v1/subscriptions/sub_1", Instead::Garbage);
+    shop.stripe
+        .instead("/v1/subscriptions/sub_1", Instead::Status(503, json!({})));
+    shop.subscribe(&begun, "sub_1").await;
+    // The clock stands still but for timers, so the next attempts have happened by now.
+    while shop.service.payments.waiting() > 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+}
+
+#[tokio::test]
+async fn a_lost_webhook_loses_no_payment() {
+    let shop = Shop::open().await;
+    let (paid, closed, open) = (
+        shop.begun("ann").await,
+        shop.begun("bea").await,
+        shop.begun("cleo").await,
+    );
+    shop.stripe.pay(paid["checkoutId"].as_str().unwrap());
+    let path = format!(
+        "/v1/checkout/sessions/{}",
+        closed["checkoutId"].as_str().unwrap()
+    );
+    shop.stripe.set(&path, json!({"status": "expired"}));
+    shop.service.handle.fold_all().await.unwrap();
+    let project = shop.service.project.id;
+    shop.service
+        .payments
+        .ask_about_pending(project)
+        .await
+        .unwrap();
+    assert_eq!(
+        shop.order(&paid["orderId"]).await["status"],
+        "pending",
+        "not asked about yet"
+    );
+    shop.service.clock.advance_millis(11 * 60 * 1000);
+    shop.service
+        .payments
+        .ask_about_pending(project)
+        .await
+        .unwrap();
+    for (begun, status) in [(&paid, "paid"), (&closed, "expired"), (&open, "pending")] {
+        assert_eq!(shop.order(&begun["orderId"]).await["status"], status);
+    }
+    let asked = shop
+        .stripe
+        .calls(&format!(
+            "/v1/checkout/sessions/{}",
+            open["checkoutId"].as_str().unwrap()
+        ))
+        .len();
+    shop.service
+        .payments
+        .ask_about_pending(project)
+        .await
+        .unwrap();
+    let again = shop
+        .stripe
+        .calls(&format!(
+            "/v1/checkout/sessions/{}",
+            open["checkoutId"].as_str().unwrap()
+        ))
+        .len();
+    assert_eq!(asked, again, "once for each age");
+}
+
+#[tokio::test]
+async fn money_on_its_way_is_asked_about_after_the_order_expired() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let path = format!(
+        "/v1/checkout/sessions/{}",
+        begun["checkoutId"].as_str().unwrap()
+    );
+    shop.stripe.set(
+        &path,
+        json!({"status": "complete", "payment_status": "unpaid"}),
+    );
+    shop.service.handle.fold_all().await.unwrap();
+    let project = shop.service.project.id;
+    let hour = 3600 * 1000;
+    shop.service.clock.advance_millis(hour);
+    shop.service
+        .payments
+        .ask_about_pending(project)
+        .await
+        .unwrap();
+    shop.service.clock.advance_millis(48 * hour);
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "expired");
+    shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    shop.service
+        .payments
+        .ask_about_pending(project)
+        .await
+        .unwrap();
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+}
