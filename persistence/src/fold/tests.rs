@@ -1,5 +1,6 @@
 //! Folding, however grouped and wherever interrupted, comes to what the events say.
 
+mod million;
 mod packed;
 mod world;
 
