@@ -21,7 +21,6 @@ const ORDERS: u64 = 1_000_000;
 
 #[test]
 #[ignore = "a measurement"]
-#[expect(clippy::print_stdout, reason = "a measurement")]
 fn a_million_orders() {
     for packed_bytes in [2 << 10, 4 << 10, 8 << 10] {
         for group in [500, 65_536] {
@@ -30,7 +29,6 @@ fn a_million_orders() {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "a measurement")]
 fn measure(packed_bytes: usize, group: u64) {
     let dir = tempfile::tempdir().unwrap();
     let config = sled::Config::new().path(dir.path()).segment_size(8 << 20);
