@@ -222,7 +222,8 @@ fn a_failure_of_any_step_leaves_every_order_found() {
                 continue;
             }
             let what = format!("{step:?} after {after}");
-            let doomed = Doomed::open(|_| {});
+            // Also where a fold ends because it is large.
+            let doomed = Doomed::open(|options| options.checkpoint_bytes = 500);
             doomed.trouble.fail(step, after);
             let acknowledged = sell_until_failure(&doomed);
             assert!(doomed.journal.close().is_err(), "{what}");
