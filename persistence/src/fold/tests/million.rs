@@ -1,7 +1,7 @@
 //! What a million orders cost the indexes:
 //! `cargo test --release -p persistence a_million -- --ignored --nocapture`
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use domain::{
     Timestamp,
@@ -22,10 +22,8 @@ const ORDERS: u64 = 1_000_000;
 #[test]
 #[ignore = "a measurement"]
 fn a_million_orders() {
-    for packed_bytes in [2 << 10, 4 << 10, 8 << 10] {
-        for group in [500, 65_536] {
-            measure(packed_bytes, group);
-        }
+    for group in [500, 65_536] {
+        measure(Tuning::default().packed_bytes, group);
     }
 }
 
@@ -69,8 +67,12 @@ fn measure(packed_bytes: usize, group: u64) {
     let list = started.elapsed().as_secs_f64() * 1e3;
     let trees = ["orders", "checkouts", "due", "buyers"];
     let pages = trees.map(|tree| db.open_tree(tree).unwrap().len());
-    let disk = db.size_on_disk().unwrap() >> 20;
-    println!("; a list {list:.1} us; pages {pages:?}; disk {disk} MB");
+    let disk = || db.size_on_disk().unwrap() >> 20;
+    let written = disk();
+    // What sled's own thread makes of it once there is time.
+    std::thread::sleep(Duration::from_secs(15));
+    let rested = disk();
+    println!("; a list {list:.1} us; pages {pages:?}; disk {written}, later {rested} MB");
 }
 
 fn add(changes: &mut Changes, number: u64, pending: bool) {
