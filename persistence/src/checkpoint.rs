@@ -22,20 +22,26 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
         .progress
         .next(options.checkpoint_events, options.checkpoint_interval)
     {
-        fold(shared, disk, &frames, &mut events)?;
-        events.clear();
+        let mut rest = frames.as_slice();
+        while !rest.is_empty() && !shared.failed() {
+            let folded = fold(shared, disk, rest, &mut events)?;
+            events.clear();
+            rest = rest.get(folded..).unwrap_or_default();
+        }
     }
     Ok(())
 }
 
+/// Folds these frames, or as many as are in memory at a time; how many.
 fn fold(
     shared: &Shared,
     disk: &Disk,
     frames: &[Unfolded],
     events: &mut Events,
-) -> Result<(), Error> {
+) -> Result<usize, Error> {
     let options = &shared.options;
-    let place = read(disk, frames, events)?;
+    let (place, count) = read(disk, frames, events, options.checkpoint_bytes)?;
+    let frames = frames.get(..count).unwrap_or(frames);
     options.before(Step::Fold)?;
     let report = disk.folded.fold(events)?;
     options.before(Step::WriteMeta)?;
@@ -61,17 +67,27 @@ fn fold(
     }
     if shared.failed() {
         // Settled must not be said of a log that failed meanwhile.
-        return Ok(());
+        return Ok(count);
     }
     disk.tail.folded(place.lsn);
     shared.progress.made_folded(frames);
-    Ok(())
+    Ok(count)
 }
 
-/// Adds all events of these frames; the place of the last.
-fn read(disk: &Disk, frames: &[Unfolded], events: &mut Events) -> Result<Place, Error> {
+/// Adds the events of these frames until they are large; the place of the last, and how many.
+fn read(
+    disk: &Disk,
+    frames: &[Unfolded],
+    events: &mut Events,
+    enough_bytes: usize,
+) -> Result<(Place, usize), Error> {
     let mut place = Place::default();
+    let mut count = 0_usize;
     for Unfolded { lsn, .. } in frames {
+        if count > 0 && events.bytes() >= enough_bytes {
+            break;
+        }
+        count = count.saturating_add(1);
         let bytes = frame::read(&disk.journal, *lsn)?
             .ok_or_else(|| Error::Damaged(format!("the log at frame {lsn}: it is gone")))?;
         let frame = frame::decode(&bytes)?;
@@ -86,5 +102,5 @@ fn read(disk: &Disk, frames: &[Unfolded], events: &mut Events) -> Result<Place, 
             hash: frame::hash(&bytes),
         };
     }
-    Ok(place)
+    Ok((place, count))
 }

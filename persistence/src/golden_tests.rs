@@ -18,7 +18,7 @@ use domain::{
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    codec::{Append, Logged, decode_events, decode_value, encode_value},
+    codec::{Append, Logged, Note, decode_events, decode_value, encode_value},
     frame::{self, Place},
     recovery::encode_meta,
     watermark,
@@ -249,6 +249,24 @@ fn events_are_written_as_ever() {
     }
     let kept = golden("events-v1.bin", today.bytes());
     assert_eq!(decode_events(&kept, today.events()).unwrap(), events);
+    assert_eq!(kept, today.bytes());
+}
+
+#[test]
+fn notes_are_written_as_ever() {
+    let note = |body: Option<&[u8]>| {
+        Logged::Note(Note {
+            key: Box::new([7, 0, 255]),
+            body: body.map(Box::from),
+        })
+    };
+    let notes = [note(Some(&[1, 200])), note(Some(&[])), note(None)];
+    let mut today = Append::default();
+    for note in &notes {
+        today.push(note).unwrap();
+    }
+    let kept = golden("notes-v1.bin", today.bytes());
+    assert_eq!(decode_events(&kept, today.events()).unwrap(), notes);
     assert_eq!(kept, today.bytes());
 }
 

@@ -22,6 +22,9 @@ pub struct Options {
     pub flush_every_ms: u64,
     /// Fold once this many events wait, and at most about this many at a time.
     pub checkpoint_events: u64,
+    /// Fold about this many bytes of events at a time: they are in memory together. Usual events
+    /// are small; that many notes may be gigabytes.
+    pub checkpoint_bytes: usize,
     /// Fold after this long when fewer wait.
     pub checkpoint_interval: Duration,
     /// Refuse appends while this many events wait to be folded.
@@ -47,6 +50,7 @@ impl Options {
             cache_bytes: 16 << 20,
             flush_every_ms: 200,
             checkpoint_events: 256 * 1024,
+            checkpoint_bytes: 128 << 20,
             checkpoint_interval: Duration::from_secs(5),
             backlog_limit: 1_000_000,
             min_free_bytes: 256 << 20,

@@ -11,6 +11,8 @@
 )]
 
 mod common;
+#[path = "conformance/orders.rs"]
+mod orders;
 
 use std::{
     sync::{Arc, mpsc},
@@ -24,6 +26,13 @@ use common::{
 use domain::{
     history::{Lookup, Record},
     id::{CodeHash, WalletKey},
+};
+use orders::{
+    a_list_goes_on_where_it_was_while_new_orders_arrive, an_order_is_found_by_its_checkout,
+    buyers_are_found_by_the_address_they_paid_under,
+    notes_keep_the_latest_form_until_they_are_forgotten,
+    orders_are_due_until_they_are_paid_failed_or_expired,
+    orders_are_listed_newest_first_each_in_its_project,
 };
 use persistence::{Error, Journal, MemoryJournal, Outcome, Refused, SledJournal, Step, Ticket};
 
@@ -134,6 +143,12 @@ conformance!(
     a_history_finds_what_was_folded,
     codes_lead_to_wallets_before_and_after_folding,
     the_catalog_keeps_the_latest_form,
+    orders_are_listed_newest_first_each_in_its_project,
+    a_list_goes_on_where_it_was_while_new_orders_arrive,
+    orders_are_due_until_they_are_paid_failed_or_expired,
+    an_order_is_found_by_its_checkout,
+    buyers_are_found_by_the_address_they_paid_under,
+    notes_keep_the_latest_form_until_they_are_forgotten,
     what_is_not_there_is_not_found,
     closing_makes_everything_durable_and_takes_nothing_more,
 );

@@ -21,7 +21,8 @@ use std::{
     time::Duration,
 };
 
-use common::{PATIENCE, Trouble, append, commit, crash_image, nth, options, version, waiter};
+use common::{PATIENCE, Trouble, append, commit, crash_image, nth, options, shop, version, waiter};
+use domain::{Timestamp, id::ProjectId, wallet::OrderKind};
 use persistence::{Error, Journal, Options, Outcome, Refused, SledJournal, Step, verify};
 
 const WALLETS: u64 = 3;
@@ -148,6 +149,100 @@ fn recovered(dir: &std::path::Path, acknowledged: [u64; WALLETS as usize], what:
     let journal = SledJournal::open(options(dir, &Arc::default())).unwrap();
     let next = nth(0, found[0] + 1);
     assert_eq!(commit(&journal, &[next]).1, Outcome::Durable);
+}
+
+/// Places an order and pays every other one, with a note of it each time, until the journal fails;
+/// how many orders were acknowledged.
+fn sell_until_failure(doomed: &Doomed) -> u128 {
+    let journal = &doomed.journal;
+    let mut version = 1;
+    for order in 1..=300_u128 {
+        let mut events = Vec::new();
+        if order == 1 {
+            events.push(shop::created(1, PROJECT));
+        }
+        let at = i64::try_from(order).unwrap();
+        version += 1;
+        events.push(shop::placed(1, version, at, order, OrderKind::Checkout));
+        if order % 2 == 0 {
+            version += 1;
+            let address = format!("{order}@mail.example");
+            events.push(shop::paid(1, version, at, order, Some(&address)));
+        }
+        events.push(shop::note("last", Some(&order.to_string())));
+        let (done, heard) = waiter();
+        if journal.append(append(&events), Some(done)).is_err() {
+            return order - 1;
+        }
+        if heard.recv_timeout(PATIENCE).unwrap() == Outcome::Unknown {
+            return order - 1;
+        }
+        if order % 10 == 0 && journal.settle().is_err() {
+            return order;
+        }
+    }
+    while journal.refusing().is_none() {
+        std::thread::yield_now();
+    }
+    300
+}
+
+/// Every order up to the last one is found in every way, and nothing else is; which is the last.
+fn check_orders(journal: &dyn Journal, acknowledged: u128) -> u128 {
+    let places = journal.orders(PROJECT, None, usize::MAX).unwrap();
+    let listed: Vec<_> = places.iter().map(|place| place.order.serial.0).collect();
+    let last = listed.first().copied().unwrap_or(0);
+    // One more was under way at most.
+    assert!((acknowledged..=acknowledged + 1).contains(&last), "{last}");
+    assert_eq!(listed, (1..=last).rev().collect::<Vec<_>>());
+    let due = journal.due(PROJECT, None, Timestamp::NEVER, usize::MAX);
+    let due: Vec<_> = due.unwrap().iter().map(|p| p.order.serial.0).collect();
+    assert_eq!(due, (1..=last).step_by(2).collect::<Vec<_>>());
+    for order in 1..=last + 1 {
+        let found = journal.checkout(PROJECT, &shop::checkout(order)).unwrap();
+        assert_eq!(found, (order <= last).then(|| shop::id(1, order)));
+        let address = shop::email(&format!("{order}@MAIL.example"));
+        let buyers = journal.buyers(PROJECT, &address, 9).unwrap();
+        let paid = order <= last && order % 2 == 0;
+        assert_eq!(buyers.len(), usize::from(paid));
+    }
+    let note = journal.notes(b"last").unwrap();
+    let note = note.first().map(|(_, body)| body.to_vec());
+    assert_eq!(note, (last > 0).then(|| last.to_string().into_bytes()));
+    last
+}
+
+const PROJECT: ProjectId = ProjectId(7);
+
+#[test]
+fn a_failure_of_any_step_leaves_every_order_found() {
+    for step in Step::ALL {
+        for after in [0, 2, 9] {
+            if step == Step::SyncWatermark {
+                continue;
+            }
+            let what = format!("{step:?} after {after}");
+            // Also where a fold ends because it is large.
+            let doomed = Doomed::open(|options| options.checkpoint_bytes = 500);
+            doomed.trouble.fail(step, after);
+            let acknowledged = sell_until_failure(&doomed);
+            assert!(doomed.journal.close().is_err(), "{what}");
+            let image = crash_image(doomed.dir.path());
+            let mut last = None;
+            for _ in 0..2 {
+                let report = verify(image.path()).unwrap();
+                assert_eq!(report.problems, [""; 0], "{what}");
+                let journal = SledJournal::open(options(image.path(), &Arc::default())).unwrap();
+                let recovered = check_orders(&journal, acknowledged);
+                assert_eq!(*last.get_or_insert(recovered), recovered, "{what}");
+                journal.settle().unwrap();
+                assert_eq!(check_orders(&journal, acknowledged), recovered, "{what}");
+                journal.close().unwrap();
+            }
+            let report = verify(image.path()).unwrap();
+            assert_eq!(u128::from(report.orders), last.unwrap(), "{what}");
+        }
+    }
 }
 
 #[test]

@@ -32,6 +32,8 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
         (report.frames, "frames of the log not folded yet"),
         (report.unfolded_events, "events in them"),
         (report.index_keys, "look-up keys"),
+        (report.orders, "orders"),
+        (report.notes, "notes"),
         (report.disk_bytes, "bytes on the disk"),
     ] {
         print::line(&format!("{count:>14} {of_what}"));

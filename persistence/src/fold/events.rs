@@ -28,6 +28,8 @@ pub(crate) struct Events {
     documents: BTreeMap<(u8, u128), Document>,
     /// Each in its latest form.
     notes: BTreeMap<Box<[u8]>, Option<Box<[u8]>>>,
+    /// Of documents and notes, also of those that were replaced.
+    other_bytes: usize,
 }
 
 impl Events {
@@ -40,6 +42,12 @@ impl Events {
         self.places.shrink_to(places.saturating_mul(2));
         self.documents.clear();
         self.notes.clear();
+        self.other_bytes = 0;
+    }
+
+    /// How large they are, about.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.bytes.len().saturating_add(self.other_bytes)
     }
 
     /// Adds the events of one append.
@@ -60,6 +68,7 @@ impl Events {
                 }
                 None => {
                     let (logged, split) = event_at(rest)?;
+                    self.other_bytes = self.other_bytes.saturating_add(split.0.len());
                     match logged {
                         Logged::Catalog(document) => {
                             self.documents.insert(document.address(), document);
@@ -69,7 +78,7 @@ impl Events {
                         }
                         Logged::Wallet { .. } => {}
                     }
-                    split
+                    (&[][..], split.1)
                 }
             };
             self.bytes.extend_from_slice(event);

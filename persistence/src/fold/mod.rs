@@ -106,7 +106,7 @@ impl Folded {
                 report.lists.extend(list);
                 changed = true;
             }
-            if orders.are_many() {
+            if orders.len() >= self.store().tuning.orders_at_once {
                 orders.store(self.store())?;
             }
         }

@@ -78,9 +78,6 @@ pub(crate) fn facts(wallet: &Wallet, serial: OrderSerial) -> Option<Facts<'_>> {
 }
 
 impl Changes {
-    /// After these many a fold stores them, so that they do not grow with it.
-    const MANY: usize = 1 << 16;
-
     /// Adds what is known of an order.
     pub(crate) fn add(&mut self, project: ProjectId, order: OrderId, facts: &Facts<'_>) {
         let (serial, wallet) = (order.serial, order.wallet.0);
@@ -113,13 +110,9 @@ impl Changes {
         }
     }
 
-    #[cfg(test)]
-    pub(super) fn is_empty(&self) -> bool {
-        self.placed.is_empty()
-    }
-
-    pub(super) fn are_many(&self) -> bool {
-        self.placed.len() >= Self::MANY
+    /// Orders that something is said of.
+    pub(super) fn len(&self) -> usize {
+        self.placed.len()
     }
 
     /// Puts them into the sets.

@@ -31,6 +31,8 @@ pub(crate) struct Tuning {
     pub(crate) part_bytes: usize,
     /// One page of a packed set.
     pub(crate) packed_bytes: usize,
+    /// A fold stores what it has of orders once it is so many, so that it does not grow with it.
+    pub(crate) orders_at_once: usize,
     /// Memory for the filters of awake wallets.
     pub(crate) filter_bytes: usize,
 }
@@ -48,6 +50,7 @@ impl Default for Tuning {
             snapshot_bytes: 40 << 10,
             part_bytes: 56 << 10,
             packed_bytes: 4 << 10,
+            orders_at_once: 1 << 16,
             filter_bytes: 128 << 20,
         }
     }

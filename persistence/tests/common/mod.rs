@@ -1,6 +1,8 @@
 //! What the tests of the store share: events to log, and a store that can be held and broken.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub(crate) mod shop;
+
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, mpsc},

@@ -162,6 +162,25 @@ fn pages_are_well_filled_and_go_when_they_are_empty() {
     assert!(tree.len() <= 20, "{} pages", tree.len());
 }
 
+/// The lower page still has what a cut split moved up. When the upper page is emptied, that must not
+/// be seen again.
+#[test]
+fn what_was_taken_out_after_a_cut_stays_out() {
+    for written in 1..4 {
+        let db = database();
+        let (store, set) = open(&db);
+        let put = |numbers: std::ops::Range<u64>, value| -> Changes<4, 2> {
+            numbers.map(|number| (key(number), value)).collect()
+        };
+        set.apply(&store, &put(100..110, Some([1, 1]))).unwrap();
+        store.fuse.store(written, Ordering::Relaxed);
+        assert!(set.apply(&store, &put(0..40, Some([2, 2]))).is_err());
+        store.fuse.store(i64::MAX, Ordering::Relaxed);
+        set.apply(&store, &put(10..200, None)).unwrap();
+        assert_eq!(all(&set).range(key(10)..).count(), 0, "{written}");
+    }
+}
+
 #[test]
 fn a_reader_on_its_way_meets_each_entry_once_while_pages_change() {
     let db = database();

@@ -188,7 +188,7 @@ impl World {
                 assert_eq!(first, buyers[..buyers.len().min(1)]);
             }
         }
-        if over.is_empty() {
+        if over.len() == 0 {
             let kept: Notes = folded.notes(b"n").unwrap().into_iter().collect();
             assert_eq!(kept, shop.notes);
             assert_eq!(folded.notes(b"o").unwrap(), []);
