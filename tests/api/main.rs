@@ -40,5 +40,6 @@ mod wallets_create;
 mod wallets_external;
 mod wallets_ledger;
 mod wallets_read;
+mod wallets_recover;
 mod wallets_rotate;
 mod webhooks;

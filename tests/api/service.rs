@@ -43,6 +43,7 @@ pub(crate) struct Service {
     pub(crate) catalog: Arc<CatalogStore>,
     pub(crate) handle: Handle,
     pub(crate) payments: Payments,
+    pub(crate) mailer: Mailer,
     /// Where mails are written to.
     pub(crate) mails: TempDir,
     pub(crate) project: Project,
@@ -83,6 +84,7 @@ impl Service {
         let base = format!("http://{}", socket.local_addr().unwrap());
         let config = Config::read(&Flags::default()).unwrap();
         let mails = tempfile::tempdir().unwrap();
+        let mailer = Mailer::start(&config.mail, mails.path()).unwrap();
         let place = Place {
             public_url: base.clone(),
             own_url: base.clone(),
@@ -96,7 +98,7 @@ impl Service {
             handle: handle.clone(),
             catalog: Arc::clone(&catalog),
             payments: payments.clone(),
-            mailer: Mailer::start(&config.mail, mails.path()).unwrap(),
+            mailer: mailer.clone(),
             limits: Limits::new(settings),
             config: Arc::new(config.clone()),
             admin_token_sha256: sha256(ADMIN_TOKEN.as_bytes()),
@@ -122,6 +124,7 @@ impl Service {
             catalog,
             handle,
             payments,
+            mailer,
             mails,
             project,
         };

@@ -1,0 +1,142 @@
+//! `POST /wallets/recover`
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, Reply},
+    service::{assert_invalid, assert_refused, header},
+    shop::Shop,
+};
+
+const PATH: &str = "/api/v1/wallets/recover";
+
+async fn recover(shop: &Shop, email: &str) -> Reply {
+    shop.service
+        .publishable
+        .post(PATH, &json!({"email": email}))
+        .await
+}
+
+/// The mails that were written, once those under way are.
+async fn mails(shop: &Shop) -> Vec<String> {
+    // What a request set going has been given its turn when a later one is answered.
+    for _ in 0..5 {
+        shop.service.secret.get("/api/v1/me").await.expect(200);
+    }
+    while shop.service.mailer.under_way() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let folder = shop.service.mails.path().join("mail");
+    let Ok(files) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "eml"));
+    files.sort();
+    files
+        .iter()
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .collect()
+}
+
+/// The code of a wallet that was bought.
+async fn bought(shop: &Shop) -> String {
+    let begun = shop.checkout(json!({})).await.expect(200);
+    shop.pay(&begun).await;
+    shop.service.handle.fold_all().await.unwrap();
+    let order = shop.order(&begun["orderId"]).await;
+    order["code"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn codes_are_mailed_to_whoever_paid() {
+    let shop = Shop::open().await;
+    let codes = [bought(&shop).await, bought(&shop).await];
+    assert_eq!(recover(&shop, "Buyer@Mail.Example").await.status, 202);
+    let mails = mails(&shop).await;
+    let [mail] = mails.as_slice() else {
+        panic!("one mail, not {}", mails.len())
+    };
+    for code in codes {
+        assert!(mail.contains(&code), "{mail}");
+    }
+    assert!(mail.contains("Demo"), "the project's name");
+}
+
+#[tokio::test]
+async fn nothing_tells_whether_anything_was_found() {
+    let shop = Shop::open().await;
+    bought(&shop).await;
+    let begun = shop
+        .checkout(json!({"externalUserId": "ann"}))
+        .await
+        .expect(200);
+    shop.pay(&begun).await;
+    let (known, unknown) = (
+        recover(&shop, "buyer@mail.example").await,
+        recover(&shop, "else@mail.example").await,
+    );
+    assert_eq!((known.status, &known.body), (202, &Value::Null));
+    assert_eq!((unknown.status, unknown.body), (known.status, known.body));
+    assert_eq!(mails(&shop).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_replaced_code_is_mailed_as_it_is_now() {
+    let shop = Shop::open().await;
+    let old = bought(&shop).await;
+    let path = format!("/api/v1/wallets/{old}/rotate");
+    let new = shop
+        .service
+        .publishable
+        .post(&path, &Value::Null)
+        .await
+        .expect(200);
+    recover(&shop, "buyer@mail.example").await;
+    let mails = mails(&shop).await;
+    assert!(mails[0].contains(new["code"].as_str().unwrap()) && !mails[0].contains(&old));
+}
+
+#[tokio::test]
+async fn a_mailbox_is_not_flooded() {
+    let shop = Shop::open().await;
+    bought(&shop).await;
+    for _ in 0..5 {
+        assert_eq!(recover(&shop, "buyer@mail.example").await.status, 202);
+    }
+    assert_eq!(mails(&shop).await.len(), 3);
+}
+
+#[tokio::test]
+async fn a_client_asks_ten_times_an_hour() {
+    let shop = Shop::open().await;
+    for _ in 0..10 {
+        assert_eq!(recover(&shop, "else@mail.example").await.status, 202);
+    }
+    let reply = recover(&shop, "else@mail.example").await;
+    assert_refused(&reply, 429, "rate_limited");
+    assert_eq!(header(&reply, "ratelimit-limit"), Some("10"));
+    assert!(header(&reply, "retry-after").is_some());
+    let body = json!({"email": "else@mail.example"});
+    assert_eq!(shop.service.secret.post(PATH, &body).await.status, 202);
+    shop.service.clock.advance_millis(3600 * 1000);
+    assert_eq!(recover(&shop, "else@mail.example").await.status, 202);
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_named() {
+    let shop = Shop::open().await;
+    assert_invalid(
+        &shop.service.publishable.post(PATH, &json!({})).await,
+        "email",
+    );
+    assert_invalid(&recover(&shop, "nobody").await, "email");
+    let plain = shop
+        .service
+        .secret
+        .request(Method::POST, PATH)
+        .body("email=x");
+    let reply = Client::send(plain).await.unwrap();
+    assert_refused(&reply, 415, "unsupported_media_type");
+}
