@@ -14,6 +14,9 @@
 #[allow(dead_code, reason = "each test target uses a part of the harness")]
 mod client;
 mod service;
+#[path = "../support/stripe.rs"]
+#[allow(dead_code, reason = "each test target uses a part of the harness")]
+mod stripe;
 
 mod body;
 mod checkout;
@@ -33,7 +36,6 @@ mod orders;
 mod portal;
 mod products;
 mod shop;
-mod stripe;
 mod unavailable;
 mod vitals;
 mod wallets_create;

@@ -74,7 +74,7 @@ impl Shop {
     pub(crate) async fn report(&self, kind: &str, object: &Value) -> Reply {
         self.events.set(self.events.get() + 1);
         let id = format!("evt_{}", self.events.get());
-        let (body, header) = stripe::event(&id, kind, object, self.now());
+        let (body, header) = stripe::event(&id, kind, object, self.seconds());
         self.deliver(&body, &header).await
     }
 
@@ -94,6 +94,11 @@ impl Shop {
         let reply = self.report("checkout.session.completed", &session).await;
         assert_eq!(reply.status, 200, "{}", reply.body);
         session
+    }
+
+    /// The same in seconds.
+    pub(crate) fn seconds(&self) -> i64 {
+        self.now().0 / 1000
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -21,6 +21,7 @@ mod full_disk;
 mod kill9;
 mod knobs;
 mod powercut;
+mod purchases;
 mod seed;
 mod small_disk;
 mod strace;

@@ -24,6 +24,7 @@ pub(crate) mod process;
 pub(crate) mod project;
 pub(crate) mod server;
 pub(crate) mod smtp;
+pub(crate) mod stripe;
 pub(crate) mod tool;
 
 // Each target names what it needs through these or through the modules.

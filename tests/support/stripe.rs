@@ -11,10 +11,10 @@ use axum::{
     http::{HeaderMap, Method, StatusCode, Uri},
     response::{IntoResponse, Response},
 };
-use domain::Timestamp;
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use parking_lot::Mutex;
-use scrip::provider::signature::{self, SigningSecret};
 use serde_json::{Value, json};
+use sha2::Sha256;
 
 pub(crate) const SECRET_KEY: &str = "sk_test_of_the_shop";
 pub(crate) const WEBHOOK_SECRET: &str = "whsec_of_the_shop";
@@ -106,16 +106,18 @@ impl Stripe {
     }
 }
 
-/// An event with its signature header, as of `now`.
-pub(crate) fn event(id: &str, kind: &str, object: &Value, now: Timestamp) -> (String, String) {
+/// An event with its signature header, as of `now` in seconds since the Unix epoch.
+pub(crate) fn event(id: &str, kind: &str, object: &Value, now: i64) -> (String, String) {
     let body = json!({
-        "id": id, "object": "event", "type": kind, "created": now.0 / 1000, "livemode": false,
+        "id": id, "object": "event", "type": kind, "created": now, "livemode": false,
         "api_version": "2026-10-28.endive", "data": {"object": object},
     })
     .to_string();
-    let secret = SigningSecret::new(WEBHOOK_SECRET).unwrap();
-    let header = signature::sign(&secret, body.as_bytes(), now);
-    (body, header)
+    let mut mac = Hmac::<Sha256>::new_from_slice(WEBHOOK_SECRET.as_bytes()).unwrap();
+    mac.update(format!("{now}.{body}").as_bytes());
+    let mac = mac.finalize().into_bytes();
+    let hex: String = mac.iter().map(|byte| format!("{byte:02x}")).collect();
+    (body, format!("t={now},v1={hex}"))
 }
 
 async fn answer(
