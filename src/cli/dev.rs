@@ -73,6 +73,8 @@ fn welcome(demo: &Demo, address: SocketAddr, data_dir: &std::path::Path) -> Stri
         publishable_key,
         secret_key,
         product,
+        price,
+        tier,
         admin_token,
     } = demo;
     let (user, unit, data) = (demo::USER, demo::UNIT, data_dir.display());
@@ -90,7 +92,17 @@ scrip listening on {base}
   Publishable key  {publishable_key}
   Admin token      {admin_token}
   Product          {product}
+  Price            {price}, 1,000 {unit} once
+  Tier             {tier}, 500 {unit} a month
   Wallet           {user}, with {unit} to spend
+  Payments         the sandbox: no money moves
+
+Buy {unit}. Open the url that this answers with, and pay there:
+
+curl -sS -X POST {base}/api/v1/checkout \\
+  -H 'Authorization: Bearer {secret_key}' \\
+  -H 'Content-Type: application/json' \\
+  -d '{{\"externalUserId\":\"{user}\",\"priceId\":\"{price}\"}}'
 
 Deduct 5 {unit}. Paste it as it is; pasted again, it changes nothing, by its idempotencyKey:
 

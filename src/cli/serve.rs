@@ -44,6 +44,15 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
                     "administrator token, shown only this once: {token}"
                 ));
             }
+            for project in service.catalog().current().projects() {
+                if project.sandbox().is_some() {
+                    let project = &project.project;
+                    print::line(&format!(
+                        "warning: {} ({}) sells through the sandbox: anybody can pay there without money",
+                        project.id, project.name
+                    ));
+                }
+            }
             print::line(&format!("scrip listening on http://{}", service.address()));
             service.run().await.map_err(Failure::new)
         })

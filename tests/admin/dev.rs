@@ -23,11 +23,16 @@ async fn start(data: &Path) -> (Process, Vec<String>) {
     (process, said)
 }
 
-/// The printed command, joined to one line.
+/// The printed command to deduct, joined to one line.
 fn command(said: &[String]) -> String {
+    curl(said, "/deduct")
+}
+
+/// The printed command for this path, joined to one line.
+fn curl(said: &[String], path: &str) -> String {
     let start = said
         .iter()
-        .position(|line| line.starts_with("curl "))
+        .position(|line| line.starts_with("curl ") && line.contains(path))
         .expect("a curl");
     let lines = said[start..]
         .iter()

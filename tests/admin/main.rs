@@ -23,6 +23,7 @@ mod keys;
 mod prices;
 mod products;
 mod projects;
+mod provider;
 mod restart;
 
 use reqwest::Method;

@@ -6,7 +6,7 @@ use actors::{Address, Scope};
 use domain::{
     Amount,
     catalog::{Interval, KeyKind, Mode, ProductType},
-    id::{ProductId, ProjectId},
+    id::{PriceId, ProductId, ProjectId},
     text::{ExternalUserId, IdempotencyKey},
     wallet::credit::Credit,
 };
@@ -15,7 +15,9 @@ use uuid::Uuid;
 
 use super::Failure;
 use crate::{
-    catalog::{NewPrice, NewProduct, NewProject, random_text, sha256},
+    catalog::{
+        NewPrice, NewProduct, NewProject, ProjectChange, ProviderChange, random_text, sha256,
+    },
     compose::Service,
     secrets,
 };
@@ -41,6 +43,10 @@ pub(super) struct Demo {
     pub(super) secret_key: String,
     /// The credit product.
     pub(super) product: String,
+    /// What its credits cost.
+    pub(super) price: String,
+    /// A subscription's tier.
+    pub(super) tier: String,
     /// For the admin API.
     pub(super) admin_token: String,
 }
@@ -113,17 +119,85 @@ impl Demo {
             .create_product(project.id, product)
             .await
             .map_err(Failure::new)?;
-        catalog
-            .create_price(project.id, product.id, price())
-            .await
-            .map_err(Failure::new)?;
+        let price = catalog.create_price(project.id, product.id, price()).await;
+        let price = price.map_err(Failure::new)?;
+        let tier = Self::add_tiers(service, project.id, product.id).await?;
+        Self::add_unlock(service, project.id).await?;
+        // Money that is none: anybody who can reach this server can pay with it.
+        let nothing = ProjectChange::default();
+        let sandbox = Some(ProviderChange::Sandbox);
+        let set = catalog.update_project(project.id, nothing, sandbox).await;
+        set.map_err(Failure::new)?;
         Ok(Self {
             project: project.id.to_string(),
             publishable_key: publishable.plain,
             secret_key: secret.plain,
             product: product.id.to_string(),
+            price: price.id.to_string(),
+            tier: tier.to_string(),
             admin_token: String::new(),
         })
+    }
+
+    /// A subscription of two tiers that fills the credit product; the smaller one.
+    async fn add_tiers(
+        service: &Service,
+        project: ProjectId,
+        credits: ProductId,
+    ) -> Result<PriceId, Failure> {
+        let catalog = service.catalog();
+        let plan = NewProduct {
+            name: "Demo plan".into(),
+            kind: ProductType::Subscription,
+            description: Some("Credits each month, and what comes with them.".into()),
+            credit_unit: None,
+            free_grant: None,
+            active: true,
+        };
+        let plan = catalog.create_product(project, plan).await;
+        let plan = plan.map_err(Failure::new)?.id;
+        let mut first = None;
+        for (label, cents, granted, features) in [
+            ("Starter", 900, 500, vec!["history"]),
+            ("Studio", 2900, 2000, vec!["history", "priority"]),
+        ] {
+            let tier = NewPrice {
+                label: Some(label.into()),
+                amount_cents: cents,
+                credits_granted: granted,
+                credits_product: Some(credits),
+                features: features.into_iter().map(str::to_owned).collect(),
+                interval: Interval::Month,
+                ..price()
+            };
+            let tier = catalog.create_price(project, plan, tier).await;
+            first.get_or_insert(tier.map_err(Failure::new)?.id);
+        }
+        first.ok_or_else(|| Failure::new("no tier"))
+    }
+
+    /// Something that is bought once and stays.
+    async fn add_unlock(service: &Service, project: ProjectId) -> Result<(), Failure> {
+        let unlock = NewProduct {
+            name: "Demo export".into(),
+            kind: ProductType::OneTime,
+            description: Some("Unlocks exports, for good.".into()),
+            credit_unit: None,
+            free_grant: None,
+            active: true,
+        };
+        let catalog = service.catalog();
+        let unlock = catalog.create_product(project, unlock).await;
+        let unlock = unlock.map_err(Failure::new)?.id;
+        let once = NewPrice {
+            label: None,
+            amount_cents: 1900,
+            credits_granted: 0,
+            features: vec!["export".into()],
+            ..price()
+        };
+        let once = catalog.create_price(project, unlock, once).await;
+        once.map(drop).map_err(Failure::new)
     }
 
     /// Credits the wallet once, and again when it is nearly spent: the printed request must work.
