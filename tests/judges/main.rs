@@ -1,0 +1,17 @@
+//! Judges from outside: Stripe's own library speaks to the sandbox, its types check the forms that
+//! the client sends, and a real browser buys in the demo shop. They live in `tests/judges` with their
+//! own packages; `scripts/test` installs them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test that cannot go on must panic, and say why"
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod forms;
+mod node;
