@@ -17,6 +17,8 @@ use prometheus_client::{
     registry::Registry,
 };
 
+use crate::payments::Payments;
+
 /// Upper bounds in seconds: from a parsed body to a slow disk.
 const LATENCY_BUCKETS: [f64; 14] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
@@ -57,6 +59,7 @@ pub struct Metrics {
     awake: Gauge<i64>,
     in_flight: Gauge<i64>,
     backlog: Gauge<i64>,
+    webhooks: Gauge<i64>,
 }
 
 impl fmt::Debug for Metrics {
@@ -116,6 +119,10 @@ impl Metrics {
             awake: gauge("wallets_awake", "Wallets in memory"),
             in_flight: gauge("commands_in_flight", "Commands that wallets are working on"),
             backlog: gauge("journal_backlog_events", "Events logged and not folded yet"),
+            webhooks: gauge(
+                "webhooks_waiting",
+                "Reports of payment providers that are stored and not worked off yet",
+            ),
             registry,
             requests,
             latency,
@@ -183,12 +190,13 @@ impl Metrics {
     }
 
     /// All figures, as Prometheus reads them.
-    pub fn render(&self, handle: &Handle) -> Result<String, fmt::Error> {
+    pub fn render(&self, handle: &Handle, payments: &Payments) -> Result<String, fmt::Error> {
         let stats = handle.stats();
         let signed = |figure: u64| i64::try_from(figure).unwrap_or(i64::MAX);
         self.awake.set(signed(stats.awake));
         self.in_flight.set(signed(stats.in_flight));
         self.backlog.set(signed(stats.backlog));
+        self.webhooks.set(signed(payments.waiting()));
         let mut text = String::with_capacity(16 * 1024);
         encode(&mut text, &self.registry)?;
         Ok(text)

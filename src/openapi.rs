@@ -10,7 +10,8 @@ use utoipa::{PartialSchema, ToSchema, openapi::OpenApi};
 use crate::api::error::{Code, ErrorBody};
 
 const DESCRIPTION: &str = "\
-Credit wallets: anonymous ones that a recovery code opens, and those of your own users.\n\n\
+Credit wallets: anonymous ones that a recovery code opens, and those of your own users; a catalog of \
+products and prices; checkout, orders and subscriptions through a payment provider.\n\n\
 Send an API key as `Authorization: Bearer <key>`. A publishable key (`pay_pk_…`) may live in a \
 browser; a secret key (`pay_sk_…`) may not, and is accepted wherever a publishable one is.\n\n\
 Amounts are whole numbers up to 2^53 - 1. Timestamps are ISO 8601 in UTC with milliseconds. Unknown \

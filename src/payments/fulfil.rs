@@ -1,6 +1,9 @@
 //! What the provider reports, as what it means for a wallet. Reports come late, twice and in any
 //! order, and about everything in an account, most of which is none of ours: what does not name this
 //! project is left alone.
+//!
+//! A report about a subscription only says which one to look at: its state is asked for, so that no
+//! order of reports matters, and is dated by when it was asked for.
 
 use actors::Paid;
 use domain::{
@@ -63,15 +66,18 @@ impl<'a> Reports<'a> {
         match &event.payload {
             Payload::CheckoutCompleted(session)
             | Payload::CheckoutPaymentSucceeded(session)
-            | Payload::CheckoutExpired(session) => self.session(session, at).await.map(drop),
+            | Payload::CheckoutExpired(session) => self.session(session).await.map(drop),
             Payload::CheckoutPaymentFailed(session) => self.payment_failed(session).await,
             Payload::InvoicePaid(invoice) => self.invoice_paid(invoice, at).await,
-            Payload::InvoicePaymentFailed(invoice) => self.invoice_failed(invoice, at).await,
+            Payload::InvoicePaymentFailed(invoice) => self.invoice_failed(invoice).await,
             // A payment starts it, which is reported by its checkout.
             Payload::SubscriptionCreated(_) | Payload::Ignored => Ok(()),
             Payload::SubscriptionUpdated(subscription)
             | Payload::SubscriptionDeleted(subscription) => {
-                self.subscription(subscription, at).await
+                match self.ours(&subscription.metadata) {
+                    Some(order) => self.follow(order, &subscription.id).await,
+                    None => Ok(()),
+                }
             }
             Payload::ChargeRefunded(charge) => self.refunded(charge).await,
             Payload::DisputeCreated(dispute)
@@ -82,12 +88,12 @@ impl<'a> Reports<'a> {
     }
 
     /// A checkout session as it is. Whether it may still change.
-    pub(super) async fn session(&self, session: &Session, at: Timestamp) -> Result<bool, Error> {
+    pub(super) async fn session(&self, session: &Session) -> Result<bool, Error> {
         let Some(order) = self.ours(&session.metadata) else {
             return Ok(false);
         };
         if session.is_paid() {
-            self.paid(order, session, at).await?;
+            self.paid(order, session).await?;
             return Ok(false);
         }
         match session.status {
@@ -100,11 +106,16 @@ impl<'a> Reports<'a> {
         }
     }
 
-    async fn paid(&self, order: OrderId, session: &Session, at: Timestamp) -> Result<(), Error> {
-        let billing = match (session.mode, &session.subscription) {
-            (SessionMode::Subscription, Some(id)) => Some(self.billing(session, id, at).await?),
+    async fn paid(&self, order: OrderId, session: &Session) -> Result<(), Error> {
+        let at = self.now();
+        let subscription = match (session.mode, &session.subscription) {
+            (SessionMode::Subscription, Some(id)) => Some(self.client.subscription(id).await?),
             _ => None,
         };
+        let billing = subscription
+            .as_ref()
+            .map(|subscription| billing(session, subscription, at))
+            .transpose()?;
         let placed = session
             .metadata
             .price
@@ -134,26 +145,12 @@ impl<'a> Reports<'a> {
         let user = session.metadata.user.clone();
         let handle = &self.payments.0.handle;
         let done = handle.pay(&self.project.scope, order, user, paid).await;
-        self.known(order, done).map(drop)
-    }
-
-    async fn billing(
-        &self,
-        session: &Session,
-        id: &StripeSubscriptionId,
-        at: Timestamp,
-    ) -> Result<Billing, Error> {
-        let subscription = self.client.subscription(id).await?;
-        Ok(Billing {
-            subscription: name(id)?,
-            invoice: session
-                .invoice
-                .as_ref()
-                .and_then(|id| InvoiceId::new(id.as_str()).ok()),
-            current_period_end: period_end(&subscription, at),
-            // As of the checkout: whatever was said of it later is newer.
-            reported_at: at,
-        })
+        self.known(order, done)?;
+        match subscription {
+            // It may have changed since its checkout, and that may have been reported too early.
+            Some(subscription) => self.update(order, &subscription, at).await,
+            None => Ok(()),
+        }
     }
 
     async fn payment_failed(&self, session: &Session) -> Result<(), Error> {
@@ -205,7 +202,8 @@ impl<'a> Reports<'a> {
                 reported_at: at,
             },
         };
-        self.tell(first, Purchase::Renew(Box::new(renew))).await
+        self.tell(first, Purchase::Renew(Box::new(renew))).await?;
+        self.follow(first, id).await
     }
 
     async fn terms_of_line(
@@ -226,21 +224,29 @@ impl<'a> Reports<'a> {
     }
 
     /// The subscription itself says what a failed payment makes of it.
-    async fn invoice_failed(&self, invoice: &Invoice, at: Timestamp) -> Result<(), Error> {
-        let (Some(_), Some(id)) = (
+    async fn invoice_failed(&self, invoice: &Invoice) -> Result<(), Error> {
+        match (
             self.ours(&invoice.subscription_metadata()),
             invoice.subscription(),
-        ) else {
-            return Ok(());
-        };
-        let subscription = self.client.subscription(id).await?;
-        self.subscription(&subscription, at).await
+        ) {
+            (Some(order), Some(id)) => self.follow(order, id).await,
+            _ => Ok(()),
+        }
     }
 
-    async fn subscription(&self, subscription: &Subscription, at: Timestamp) -> Result<(), Error> {
-        let Some(order) = self.ours(&subscription.metadata) else {
-            return Ok(());
-        };
+    /// Asks how a subscription stands, and says so.
+    async fn follow(&self, order: OrderId, id: &StripeSubscriptionId) -> Result<(), Error> {
+        let at = self.now();
+        let subscription = self.client.subscription(id).await?;
+        self.update(order, &subscription, at).await
+    }
+
+    async fn update(
+        &self,
+        order: OrderId,
+        subscription: &Subscription,
+        at: Timestamp,
+    ) -> Result<(), Error> {
         let status = match subscription.status {
             StripeStatus::Active | StripeStatus::Trialing => SubscriptionStatus::Active,
             StripeStatus::PastDue | StripeStatus::Unpaid => SubscriptionStatus::PastDue,
@@ -378,6 +384,22 @@ impl<'a> Reports<'a> {
     fn now(&self) -> Timestamp {
         self.payments.0.handle.now_in(&self.project.scope)
     }
+}
+
+fn billing(
+    session: &Session,
+    subscription: &Subscription,
+    at: Timestamp,
+) -> Result<Billing, Error> {
+    Ok(Billing {
+        subscription: name(&subscription.id)?,
+        invoice: session
+            .invoice
+            .as_ref()
+            .and_then(|id| InvoiceId::new(id.as_str()).ok()),
+        current_period_end: period_end(subscription, at),
+        reported_at: at,
+    })
 }
 
 fn name(id: &StripeSubscriptionId) -> Result<SubscriptionId, Error> {

@@ -162,9 +162,7 @@ impl Payments {
             }
             Err(error) => return Err(error),
         };
-        let open = reports
-            .session(&session, self.0.handle.now_in(&project.scope))
-            .await?;
+        let open = reports.session(&session).await?;
         if open && is_complete(&session) {
             self.await_payment(project, order).await
         } else {

@@ -2,10 +2,16 @@
 //! orders that stay pending are asked about, those past their time expire. Also the test clock of a
 //! sandbox, which is moved on step by step so that everything happens at its own instant.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
 
-use domain::{Timestamp, id::ProjectId, provider::Account};
-use tokio::{sync::Mutex, task::AbortHandle};
+use domain::{Timestamp, id::ProjectId};
+use tokio::{
+    sync::Mutex,
+    task::{AbortHandle, JoinSet},
+};
 
 use super::{Error, Payments};
 use crate::{
@@ -14,8 +20,8 @@ use crate::{
 };
 
 const INTERVAL: Duration = Duration::from_secs(1);
-/// After a provider failed, so long is nothing asked about.
-const PAUSE_AFTER_FAILURE: u32 = 30;
+/// After a provider failed, so long is nothing asked of it.
+const AFTER_FAILURE: Duration = Duration::from_secs(30);
 /// Events of a sandbox's clock in one move: each renewal of a subscription is one.
 const MAX_STEPS: usize = 10_000;
 
@@ -52,38 +58,57 @@ impl Payments {
         let task = tokio::spawn(async move {
             let mut interval = tokio::time::interval(INTERVAL);
             interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-            let mut pauses = std::collections::HashMap::new();
+            // Each project's rounds on their own: a provider that does not answer keeps nobody else
+            // waiting. They end with this task.
+            let mut under_way = JoinSet::new();
+            let mut busy = HashMap::new();
+            let mut failures: HashMap<ProjectId, Instant> = HashMap::new();
             loop {
                 interval.tick().await;
-                payments.round(&mut pauses).await;
+                while let Some(done) = under_way.try_join_next() {
+                    if let Ok((project, failed)) = done {
+                        busy.remove(&project);
+                        match failed {
+                            Some(failed) => failures.insert(project, failed),
+                            None => failures.remove(&project),
+                        };
+                    }
+                }
+                busy.retain(|_, task: &mut AbortHandle| !task.is_finished());
+                let projects: Vec<_> = payments.0.catalog.current().projects().cloned().collect();
+                for project in projects {
+                    let id = project.project.id;
+                    if project.provider().is_some() && !busy.contains_key(&id) {
+                        let payments = payments.clone();
+                        let failed = failures.get(&id).copied();
+                        let round = async move { (id, payments.round(&project, failed).await) };
+                        busy.insert(id, under_way.spawn(round));
+                    }
+                }
             }
         });
         Rounds(task.abort_handle())
     }
 
-    async fn round(&self, pauses: &mut std::collections::HashMap<ProjectId, u32>) {
-        let projects: Vec<Arc<ProjectCatalog>> =
-            self.0.catalog.current().projects().cloned().collect();
-        for project in projects {
-            let id = project.project.id;
-            let Some(provider) = project.provider() else {
-                continue;
-            };
-            if provider.account == Account::Sandbox
-                && let Err(error) = self.0.sandbox.run_due(id).await
-            {
-                tracing::warn!(%error, project = %id, "The sandbox could not do what is due");
-            }
-            if let Some(pause) = pauses.get_mut(&id).filter(|pause| **pause > 0) {
-                *pause = pause.saturating_sub(1);
-            } else if provider.account != Account::None
-                && let Err(error) = self.reconcile(&project).await
-            {
+    /// `failed` is when the provider last failed to answer; so is what it returns.
+    async fn round(&self, project: &ProjectCatalog, failed: Option<Instant>) -> Option<Instant> {
+        let id = project.project.id;
+        if project.sandbox().is_some()
+            && let Err(error) = self.0.sandbox.run_due(id).await
+        {
+            tracing::warn!(%error, project = %id, "The sandbox could not do what is due");
+        }
+        if let Err(error) = self.0.handle.expire_due(&project.scope).await {
+            tracing::warn!(%error, project = %id, "Orders past their time could not be expired yet");
+        }
+        if failed.is_some_and(|failed| failed.elapsed() < AFTER_FAILURE) {
+            return failed;
+        }
+        match self.reconcile(project).await {
+            Ok(()) | Err(Error::NotConfigured) => None,
+            Err(error) => {
                 tracing::warn!(%error, project = %id, "Pending orders could not be asked about; trying again later");
-                pauses.insert(id, PAUSE_AFTER_FAILURE);
-            }
-            if let Err(error) = self.0.handle.expire_due(&project.scope).await {
-                tracing::warn!(%error, project = %id, "Orders past their time could not be expired yet");
+                Some(Instant::now())
             }
         }
     }

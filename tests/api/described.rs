@@ -20,6 +20,7 @@ async fn the_description_needs_no_key_and_names_every_route() {
         .map(String::as_str)
         .collect();
     let expected = [
+        "/checkout",
         "/credit",
         "/deductions/batch",
         "/features",
@@ -28,16 +29,21 @@ async fn the_description_needs_no_key_and_names_every_route() {
         "/holds/{holdId}/release",
         "/holds/{holdId}/settle",
         "/me",
+        "/orders",
+        "/orders/{orderIdOrCheckoutId}",
         "/products",
         "/wallets",
         "/wallets/external",
         "/wallets/external/deduct",
         "/wallets/external/holds",
         "/wallets/external/ledger",
+        "/wallets/external/portal",
+        "/wallets/recover",
         "/wallets/{code}",
         "/wallets/{code}/deduct",
         "/wallets/{code}/holds",
         "/wallets/{code}/ledger",
+        "/wallets/{code}/portal",
         "/wallets/{code}/rotate",
     ];
     assert_eq!(routes, expected);

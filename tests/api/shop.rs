@@ -184,6 +184,13 @@ impl Shop {
         })
     }
 
+    /// Has the provider say this of a subscription from now on.
+    pub(crate) fn say(&self, subscription: &Value) {
+        let id = subscription["id"].as_str().unwrap();
+        self.stripe
+            .put(&format!("/v1/subscriptions/{id}"), subscription.clone());
+    }
+
     /// Has a subscription's checkout paid, and that reported.
     pub(crate) async fn subscribe(&self, begun: &Value, id: &str) -> Value {
         let subscription = self.subscription(begun, id);

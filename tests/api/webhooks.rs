@@ -401,6 +401,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
     subscription["items"]["data"][0]["price"]["metadata"]["scrip_price_id"] = json!(larger);
     subscription["items"]["data"][0]["current_period_end"] = json!(end);
     shop.service.clock.advance_millis(1000);
+    shop.say(&subscription);
     shop.report("customer.subscription.updated", &subscription)
         .await
         .expect(200);
@@ -413,6 +414,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
 
     subscription["status"] = json!("past_due");
     shop.service.clock.advance_millis(1000);
+    shop.say(&subscription);
     shop.report("customer.subscription.updated", &subscription)
         .await
         .expect(200);
@@ -430,6 +432,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
 
     subscription["status"] = json!("active");
     subscription["cancel_at_period_end"] = json!(true);
+    shop.say(&subscription);
     shop.report("customer.subscription.updated", &subscription)
         .await
         .expect(200);
@@ -456,6 +459,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
 
     subscription["status"] = json!("canceled");
     shop.service.clock.advance_millis(1000);
+    shop.say(&subscription);
     shop.report("customer.subscription.deleted", &subscription)
         .await
         .expect(200);

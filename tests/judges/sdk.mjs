@@ -1,0 +1,143 @@
+// Stripe's own library as a customer of the sandbox: what it makes it can read back, what it gets
+// wrong is refused as Stripe refuses it, what the sandbox reports it can verify, and what it signs
+// Scrip takes in.
+import assert from 'node:assert/strict';
+import Stripe from 'stripe';
+
+const { API_BASE, SECRET_KEY, WEBHOOK_SECRET, WEBHOOK_URL } = process.env;
+// The library only takes an origin: the path in front of /v1 is put in on the way.
+const base = new URL(API_BASE);
+const httpClient = Stripe.createFetchHttpClient((url, init) => {
+  const target = new URL(url);
+  return fetch(`${API_BASE}${target.pathname}${target.search}`, init);
+});
+const connect = (key) =>
+  new Stripe(key, { host: base.hostname, port: base.port, protocol: 'http', httpClient, maxNetworkRetries: 0, telemetry: false });
+const stripe = connect(SECRET_KEY);
+
+const once = {
+  mode: 'payment',
+  line_items: [{ quantity: 1, price_data: { currency: 'eur', unit_amount: 1250, product_data: { name: 'Credits' } } }],
+  customer_creation: 'always',
+  success_url: 'https://shop.example/ok?s={CHECKOUT_SESSION_ID}',
+  cancel_url: 'https://shop.example/no',
+};
+const press = async (url, button, fields = {}) => {
+  const body = new URLSearchParams(fields);
+  const reply = await fetch(`${url}/${button}`, { method: 'POST', body });
+  const text = await reply.text();
+  assert.equal(reply.status, 200, `${button}: ${reply.status} ${text}`);
+  return JSON.parse(text);
+};
+const refused = async (promise, kind, param) => {
+  const error = await promise.then(() => assert.fail('it was not refused'), (error) => error);
+  assert.ok(error instanceof kind, `${error.constructor.name}: ${error.message}`);
+  if (param) assert.equal(error.param, param);
+  return error;
+};
+
+// A payment, from session to refund.
+{
+  const made = await stripe.checkout.sessions.create({ ...once, metadata: { colour: 'blue' } });
+  assert.match(made.id, /^cs_/);
+  assert.equal(made.object, 'checkout.session');
+  assert.equal(made.livemode, false);
+  const read = await stripe.checkout.sessions.retrieve(made.id);
+  assert.deepEqual(
+    [read.status, read.payment_status, read.amount_total, read.currency, read.metadata.colour],
+    ['open', 'unpaid', 1250, 'eur', 'blue'],
+  );
+  await press(made.url, 'pay', { email: 'buyer@mail.example' });
+  const paid = await stripe.checkout.sessions.retrieve(made.id);
+  assert.deepEqual([paid.status, paid.payment_status], ['complete', 'paid']);
+  assert.equal(paid.customer_details.email, 'buyer@mail.example');
+  const customer = await stripe.customers.retrieve(paid.customer);
+  assert.equal(customer.email, 'buyer@mail.example');
+  const intent = await stripe.paymentIntents.retrieve(paid.payment_intent);
+  assert.deepEqual([intent.status, intent.amount_received], ['succeeded', 1250]);
+  const part = await stripe.refunds.create({ payment_intent: intent.id, amount: 250 });
+  assert.equal(part.status, 'succeeded');
+  await stripe.refunds.create({ payment_intent: intent.id });
+  const charge = await stripe.charges.retrieve(intent.latest_charge);
+  assert.deepEqual([charge.amount_refunded, charge.refunded], [1250, true]);
+  await refused(stripe.refunds.create({ payment_intent: intent.id }), Stripe.errors.StripeInvalidRequestError);
+}
+
+// What is wrong is refused.
+{
+  const create = (change) => stripe.checkout.sessions.create({ ...once, ...change });
+  const { StripeInvalidRequestError: Invalid, StripeAuthenticationError: Stranger } = Stripe.errors;
+  await refused(create({ mode: 'subscription' }), Invalid);
+  await refused(create({ customer: 'cus_nobody', customer_creation: undefined }), Invalid, 'customer');
+  await refused(create({ success_url: 'nowhere' }), Invalid, 'success_url');
+  await refused(create({ expires_at: Math.floor(Date.now() / 1000) + 30 * 86400 }), Invalid, 'expires_at');
+  await refused(create({ allow_promotion_codes: true, discounts: [{ coupon: 'x' }] }), Invalid);
+  await refused(create({ colour: 'blue' }), Invalid, 'colour');
+  await refused(stripe.checkout.sessions.retrieve('cs_test_nothing'), Invalid);
+  await refused(connect('sk_sandbox_wrong').checkout.sessions.create(once), Stranger);
+}
+
+// One operation under one key.
+{
+  const idempotencyKey = 'judge/1';
+  const one = await stripe.checkout.sessions.create(once, { idempotencyKey });
+  const two = await stripe.checkout.sessions.create(once, { idempotencyKey });
+  assert.equal(one.id, two.id);
+  const other = { ...once, cancel_url: 'https://shop.example/other' };
+  await refused(stripe.checkout.sessions.create(other, { idempotencyKey }), Stripe.errors.StripeIdempotencyError);
+  const closed = await stripe.checkout.sessions.expire(one.id);
+  assert.equal(closed.status, 'expired');
+}
+
+// A subscription, a promotion code, a list.
+{
+  const coupon = await stripe.coupons.create({ percent_off: 50, duration: 'once' });
+  const code = await stripe.promotionCodes.create({ promotion: { type: 'coupon', coupon: coupon.id }, code: 'JUDGE50' });
+  const found = await stripe.promotionCodes.list({ code: 'JUDGE50', active: true });
+  assert.deepEqual(found.data.map((one) => one.id), [code.id]);
+  const price = await stripe.prices.create({
+    currency: 'usd', unit_amount: 2000, recurring: { interval: 'month' }, product_data: { name: 'Plan' }, lookup_key: 'judge',
+  });
+  assert.deepEqual((await stripe.prices.list({ lookup_keys: ['judge'] })).data.map((one) => one.id), [price.id]);
+  const session = await stripe.checkout.sessions.create({
+    mode: 'subscription', line_items: [{ price: price.id, quantity: 1 }], success_url: once.success_url,
+    discounts: [{ promotion_code: code.id }], subscription_data: { metadata: { colour: 'red' } },
+  });
+  await press(session.url, 'pay');
+  const paid = await stripe.checkout.sessions.retrieve(session.id);
+  assert.equal(paid.amount_total, 1000);
+  const subscription = await stripe.subscriptions.retrieve(paid.subscription);
+  assert.deepEqual([subscription.status, subscription.metadata.colour], ['active', 'red']);
+  const end = subscription.items.data[0].current_period_end;
+  assert.ok(end > Date.now() / 1000 + 27 * 86400);
+  const invoice = await stripe.invoices.retrieve(paid.invoice);
+  assert.equal(invoice.parent.subscription_details.subscription, subscription.id);
+  assert.deepEqual([invoice.billing_reason, invoice.amount_paid], ['subscription_create', 1000]);
+  const ending = await stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true });
+  assert.ok(ending.cancel_at_period_end);
+  assert.equal((await stripe.subscriptions.cancel(subscription.id)).status, 'canceled');
+}
+
+// Events: what the sandbox reports the library can verify, what the library signs Scrip takes in.
+{
+  const events = await stripe.events.list({ limit: 100 });
+  const kinds = new Set(events.data.map((event) => event.type));
+  for (const kind of ['checkout.session.completed', 'invoice.paid', 'charge.refunded', 'customer.subscription.deleted']) {
+    assert.ok(kinds.has(kind), `${kind} among ${[...kinds]}`);
+  }
+  const deliver = async (payload, header) => {
+    const reply = await fetch(WEBHOOK_URL, { method: 'POST', body: payload, headers: { 'stripe-signature': header } });
+    await reply.text();
+    return reply.status;
+  };
+  const payload = JSON.stringify(events.data[0]);
+  const header = stripe.webhooks.generateTestHeaderString({ payload, secret: WEBHOOK_SECRET });
+  assert.equal(await deliver(payload, header), 200);
+  assert.equal(await deliver(payload + ' ', header), 400);
+  const old = Math.floor(Date.now() / 1000) - 301;
+  const stale = stripe.webhooks.generateTestHeaderString({ payload, secret: WEBHOOK_SECRET, timestamp: old });
+  assert.equal(await deliver(payload, stale), 400);
+  const forged = stripe.webhooks.generateTestHeaderString({ payload, secret: 'whsec_wrong' });
+  assert.equal(await deliver(payload, forged), 400);
+}
+console.log('the library is content');
