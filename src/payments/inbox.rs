@@ -240,9 +240,15 @@ impl Payments {
             tokio::time::sleep(pause).await;
         }
         failpoint::reached("inbox.worked");
-        if stored && let Err(error) = self.0.handle.put_notes(vec![note(key, None)]).await {
-            // Worked off again after a restart, which changes nothing.
-            tracing::warn!(%error, "A webhook that was worked off could not be forgotten");
+        if stored {
+            // Nobody waits for it. Where it fails, the event is worked off again after a restart,
+            // which changes nothing.
+            let handle = self.0.handle.clone();
+            tokio::spawn(async move {
+                if let Err(error) = handle.put_notes(vec![note(key, None)]).await {
+                    tracing::warn!(%error, "A webhook that was worked off could not be forgotten");
+                }
+            });
         }
         self.0.inbox.finished(key);
         true

@@ -402,6 +402,43 @@ async fn no_order_is_seen_of_a_checkout_that_the_provider_failed() {
     );
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_does_not_answer_is_not_waited_for_for_ever() {
+    let shop = Shop::open().await;
+    for _ in 0..10 {
+        shop.stripe.instead(SESSIONS, Instead::Silence);
+    }
+    // Longer than the test's client waits, by a clock that stands still but for timers.
+    let started = tokio::time::Instant::now();
+    let price: domain::id::PriceId = shop.price.parse().unwrap();
+    let project = shop
+        .service
+        .catalog
+        .project(shop.service.project.id)
+        .unwrap();
+    let new = scrip::payments::NewCheckout {
+        price,
+        wallet: None,
+        success_url: "https://shop.example/".into(),
+        cancel_url: "https://shop.example/".into(),
+        email: None,
+        discount: scrip::payments::Discount::None,
+    };
+    let failed = shop.service.payments.checkout(project, new).await;
+    assert!(
+        matches!(failed, Err(scrip::payments::Error::Provider(_))),
+        "{failed:?}"
+    );
+    assert!(started.elapsed() < std::time::Duration::from_secs(120));
+    let operations = shop.stripe.calls(SESSIONS);
+    assert!(operations.len() > 1, "it was asked again");
+    assert!(
+        operations
+            .windows(2)
+            .all(|two| two[0].operation == two[1].operation)
+    );
+}
+
 #[tokio::test]
 async fn pages_to_return_to_are_there_without_being_named() {
     let shop = Shop::open().await;

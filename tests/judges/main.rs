@@ -15,3 +15,4 @@ mod support;
 
 mod forms;
 mod node;
+mod sandbox;

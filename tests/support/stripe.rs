@@ -35,6 +35,8 @@ pub(crate) struct Call {
 pub(crate) enum Instead {
     Status(u16, Value),
     Garbage,
+    /// No answer, for as long as anybody waits.
+    Silence,
 }
 
 #[derive(Default)]
@@ -137,26 +139,29 @@ async fn answer(
     };
     let form: BTreeMap<String, String> = url::form_urlencoded::parse(&pairs).into_owned().collect();
     let path = uri.path().to_owned();
-    let mut world = world.lock();
-    world.calls.push(Call {
-        method: method.clone(),
-        path: path.clone(),
-        key: text("authorization"),
-        operation: text("idempotency-key"),
-        form: form.clone(),
-    });
-    if let Some(place) = world.instead.iter().position(|(at, _)| *at == path) {
-        return match world.instead.remove(place).1 {
-            Instead::Status(status, body) => (
-                StatusCode::from_u16(status).unwrap(),
-                [("stripe-should-retry", "false")],
-                body.to_string(),
-            )
-                .into_response(),
-            Instead::Garbage => "<html>not what you think</html>".into_response(),
-        };
+    let instead = {
+        let mut world = world.lock();
+        world.calls.push(Call {
+            method: method.clone(),
+            path: path.clone(),
+            key: text("authorization"),
+            operation: text("idempotency-key"),
+            form: form.clone(),
+        });
+        let place = world.instead.iter().position(|(at, _)| *at == path);
+        place.map(|place| world.instead.remove(place).1)
+    };
+    match instead {
+        None => {}
+        Some(Instead::Silence) => std::future::pending().await,
+        Some(Instead::Garbage) => return "<html>not what you think</html>".into_response(),
+        Some(Instead::Status(status, body)) => {
+            let status = StatusCode::from_u16(status).unwrap();
+            let once = [("stripe-should-retry", "false")];
+            return (status, once, body.to_string()).into_response();
+        }
     }
-    match world.respond(&method, &path, &form) {
+    match world.lock().respond(&method, &path, &form) {
         Some(object) => object.to_string().into_response(),
         None => {
             let error = json!({"error": {
