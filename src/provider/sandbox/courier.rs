@@ -14,12 +14,7 @@ use reqwest::{Url, header::CONTENT_TYPE, redirect};
 
 use super::{
     Error,
-    core::{
-        books::Desk,
-        events,
-        records::Event,
-        views::View as _,
-    },
+    core::{books::Desk, events, records::Event, views::View as _},
     till::{Failure, Till, Tills},
 };
 use crate::provider::signature::{self, SigningSecret};
@@ -125,7 +120,10 @@ async fn round(tills: &Arc<Tills>, project: ProjectId) -> Result<(), Failure> {
                     }
                 }
             });
-            let ids = mine.iter().map(|(event, _)| event.head.id.clone()).collect();
+            let ids = mine
+                .iter()
+                .map(|(event, _)| event.head.id.clone())
+                .collect();
             Ok((mine, Taken { till: hands, ids }, theirs))
         })
         .await?;
@@ -140,7 +138,11 @@ async fn round(tills: &Arc<Tills>, project: ProjectId) -> Result<(), Failure> {
     drop(taken);
     let mut sending = till.sending.subscribe();
     // The sender lives as long as the till.
-    drop(sending.wait_for(|sending| sending.is_disjoint(&theirs)).await);
+    drop(
+        sending
+            .wait_for(|sending| sending.is_disjoint(&theirs))
+            .await,
+    );
     Ok(())
 }
 
@@ -238,7 +240,9 @@ async fn send(tills: &Tills, url: &str, secret: &SigningSecret, body: Vec<u8>) -
         return Answer::None;
     };
     // The receiver checks against its own wall clock, whatever the project's says.
-    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let wall = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     let now = Timestamp(i64::try_from(wall.as_millis()).unwrap_or(i64::MAX));
     let request = http
         .post(url)

@@ -127,7 +127,11 @@ impl Sandbox {
         let work = move |desk: &mut core::books::Desk<'_>| {
             Ok(core::due::next(desk.books, settings.delay_seconds))
         };
-        let next = self.0.at(project, work).await.map_err(till::Failure::plain)?;
+        let next = self
+            .0
+            .at(project, work)
+            .await
+            .map_err(till::Failure::plain)?;
         Ok(next.map(|seconds| Timestamp(seconds.saturating_mul(1000))))
     }
 
@@ -141,7 +145,10 @@ impl Sandbox {
         if self.0.world.settings(project).is_none() {
             return Ok(());
         }
-        self.0.catch_up(project).await.map_err(till::Failure::plain)?;
+        self.0
+            .catch_up(project)
+            .await
+            .map_err(till::Failure::plain)?;
         courier::deliver(&self.0, project).await
     }
 }

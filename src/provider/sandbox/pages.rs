@@ -44,25 +44,33 @@ impl Notice {
     pub(super) fn refused(action: Action, refusal: &Refusal, typed: Buyer) -> Self {
         let message = Some(refusal.message.clone());
         if action == Action::Promotion {
-            Self { code: message, typed, ..Self::default() }
+            Self {
+                code: message,
+                typed,
+                ..Self::default()
+            }
         } else {
-            Self { pay: message, typed, ..Self::default() }
+            Self {
+                pay: message,
+                typed,
+                ..Self::default()
+            }
         }
     }
 
     pub(super) fn declined(typed: Buyer) -> Self {
         let message = "Your card was declined. Nothing was charged: try again or pay another way.";
-        Self { pay: Some(message.into()), typed, ..Self::default() }
+        Self {
+            pay: Some(message.into()),
+            typed,
+            ..Self::default()
+        }
     }
 }
 
 impl Page {
     /// `leads_to`: addresses that a form's answer may send the browser to.
-    fn new<'a>(
-        title: &str,
-        body: &str,
-        leads_to: impl IntoIterator<Item = &'a str>,
-    ) -> Self {
+    fn new<'a>(title: &str, body: &str, leads_to: impl IntoIterator<Item = &'a str>) -> Self {
         let html = format!(
             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -109,7 +117,9 @@ fn origin(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let host = url.host_str()?;
     // A policy has no way to write an IPv6 address, and nothing else may slip into it.
-    let plain = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
+    let plain = host
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
     (plain && matches!(url.scheme(), "http" | "https")).then(|| url.origin().ascii_serialization())
 }
 
@@ -150,7 +160,10 @@ impl<T: Display> Display for Escaped<T> {
 /// A message of something that went wrong, where there is one.
 fn alert(message: Option<&str>, id: &str) -> String {
     message.map_or_else(String::new, |message| {
-        format!("<p class=\"alert\" role=\"alert\" id=\"{id}\">{}</p>", Escaped(message))
+        format!(
+            "<p class=\"alert\" role=\"alert\" id=\"{id}\">{}</p>",
+            Escaped(message)
+        )
     })
 }
 
@@ -166,12 +179,24 @@ mod tests {
 
     #[test]
     fn forms_may_lead_to_the_shop_and_nowhere_else() {
-        assert_eq!(origin("https://shop.example:8443/a?b"), Some("https://shop.example:8443".into()));
+        assert_eq!(
+            origin("https://shop.example:8443/a?b"),
+            Some("https://shop.example:8443".into())
+        );
         assert_eq!(origin("http://[::1]:3000/"), None);
         assert_eq!(origin("javascript:alert(1)"), None);
-        let page = Page::new("x", "", ["https://shop.example/done", "https://a.b; script-src *"]);
+        let page = Page::new(
+            "x",
+            "",
+            ["https://shop.example/done", "https://a.b; script-src *"],
+        );
         let answer = page.answer(StatusCode::OK);
-        let policy = answer.headers()["content-security-policy"].to_str().unwrap();
-        assert!(policy.ends_with("form-action 'self' https://shop.example"), "{policy}");
+        let policy = answer.headers()["content-security-policy"]
+            .to_str()
+            .unwrap();
+        assert!(
+            policy.ends_with("form-action 'self' https://shop.example"),
+            "{policy}"
+        );
     }
 }

@@ -77,7 +77,11 @@ impl Tills {
 
     /// Does something at a project's books, by its clock now. What changed is durable before this
     /// answers. Goes on if the caller goes away: books half saved would be worse.
-    pub(super) async fn at<T, F>(self: &Arc<Self>, project: ProjectId, work: F) -> Result<T, Failure>
+    pub(super) async fn at<T, F>(
+        self: &Arc<Self>,
+        project: ProjectId,
+        work: F,
+    ) -> Result<T, Failure>
     where
         T: Send + 'static,
         F: FnOnce(&mut Desk<'_>) -> Result<T, Refusal> + Send + 'static,
@@ -103,7 +107,11 @@ impl Tills {
         };
         let mut ids = ids().map_err(Failure::Broken)?;
         let now = self.world.now(project).0.div_euclid(1000);
-        let mut desk = Desk { books: &mut books, now, ids: &mut ids };
+        let mut desk = Desk {
+            books: &mut books,
+            now,
+            ids: &mut ids,
+        };
         let done = work(&mut desk);
         if done.is_err() {
             if !books.is_changed() {
@@ -120,10 +128,16 @@ impl Tills {
         let notes = self.notebook.load(project).await?;
         let base = format!("{}/sandbox/{project}", self.world.public_url());
         let mut books = Books::new(base);
-        books.restore(&notes).map_err(|error| Error::Broken(error.to_string()))?;
+        books
+            .restore(&notes)
+            .map_err(|error| Error::Broken(error.to_string()))?;
         let now = self.world.now(project).0.div_euclid(1000);
         let mut ids = ids()?;
-        promotions::seed(&mut Desk { books: &mut books, now, ids: &mut ids });
+        promotions::seed(&mut Desk {
+            books: &mut books,
+            now,
+            ids: &mut ids,
+        });
         let changes = books.take_changes();
         if !changes.is_empty() {
             self.notebook.save(project, changes).await?;
@@ -165,7 +179,6 @@ impl Tills {
 
 fn ids() -> Result<Ids, Error> {
     let mut seed = [0; 32];
-    getrandom::fill(&mut seed)
-        .map_err(|_| Error::Broken("the system has no randomness".into()))?;
+    getrandom::fill(&mut seed).map_err(|_| Error::Broken("the system has no randomness".into()))?;
     Ok(Ids::new(seed))
 }

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Something that is kept.
-pub(crate) trait Kept: Clone + Serialize + DeserializeOwned {
+pub(crate) trait Kept: Clone + Serialize + DeserializeOwned + 'static {
     /// For people: `No such customer`.
     const NAME: &'static str;
     fn head(&self) -> &Head;
@@ -54,7 +54,10 @@ pub(crate) struct Unreadable(#[from] serde_json::Error);
 
 impl Books {
     pub(crate) fn new(base: String) -> Self {
-        Self { base, ..Self::default() }
+        Self {
+            base,
+            ..Self::default()
+        }
     }
 
     /// Takes what was saved.
@@ -68,7 +71,11 @@ impl Books {
     /// The first part of a new object.
     pub(crate) fn head(&mut self, id: String, created: i64) -> Head {
         self.last = self.last.saturating_add(1);
-        Head { id, n: self.last, created }
+        Head {
+            id,
+            n: self.last,
+            created,
+        }
     }
 
     pub(crate) fn get<T: Kept>(&self, id: &str) -> Option<&T> {
@@ -77,7 +84,9 @@ impl Books {
 
     /// A copy to work on; [`put`](Self::put) makes it count.
     pub(crate) fn find<T: Kept>(&self, id: &str) -> Result<T, Refusal> {
-        self.get::<T>(id).cloned().ok_or_else(|| Refusal::no_such(T::NAME, id))
+        self.get::<T>(id)
+            .cloned()
+            .ok_or_else(|| Refusal::no_such(T::NAME, id))
     }
 
     pub(crate) fn all<T: Kept>(&self) -> impl Iterator<Item = &T> {

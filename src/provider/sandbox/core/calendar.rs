@@ -37,8 +37,18 @@ pub(crate) fn after(anchor: i64, interval: Interval, cycles: i64) -> i64 {
 /// For people: `31 January 2026`.
 pub(crate) fn date(seconds: i64) -> String {
     const MONTHS: [&str; 12] = [
-        "January", "February", "March", "April", "May", "June", "July", "August", "September",
-        "October", "November", "December",
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
     ];
     let Ok(time) = Timestamp::from_second(seconds) else {
         return "never".into();
@@ -60,7 +70,12 @@ mod tests {
     #[test]
     fn the_last_of_january_comes_back_in_march() {
         let anchor = at("2026-01-31T10:00:00Z");
-        for (cycles, end) in [(1, "2026-02-28"), (2, "2026-03-31"), (3, "2026-04-30"), (13, "2027-02-28")] {
+        for (cycles, end) in [
+            (1, "2026-02-28"),
+            (2, "2026-03-31"),
+            (3, "2026-04-30"),
+            (13, "2027-02-28"),
+        ] {
             let expected = at(&format!("{end}T10:00:00Z"));
             assert_eq!(after(anchor, Interval::Month, cycles), expected);
         }

@@ -12,7 +12,9 @@ pub(crate) fn open(desk: &mut Desk<'_>, mut charge: Charge) -> Result<(), Refusa
         return Err(Refusal::invalid("This payment was disputed already."));
     }
     if charge.left() == 0 {
-        return Err(Refusal::invalid("There is nothing left of this payment to dispute."));
+        return Err(Refusal::invalid(
+            "There is nothing left of this payment to dispute.",
+        ));
     }
     let dispute = Dispute {
         head: desk.head("du_"),
@@ -36,7 +38,11 @@ pub(crate) fn close(desk: &mut Desk<'_>, charge: &Charge, won: bool) -> Result<(
         return Err(Refusal::invalid("This payment is not disputed."));
     };
     let mut dispute: Dispute = desk.books.find(id)?;
-    let status = if won { DisputeStatus::Won } else { DisputeStatus::Lost };
+    let status = if won {
+        DisputeStatus::Won
+    } else {
+        DisputeStatus::Lost
+    };
     if dispute.status == status {
         return Ok(());
     }

@@ -4,8 +4,7 @@
 use super::{
     billing,
     books::{Books, Desk},
-    checkout,
-    events,
+    checkout, events,
     ids::Ids,
     records::{Event, Operation, PortalSession, Session, Standing, Subscription},
 };
@@ -25,7 +24,11 @@ pub(crate) fn step(books: &mut Books, ids: &mut Ids, now: i64) -> bool {
     let Some((at, id)) = books.first_due().filter(|(at, _)| *at <= now).cloned() else {
         return false;
     };
-    let mut desk = Desk { books, now: at, ids };
+    let mut desk = Desk {
+        books,
+        now: at,
+        ids,
+    };
     if let Some(session) = desk.books.get::<Session>(&id).cloned() {
         checkout::close(&mut desk, session);
     } else if let Some(subscription) = desk.books.get::<Subscription>(&id).cloned() {
@@ -53,4 +56,3 @@ pub(crate) fn tidy(books: &mut Books, now: i64) {
         }
     }
 }
-

@@ -22,7 +22,10 @@ fn is_in(list: &str, currency: &str) -> bool {
 /// The currency in lower case, where Stripe knows it.
 pub(crate) fn currency(text: &str, param: &str) -> Result<String, Refusal> {
     let lower = text.to_ascii_lowercase();
-    if [TWO_DECIMAL, ZERO_DECIMAL, THREE_DECIMAL].iter().any(|list| is_in(list, &lower)) {
+    if [TWO_DECIMAL, ZERO_DECIMAL, THREE_DECIMAL]
+        .iter()
+        .any(|list| is_in(list, &lower))
+    {
         return Ok(lower);
     }
     Err(Refusal::param(param, format!("Invalid currency: {text}.")))
@@ -44,8 +47,12 @@ pub(crate) fn amount(amount: i64, param: &str) -> Result<i64, Refusal> {
 /// `part` of `whole` parts of an amount, rounded half up.
 pub(crate) fn share(amount: i64, part: i64, whole: i64) -> i64 {
     let whole = i128::from(whole.max(1));
-    let doubled = i128::from(amount).saturating_mul(i128::from(part)).saturating_mul(2);
-    let rounded = doubled.saturating_add(whole).div_euclid(whole.saturating_mul(2));
+    let doubled = i128::from(amount)
+        .saturating_mul(i128::from(part))
+        .saturating_mul(2);
+    let rounded = doubled
+        .saturating_add(whole)
+        .div_euclid(whole.saturating_mul(2));
     i64::try_from(rounded).unwrap_or(i64::MAX)
 }
 

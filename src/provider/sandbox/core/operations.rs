@@ -18,7 +18,10 @@ pub(crate) fn digest(method: &str, path: &str, params: &Params) -> String {
             hash.update(text);
         }
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 fn id(key: &str) -> String {
@@ -32,7 +35,9 @@ pub(crate) fn replay(
     digest: &str,
 ) -> Result<Option<(u16, Value)>, Refusal> {
     if key.is_empty() || key.len() > MAX_KEY_BYTES {
-        return Err(Refusal::invalid("Idempotency keys have 1 to 255 characters."));
+        return Err(Refusal::invalid(
+            "Idempotency keys have 1 to 255 characters.",
+        ));
     }
     match desk.books.get::<Operation>(&id(key)) {
         None => Ok(None),

@@ -30,9 +30,7 @@ pub(crate) struct Params(Vec<Pair>);
 
 impl Params {
     /// Takes decoded pairs, in the order in which they came.
-    pub(crate) fn new(
-        pairs: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<Self, Refusal> {
+    pub(crate) fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, Refusal> {
         let mut read: Vec<Pair> = Vec::new();
         for (key, value) in pairs {
             let path = numbered(&key, &read);
@@ -41,7 +39,9 @@ impl Params {
             }
             if value.len() > MAX_VALUE_BYTES {
                 let message = format!("Invalid string: must be at most {MAX_VALUE_BYTES} bytes");
-                return Err(Refusal::param(key, message).with_code("parameter_invalid_string_length"));
+                return Err(
+                    Refusal::param(key, message).with_code("parameter_invalid_string_length")
+                );
             }
             if read.iter().any(|pair| pair.path == path) {
                 return Err(Refusal::param(path, "This parameter was sent twice"));
@@ -184,9 +184,9 @@ impl Params {
             }
             metadata.insert(key, pair.value.clone());
         }
-        let bytes = metadata
-            .iter()
-            .fold(0_usize, |sum, (key, value)| sum.saturating_add(key.len()).saturating_add(value.len()));
+        let bytes = metadata.iter().fold(0_usize, |sum, (key, value)| {
+            sum.saturating_add(key.len()).saturating_add(value.len())
+        });
         if metadata.len() > MAX_METADATA_KEYS || bytes > MAX_METADATA_BYTES {
             let message = format!(
                 "The sandbox takes {MAX_METADATA_KEYS} metadata keys and {MAX_METADATA_BYTES} bytes in all"
@@ -209,7 +209,9 @@ impl Params {
 
     /// The pairs, for telling one request from another.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|pair| (pair.path.as_str(), pair.value.as_str()))
+        self.0
+            .iter()
+            .map(|pair| (pair.path.as_str(), pair.value.as_str()))
     }
 }
 
@@ -219,7 +221,10 @@ fn numbered(key: &str, read: &[Pair]) -> String {
         return key.to_owned();
     };
     let mut next: usize = 0;
-    while read.iter().any(|pair| pair.path.starts_with(&format!("{head}[{next}]"))) {
+    while read
+        .iter()
+        .any(|pair| pair.path.starts_with(&format!("{head}[{next}]")))
+    {
         next = next.saturating_add(1);
     }
     format!("{head}[{next}]{tail}")
@@ -263,8 +268,14 @@ mod tests {
 
     #[test]
     fn lists_come_with_and_without_numbers() {
-        assert_eq!(params("a[]=x&a[]=y").unwrap().list("a").unwrap(), ["x", "y"]);
-        assert_eq!(params("a[0]=x&a[1]=y").unwrap().list("a").unwrap(), ["x", "y"]);
+        assert_eq!(
+            params("a[]=x&a[]=y").unwrap().list("a").unwrap(),
+            ["x", "y"]
+        );
+        assert_eq!(
+            params("a[0]=x&a[1]=y").unwrap().list("a").unwrap(),
+            ["x", "y"]
+        );
     }
 
     #[test]
@@ -273,7 +284,10 @@ mod tests {
             assert!(params(query).is_err(), "{query}");
         }
         let params = params("a=&n=1x&f=yes").unwrap();
-        assert_eq!(params.text("a").unwrap_err().code, Some("parameter_invalid_empty"));
+        assert_eq!(
+            params.text("a").unwrap_err().code,
+            Some("parameter_invalid_empty")
+        );
         let code = params.integer::<i64>("n").unwrap_err().code;
         assert_eq!(code, Some("parameter_invalid_integer"));
         assert!(params.flag("f").is_err());

@@ -123,12 +123,18 @@ pub(crate) fn apply_coupon(
 
 /// Counts that a session's discount was used.
 pub(crate) fn redeem(desk: &mut Desk<'_>, session: &Session) {
-    let code = session.code.as_deref().and_then(|id| desk.books.get::<PromotionCode>(id));
+    let code = session
+        .code
+        .as_deref()
+        .and_then(|id| desk.books.get::<PromotionCode>(id));
     if let Some(mut code) = code.cloned() {
         code.times_redeemed = code.times_redeemed.saturating_add(1);
         desk.books.put(code);
     }
-    let coupon = session.coupon.as_deref().and_then(|id| desk.books.get::<Coupon>(id));
+    let coupon = session
+        .coupon
+        .as_deref()
+        .and_then(|id| desk.books.get::<Coupon>(id));
     if let Some(mut coupon) = coupon.cloned() {
         coupon.times_redeemed = coupon.times_redeemed.saturating_add(1);
         desk.books.put(coupon);

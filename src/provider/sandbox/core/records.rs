@@ -22,11 +22,9 @@ pub(crate) use billing::{
     TermDiscount, Until,
 };
 pub(crate) use catalog::{Coupon, Customer, Duration, Off, Price, Product, PromotionCode};
-pub(crate) use payments::{
-    Charge, Dispute, DisputeStatus, Intent, IntentStatus, Refund,
-};
+pub(crate) use payments::{Charge, Dispute, DisputeStatus, Intent, IntentStatus, Refund};
 pub(crate) use sessions::{
-    Configuration, Line, Later, Mode, PaymentStatus, PortalSession, Session, Status, Tiers,
+    Configuration, Later, Line, Mode, PaymentStatus, PortalSession, Session, Status, Tiers,
 };
 
 /// What all objects begin with.

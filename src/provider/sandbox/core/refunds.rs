@@ -25,7 +25,10 @@ pub(crate) fn refund(
     wanted: Wanted,
 ) -> Result<Refund, Refusal> {
     let id = &charge.head.id;
-    let dispute = charge.dispute.as_deref().and_then(|id| desk.books.get::<Dispute>(id));
+    let dispute = charge
+        .dispute
+        .as_deref()
+        .and_then(|id| desk.books.get::<Dispute>(id));
     if dispute.is_some_and(|dispute| dispute.status != DisputeStatus::Won) {
         let message = format!("Charge {id} has been charged back; cannot issue a refund.");
         return Err(Refusal::invalid(message).with_code("charge_disputed"));

@@ -82,6 +82,14 @@ impl Refusal {
         }
     }
 
+    /// It could have been done before, and cannot now.
+    pub(crate) fn impossible(message: &str) -> Self {
+        Self {
+            status: 409,
+            ..Self::invalid(message)
+        }
+    }
+
     /// The key is missing or another one.
     pub(crate) fn unauthorized(message: &str) -> Self {
         Self {
@@ -110,7 +118,11 @@ impl Refusal {
                 error.insert("code".into(), code.into());
                 error.insert(
                     "doc_url".into(),
-                    format!("https://docs.stripe.com/error-codes/{}", code.replace('_', "-")).into(),
+                    format!(
+                        "https://docs.stripe.com/error-codes/{}",
+                        code.replace('_', "-")
+                    )
+                    .into(),
                 );
                 if code == "card_declined" {
                     error.insert("decline_code".into(), "generic_decline".into());

@@ -39,11 +39,17 @@ pub(super) async fn call(
         Ok(params) => params,
         Err(refusal) => return dressed(refused(&refusal), &headers, None),
     };
-    let key = headers.get(IDEMPOTENCY_KEY).filter(|_| method == Method::POST);
+    let key = headers
+        .get(IDEMPOTENCY_KEY)
+        .filter(|_| method == Method::POST);
     let key = key.map(|key| String::from_utf8_lossy(key.as_bytes()).into_owned());
     let shown = key.clone();
     let work = move |desk: &mut Desk<'_>| {
-        let mut once = Once { desk, key: key.as_deref(), replayed: false };
+        let mut once = Once {
+            desk,
+            key: key.as_deref(),
+            replayed: false,
+        };
         let (status, body) = once.call(method.as_str(), &path, &params)?;
         Ok((status, body, once.replayed))
     };
@@ -54,7 +60,9 @@ pub(super) async fn call(
             let mut answer = (status, Json(body)).into_response();
             if replayed {
                 let name = HeaderName::from_static("idempotent-replayed");
-                answer.headers_mut().insert(name, HeaderValue::from_static("true"));
+                answer
+                    .headers_mut()
+                    .insert(name, HeaderValue::from_static("true"));
             }
             answer
         }
@@ -71,12 +79,7 @@ struct Once<'a, 'b> {
 }
 
 impl Once<'_, '_> {
-    fn call(
-        &mut self,
-        method: &str,
-        path: &str,
-        params: &Params,
-    ) -> Result<(u16, Value), Refusal> {
+    fn call(&mut self, method: &str, path: &str, params: &Params) -> Result<(u16, Value), Refusal> {
         let Some(key) = self.key else {
             return Ok((200, api::call(self.desk, method, path, params)?));
         };

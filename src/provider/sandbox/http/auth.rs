@@ -7,7 +7,9 @@ use subtle::ConstantTimeEq as _;
 use crate::provider::sandbox::core::refusal::Refusal;
 
 pub(super) fn check(headers: &HeaderMap, secret_key: &str) -> Result<(), Refusal> {
-    let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let sent = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok());
     let Some((scheme, sent)) = sent.and_then(|text| text.split_once(' ')) else {
         return Err(Refusal::unauthorized(
             "You did not provide an API key. You need to provide your API key in the Authorization \
@@ -53,7 +55,13 @@ mod tests {
 
     #[test]
     fn base64_is_the_usual_one() {
-        for (text, encoded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob:", "Zm9vYjo=")] {
+        for (text, encoded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob:", "Zm9vYjo="),
+        ] {
             assert_eq!(base64(text.as_bytes()), encoded);
         }
     }

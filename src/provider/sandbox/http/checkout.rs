@@ -48,7 +48,14 @@ pub(super) async fn show(
     State(sandbox): State<Sandbox>,
     Path((project, id)): Path<(String, String)>,
 ) -> Response {
-    page(&sandbox, &project, id, StatusCode::OK, pages::Notice::default()).await
+    page(
+        &sandbox,
+        &project,
+        id,
+        StatusCode::OK,
+        pages::Notice::default(),
+    )
+    .await
 }
 
 /// An action's address in a browser's bar is the page's.
@@ -76,7 +83,12 @@ async fn page(
     }
     let work = move |desk: &mut Desk<'_>| {
         let session: Session = desk.books.find(&id)?;
-        Ok(pages::checkout(&session, desk.books, &settings.name, &notice))
+        Ok(pages::checkout(
+            &session,
+            desk.books,
+            &settings.name,
+            &notice,
+        ))
     };
     match sandbox.0.at(project, work).await {
         Ok(page) => page.answer(status),
@@ -138,12 +150,21 @@ pub(super) async fn act(
     match action {
         Action::Pay | Action::PayLater => Redirect::to(&success_url(&session)).into_response(),
         Action::Expire => {
-            let back = session.cancel_url.filter(|_| session.status == Status::Expired);
+            let back = session
+                .cancel_url
+                .filter(|_| session.status == Status::Expired);
             Redirect::to(&back.unwrap_or(here)).into_response()
         }
         Action::Decline if session.payment_status == PaymentStatus::Unpaid => {
             let notice = pages::Notice::declined(typed);
-            page(&sandbox, &project_text, id, StatusCode::PAYMENT_REQUIRED, notice).await
+            page(
+                &sandbox,
+                &project_text,
+                id,
+                StatusCode::PAYMENT_REQUIRED,
+                notice,
+            )
+            .await
         }
         _ => Redirect::to(&here).into_response(),
     }

@@ -16,16 +16,18 @@ pub(super) struct Fields(BTreeMap<String, String>);
 
 impl Fields {
     /// Reads a body; only `known` fields may be in it.
-    pub(super) fn read(
-        headers: &HeaderMap,
-        body: &[u8],
-        known: &[&str],
-    ) -> Result<Self, Refusal> {
-        let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    pub(super) fn read(headers: &HeaderMap, body: &[u8], known: &[&str]) -> Result<Self, Refusal> {
+        let kind = headers
+            .get(header::CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok());
         // What begins like an object is one: a form does not.
         let json = kind.is_some_and(|kind| kind.starts_with("application/json"))
             || body.trim_ascii_start().starts_with(b"{");
-        let pairs = if json { from_json(body)? } else { from_form(body) };
+        let pairs = if json {
+            from_json(body)?
+        } else {
+            from_form(body)
+        };
         let mut fields = BTreeMap::new();
         for (name, value) in pairs {
             if !known.contains(&name.as_str()) {
@@ -63,9 +65,10 @@ fn from_json(body: &[u8]) -> Result<Vec<(String, String)>, Refusal> {
         Value::String(text) => Ok((name, text)),
         Value::Bool(flag) => Ok((name, flag.to_string())),
         Value::Number(number) => Ok((name, number.to_string())),
-        Value::Array(_) | Value::Object(_) => {
-            Err(Refusal::param(name, "A text, number or boolean is expected."))
-        }
+        Value::Array(_) | Value::Object(_) => Err(Refusal::param(
+            name,
+            "A text, number or boolean is expected.",
+        )),
     });
     texts.collect()
 }

@@ -27,7 +27,14 @@ use crate::provider::sandbox::{
     till::Failure,
 };
 
-const FIELDS: [&str; 6] = ["subscription", "price", "charge", "amount", "amountCents", "declines"];
+const FIELDS: [&str; 6] = [
+    "subscription",
+    "price",
+    "charge",
+    "amount",
+    "amountCents",
+    "declines",
+];
 
 pub(super) async fn show(
     State(sandbox): State<Sandbox>,
@@ -66,7 +73,13 @@ async fn page(
         let visit = visit(desk, &id)?;
         let offer: Configuration = desk.books.find(&visit.configuration)?;
         let notice = notice.as_deref();
-        Ok(pages::portal(&visit, &offer, desk.books, &settings.name, notice))
+        Ok(pages::portal(
+            &visit,
+            &offer,
+            desk.books,
+            &settings.name,
+            notice,
+        ))
     };
     match sandbox.0.at(project, work).await {
         Ok(page) => page.answer(status),
@@ -123,19 +136,19 @@ pub(super) async fn act(
 }
 
 /// Does what was asked for, and tells how things stand then.
-fn done(
-    desk: &mut Desk<'_>,
-    id: &str,
-    word: &str,
-    mut fields: Fields,
-) -> Result<Value, Refusal> {
+fn done(desk: &mut Desk<'_>, id: &str, word: &str, mut fields: Fields) -> Result<Value, Refusal> {
     let visit = visit(desk, id)?;
     let offer: Configuration = desk.books.find(&visit.configuration)?;
     match word {
         "switch" => {
-            let price = fields.take("price").ok_or_else(|| Refusal::missing("price"))?;
+            let price = fields
+                .take("price")
+                .ok_or_else(|| Refusal::missing("price"))?;
             let subscription = subscription(desk, &visit, &mut fields)?;
-            let offered = offer.tiers.iter().any(|tiers| tiers.prices.contains(&price));
+            let offered = offer
+                .tiers
+                .iter()
+                .any(|tiers| tiers.prices.contains(&price));
             if !offer.switch || !(offered || price == subscription.price) {
                 return Err(Refusal::param("price", "This tier is not offered here."));
             }
@@ -168,7 +181,14 @@ fn done(
         "refund" => {
             let charge = charge(desk, &visit, &mut fields)?;
             let amount = amount(&mut fields, &charge)?;
-            refunds::refund(desk, charge, Wanted { amount, ..Wanted::default() })?;
+            refunds::refund(
+                desk,
+                charge,
+                Wanted {
+                    amount,
+                    ..Wanted::default()
+                },
+            )?;
         }
         "dispute" => {
             let charge = charge(desk, &visit, &mut fields)?;
@@ -199,17 +219,16 @@ fn subscription(
     });
     match found.as_slice() {
         [only] => Ok((*only).clone()),
-        [] => Err(Refusal::no_such("subscription", id.as_deref().unwrap_or_default())),
+        [] => Err(Refusal::no_such(
+            "subscription",
+            id.as_deref().unwrap_or_default(),
+        )),
         _ => Err(Refusal::missing("subscription")),
     }
 }
 
 /// The one that is named, or the newest.
-fn charge(
-    desk: &Desk<'_>,
-    visit: &PortalSession,
-    fields: &mut Fields,
-) -> Result<Charge, Refusal> {
+fn charge(desk: &Desk<'_>, visit: &PortalSession, fields: &mut Fields) -> Result<Charge, Refusal> {
     let id = fields.take("charge");
     let found = desk.books.newest::<Charge>(|charge| {
         charge.customer.as_ref() == Some(&visit.customer)
@@ -231,7 +250,9 @@ fn amount(fields: &mut Fields, charge: &Charge) -> Result<Option<i64>, Refusal> 
         }
     };
     let message = "This is not an amount that can be refunded.";
-    typed.map(Some).ok_or_else(|| Refusal::param("amount", message))
+    typed
+        .map(Some)
+        .ok_or_else(|| Refusal::param("amount", message))
 }
 
 /// How things stand, for scripts.
@@ -249,7 +270,10 @@ fn state(books: &Books, customer: &str) -> Value {
     });
     let payments = books.newest::<Charge>(|one| one.customer.as_deref() == Some(customer));
     let payments = payments.into_iter().map(|one| {
-        let dispute = one.dispute.as_deref().and_then(|id| books.get::<Dispute>(id));
+        let dispute = one
+            .dispute
+            .as_deref()
+            .and_then(|id| books.get::<Dispute>(id));
         json!({
             "charge": one.head.id,
             "paymentIntent": one.intent,
@@ -263,7 +287,9 @@ fn state(books: &Books, customer: &str) -> Value {
             }),
         })
     });
-    let declines = books.get::<Customer>(customer).is_some_and(|customer| customer.declines);
+    let declines = books
+        .get::<Customer>(customer)
+        .is_some_and(|customer| customer.declines);
     json!({
         "customer": customer,
         "cardDeclines": declines,

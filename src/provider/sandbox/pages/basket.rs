@@ -15,7 +15,11 @@ pub(super) fn basket(session: &Session, books: &Books, notice: &Notice) -> Strin
     let per = interval.map_or_else(String::new, |interval| {
         format!("<span class=\"per\">per<br>{}</span>", interval.word())
     });
-    let what = if interval.is_some() { "Subscribe to" } else { "Pay" };
+    let what = if interval.is_some() {
+        "Subscribe to"
+    } else {
+        "Pay"
+    };
     let title = match session.lines.as_slice() {
         [line] if interval.is_some() => format!("{what} {}", line.name),
         [line] => line.name.clone(),
@@ -32,12 +36,16 @@ pub(super) fn basket(session: &Session, books: &Books, notice: &Notice) -> Strin
                     Escaped(written(line.unit_amount, currency))
                 ),
             };
-            row(&format!("{}{note}", Escaped(&line.name)), &written(line.amount(), currency), "")
+            row(
+                &format!("{}{note}", Escaped(&line.name)),
+                &written(line.amount(), currency),
+                "",
+            )
         })
         .collect();
-    let first = interval.filter(|_| session.discount > 0).map_or("Total due today", |_| {
-        "Due today"
-    });
+    let first = interval
+        .filter(|_| session.discount > 0)
+        .map_or("Total due today", |_| "Due today");
     format!(
         "<section class=\"basket\" aria-labelledby=\"what\"><h1 id=\"what\">{}</h1>\
          <p class=\"price\">{}{per}</p><dl>{lines}{}{}{}</dl>{}</section>",
@@ -52,19 +60,29 @@ pub(super) fn basket(session: &Session, books: &Books, notice: &Notice) -> Strin
 
 /// `name` is HTML already.
 fn row(name: &str, amount: &str, class: &str) -> String {
-    format!("<div class=\"{class}\"><dt>{name}</dt><dd>{}</dd></div>", Escaped(amount))
+    format!(
+        "<div class=\"{class}\"><dt>{name}</dt><dd>{}</dd></div>",
+        Escaped(amount)
+    )
 }
 
 fn discount(session: &Session, books: &Books) -> String {
     let Some(coupon) = &session.coupon else {
         return String::new();
     };
-    let code = session.code.as_deref().and_then(|id| books.get::<PromotionCode>(id));
+    let code = session
+        .code
+        .as_deref()
+        .and_then(|id| books.get::<PromotionCode>(id));
     let coupon = books.get::<Coupon>(coupon);
     let name = coupon.and_then(|coupon| coupon.name.clone());
     let label = match (code, name) {
         (Some(code), Some(name)) => {
-            format!("<span class=\"tag\">{}</span><small>{}</small>", Escaped(&code.code), Escaped(name))
+            format!(
+                "<span class=\"tag\">{}</span><small>{}</small>",
+                Escaped(&code.code),
+                Escaped(name)
+            )
         }
         (Some(code), None) => format!("<span class=\"tag\">{}</span>", Escaped(&code.code)),
         (None, name) => Escaped(name.unwrap_or_else(|| "Discount".into())).to_string(),

@@ -27,12 +27,22 @@ pub(in crate::provider::sandbox) fn checkout(
         Escaped(shop),
         basket(session, books, notice),
     );
-    let leads_to = [Some(session.success_url.as_str()), session.cancel_url.as_deref()];
-    Page::new(&format!("{shop}: checkout"), &body, leads_to.into_iter().flatten())
+    let leads_to = [
+        Some(session.success_url.as_str()),
+        session.cancel_url.as_deref(),
+    ];
+    Page::new(
+        &format!("{shop}: checkout"),
+        &body,
+        leads_to.into_iter().flatten(),
+    )
 }
 
 fn back(session: &Session) -> String {
-    let url = session.cancel_url.as_ref().filter(|_| session.status == Status::Open);
+    let url = session
+        .cancel_url
+        .as_ref()
+        .filter(|_| session.status == Status::Open);
     url.map_or_else(String::new, |url| {
         format!(
             "<a class=\"back\" href=\"{}\" rel=\"noreferrer\"><span aria-hidden=\"true\">←</span> \
@@ -79,7 +89,10 @@ fn open(session: &Session, books: &Books, notice: &Notice) -> String {
 }
 
 fn email(session: &Session, books: &Books, notice: &Notice) -> String {
-    let customer = session.customer.as_deref().and_then(|id| books.get::<Customer>(id));
+    let customer = session
+        .customer
+        .as_deref()
+        .and_then(|id| books.get::<Customer>(id));
     if let Some(customer) = customer {
         let email = customer.email.as_deref().unwrap_or("A returning customer");
         return format!(
@@ -87,7 +100,11 @@ fn email(session: &Session, books: &Books, notice: &Notice) -> String {
             Escaped(email)
         );
     }
-    let typed = notice.typed.email.as_ref().or(session.customer_email.as_ref());
+    let typed = notice
+        .typed
+        .email
+        .as_ref()
+        .or(session.customer_email.as_ref());
     format!(
         "<div class=\"field\"><label for=\"email\">Email</label><input id=\"email\" name=\"email\" \
          type=\"email\" required maxlength=\"254\" autocomplete=\"email\" \
@@ -98,7 +115,12 @@ fn email(session: &Session, books: &Books, notice: &Notice) -> String {
 
 fn complete(session: &Session, books: &Books, notice: &Notice) -> String {
     let url = Escaped(checkout_url(books, &session.head.id)).to_string();
-    let on = Escaped(session.success_url.replace("{CHECKOUT_SESSION_ID}", &session.head.id)).to_string();
+    let on = Escaped(
+        session
+            .success_url
+            .replace("{CHECKOUT_SESSION_ID}", &session.head.id),
+    )
+    .to_string();
     let (class, mark, title, text) = match session.later {
         Some(Later::Outstanding) => (
             "wait",
@@ -106,12 +128,18 @@ fn complete(session: &Session, books: &Books, notice: &Notice) -> String {
             "Waiting for the payment",
             "The order is placed, and the money is on its way. Here you decide whether it arrives.",
         ),
-        Some(Later::Failed) => {
-            ("bad", "!", "The payment failed", "The money did not come. Nothing was charged.")
-        }
-        Some(Later::Settled) | None => {
-            ("good", "✓", "Payment complete", "Thank you. The shop has been told.")
-        }
+        Some(Later::Failed) => (
+            "bad",
+            "!",
+            "The payment failed",
+            "The money did not come. Nothing was charged.",
+        ),
+        Some(Later::Settled) | None => (
+            "good",
+            "✓",
+            "Payment complete",
+            "Thank you. The shop has been told.",
+        ),
     };
     let buttons = if session.later == Some(Later::Outstanding) {
         format!(
@@ -132,7 +160,10 @@ fn complete(session: &Session, books: &Books, notice: &Notice) -> String {
 
 fn expired(session: &Session) -> String {
     let back = session.cancel_url.as_ref().map_or_else(String::new, |url| {
-        format!("<p><a href=\"{}\" rel=\"noreferrer\">Return to the shop</a></p>", Escaped(url))
+        format!(
+            "<p><a href=\"{}\" rel=\"noreferrer\">Return to the shop</a></p>",
+            Escaped(url)
+        )
     });
     format!(
         "<section class=\"pay state bad\" aria-labelledby=\"how\"><span class=\"mark\" \

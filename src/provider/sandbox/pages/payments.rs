@@ -15,7 +15,11 @@ const MOST: usize = 50;
 /// The section with all payments, the newest first.
 pub(super) fn payments(visit: &PortalSession, books: &Books, url: &str) -> String {
     let found = books.newest::<Charge>(|charge| charge.customer.as_ref() == Some(&visit.customer));
-    let shown: String = found.iter().take(MOST).map(|charge| payment(charge, books, url)).collect();
+    let shown: String = found
+        .iter()
+        .take(MOST)
+        .map(|charge| payment(charge, books, url))
+        .collect();
     let shown = if shown.is_empty() {
         "<p class=\"none\">Nothing was paid yet.</p>".into()
     } else {
@@ -25,7 +29,10 @@ pub(super) fn payments(visit: &PortalSession, books: &Books, url: &str) -> Strin
 }
 
 fn payment(charge: &Charge, books: &Books, url: &str) -> String {
-    let dispute = charge.dispute.as_deref().and_then(|id| books.get::<Dispute>(id));
+    let dispute = charge
+        .dispute
+        .as_deref()
+        .and_then(|id| books.get::<Dispute>(id));
     let dispute = dispute.map(|dispute| dispute.status);
     let (class, status) = match dispute {
         Some(DisputeStatus::NeedsResponse) => ("wait", "Disputed"),
@@ -70,7 +77,11 @@ fn controls(charge: &Charge, dispute: Option<DisputeStatus>, url: &str) -> Strin
         return String::new();
     }
     let all = written(charge.left(), &charge.currency);
-    let open = if dispute.is_none() { button("dispute", "Open a dispute") } else { String::new() };
+    let open = if dispute.is_none() {
+        button("dispute", "Open a dispute")
+    } else {
+        String::new()
+    };
     format!(
         "<details><summary>Refund or dispute</summary><form class=\"refund\" method=\"post\" \
          action=\"{url}/refund\">{hidden}<label for=\"amount-{id}\">Amount, or empty for all of \

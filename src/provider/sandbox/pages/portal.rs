@@ -20,7 +20,9 @@ pub(in crate::provider::sandbox) fn portal(
 ) -> Page {
     let url = Escaped(portal_url(books, &visit.head.id)).to_string();
     let customer = books.get::<Customer>(&visit.customer);
-    let email = customer.and_then(|customer| customer.email.as_deref()).unwrap_or("Customer");
+    let email = customer
+        .and_then(|customer| customer.email.as_deref())
+        .unwrap_or("Customer");
     let back = visit.return_url.as_ref().map_or_else(String::new, |to| {
         format!(
             "<a class=\"back\" href=\"{}\" rel=\"noreferrer\"><span aria-hidden=\"true\">←</span> \
@@ -30,7 +32,10 @@ pub(in crate::provider::sandbox) fn portal(
         )
     });
     let found = books.newest::<Subscription>(|one| one.customer == visit.customer);
-    let shown: String = found.iter().map(|one| subscription(one, offer, books, &url)).collect();
+    let shown: String = found
+        .iter()
+        .map(|one| subscription(one, offer, books, &url))
+        .collect();
     let shown = if shown.is_empty() {
         "<p class=\"none\">No subscriptions.</p>".into()
     } else {
@@ -47,7 +52,11 @@ pub(in crate::provider::sandbox) fn portal(
         card(&url, declines),
         payments(visit, books, &url),
     );
-    Page::new(&format!("{shop}: your account"), &body, visit.return_url.as_deref())
+    Page::new(
+        &format!("{shop}: your account"),
+        &body,
+        visit.return_url.as_deref(),
+    )
 }
 
 fn tier(price: &Price, books: &Books) -> (String, String) {
@@ -76,12 +85,21 @@ fn subscription(one: &Subscription, offer: &Configuration, books: &Books, url: &
         Standing::PastDue => one.retry.as_ref().map_or_else(String::new, |retry| {
             format!("Payment failed. Tried again on {}", date(retry.next_at))
         }),
-        _ => one.ended_at.map_or_else(String::new, |at| format!("Ended on {}", date(at))),
+        _ => one
+            .ended_at
+            .map_or_else(String::new, |at| format!("Ended on {}", date(at))),
     };
-    let next = one.scheduled.as_deref().and_then(|id| books.get::<Price>(id));
+    let next = one
+        .scheduled
+        .as_deref()
+        .and_then(|id| books.get::<Price>(id));
     let next = next.map_or_else(String::new, |price| {
         let (name, cost) = tier(price, books);
-        format!("<p class=\"next\">Changes to {} ({}) then.</p>", Escaped(name), Escaped(cost))
+        format!(
+            "<p class=\"next\">Changes to {} ({}) then.</p>",
+            Escaped(name),
+            Escaped(cost)
+        )
     });
     format!(
         "<article class=\"box\"><div class=\"head\"><h3>{}</h3><span class=\"badge {class}\">{status}\

@@ -53,7 +53,12 @@ impl Paging {
             Some(_) => between.len().saturating_sub(self.limit),
             None => 0,
         };
-        let data: Vec<Value> = between.iter().skip(skipped).take(self.limit).map(|object| view(object)).collect();
+        let data: Vec<Value> = between
+            .iter()
+            .skip(skipped)
+            .take(self.limit)
+            .map(|object| view(object))
+            .collect();
         Ok(json!({
             "object": "list",
             "has_more": data.len() < between.len(),

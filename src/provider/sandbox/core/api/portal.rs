@@ -66,19 +66,21 @@ fn save(
     Ok(configuration.view(desk.books))
 }
 
-fn features(
-    desk: &Desk<'_>,
-    params: &Params,
-    to: &mut Configuration,
-) -> Result<(), Refusal> {
+fn features(desk: &Desk<'_>, params: &Params, to: &mut Configuration) -> Result<(), Refusal> {
     let flag = |path: &str, old: bool| Ok::<_, Refusal>(params.flag(path)?.unwrap_or(old));
     const CANCEL: &str = "features[subscription_cancel]";
     const UPDATE: &str = "features[subscription_update]";
     to.invoices = flag("features[invoice_history][enabled]", to.invoices)?;
-    to.payment_method = flag("features[payment_method_update][enabled]", to.payment_method)?;
+    to.payment_method = flag(
+        "features[payment_method_update][enabled]",
+        to.payment_method,
+    )?;
     flag("features[customer_update][enabled]", false)?;
     to.cancel = flag(&format!("{CANCEL}[enabled]"), to.cancel)?;
-    if let Some(mode) = params.word(&format!("{CANCEL}[mode]"), &["at_period_end", "immediately"])? {
+    if let Some(mode) = params.word(
+        &format!("{CANCEL}[mode]"),
+        &["at_period_end", "immediately"],
+    )? {
         to.cancel_at_end = mode == "at_period_end";
     }
     params.word(&format!("{CANCEL}[proration_behavior]"), &["none"])?;

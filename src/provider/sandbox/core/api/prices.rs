@@ -38,7 +38,10 @@ pub(crate) fn interval(params: &Params, path: &str) -> Result<Option<Interval>, 
     }
     let word_path = format!("{path}[interval]");
     let count_path = format!("{path}[interval_count]");
-    if params.integer::<i64>(&count_path)?.is_some_and(|count| count != 1) {
+    if params
+        .integer::<i64>(&count_path)?
+        .is_some_and(|count| count != 1)
+    {
         let message = "The sandbox bills each month or each year.";
         return Err(Refusal::param(count_path, message));
     }
@@ -52,7 +55,11 @@ pub(crate) fn interval(params: &Params, path: &str) -> Result<Option<Interval>, 
 
 fn product_at(desk: &mut Desk<'_>, params: &Params, path: &str) -> Result<Product, Refusal> {
     let at = |name: &str| {
-        if path.is_empty() { name.to_owned() } else { format!("{path}[{name}]") }
+        if path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{path}[{name}]")
+        }
     };
     let name_path = at("name");
     let name = params
@@ -77,7 +84,11 @@ pub(crate) fn inline_price(
     interval: Option<Interval>,
 ) -> Result<Made, Refusal> {
     let at = |name: &str| {
-        if path.is_empty() { name.to_owned() } else { format!("{path}[{name}]") }
+        if path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{path}[{name}]")
+        }
     };
     let currency_path = at("currency");
     let currency = money::currency(&params.required(&currency_path)?, &currency_path)?;
@@ -86,7 +97,10 @@ pub(crate) fn inline_price(
         .integer::<i64>(&amount_path)?
         .ok_or_else(|| Refusal::missing(&amount_path))?;
     let unit_amount = money::amount(unit_amount, &amount_path)?;
-    params.word(&at("tax_behavior"), &["exclusive", "inclusive", "unspecified"])?;
+    params.word(
+        &at("tax_behavior"),
+        &["exclusive", "inclusive", "unspecified"],
+    )?;
     let product_path = at("product");
     let data_path = at("product_data");
     let inline = !params.below(&data_path).is_empty();
@@ -176,9 +190,13 @@ pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
     read::some::<Price>(desk, params, "/v1/prices", |price| {
         let key = price.lookup_key.as_ref();
         (keys.is_empty() || key.is_some_and(|key| keys.contains(key)))
-            && product.as_ref().is_none_or(|product| *product == price.product)
+            && product
+                .as_ref()
+                .is_none_or(|product| *product == price.product)
             && active.is_none_or(|active| active == price.active)
-            && currency.as_ref().is_none_or(|currency| *currency == price.currency)
+            && currency
+                .as_ref()
+                .is_none_or(|currency| *currency == price.currency)
             && kind.is_none_or(|kind| (kind == "recurring") == price.interval.is_some())
     })
 }

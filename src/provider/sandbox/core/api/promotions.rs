@@ -27,7 +27,10 @@ fn off(params: &Params) -> Result<Off, Refusal> {
     let amount = params.integer::<i64>("amount_off")?;
     match (params.text("percent_off")?, amount) {
         (Some(text), None) => percent(&text).map(Off::Percent).ok_or_else(|| {
-            Refusal::param("percent_off", "Invalid percent_off: more than 0 and at most 100")
+            Refusal::param(
+                "percent_off",
+                "Invalid percent_off: more than 0 and at most 100",
+            )
         }),
         (None, Some(amount)) if amount > 0 => Ok(Off::Amount {
             amount: money::amount(amount, "amount_off")?,
@@ -116,7 +119,13 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
             return Err(Refusal::param("code", message));
         }
         Some(code) => code,
-        None => desk.ids.usual("").chars().take(8).collect::<String>().to_ascii_uppercase(),
+        None => desk
+            .ids
+            .usual("")
+            .chars()
+            .take(8)
+            .collect::<String>()
+            .to_ascii_uppercase(),
     };
     let now = desk.now;
     let taken = desk.books.all::<PromotionCode>().any(|other| {
@@ -150,9 +159,12 @@ pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
     let coupon = params.text("coupon")?;
     let now = desk.now;
     read::some::<PromotionCode>(desk, params, "/v1/promotion_codes", |promotion| {
-        code.as_ref().is_none_or(|code| promotion.code.eq_ignore_ascii_case(code))
+        code.as_ref()
+            .is_none_or(|code| promotion.code.eq_ignore_ascii_case(code))
             && active.is_none_or(|active| promotion.is_active(now) == active)
             && (customer.is_none() || customer == promotion.customer)
-            && coupon.as_ref().is_none_or(|coupon| *coupon == promotion.coupon)
+            && coupon
+                .as_ref()
+                .is_none_or(|coupon| *coupon == promotion.coupon)
     })
 }

@@ -17,7 +17,10 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
     let intent = params.text("payment_intent")?;
     let wanted = Wanted {
         amount: params.integer("amount")?,
-        reason: params.word("reason", &["duplicate", "fraudulent", "requested_by_customer"])?,
+        reason: params.word(
+            "reason",
+            &["duplicate", "fraudulent", "requested_by_customer"],
+        )?,
         metadata: params.metadata("metadata")?,
     };
     params.finish()?;
@@ -40,7 +43,10 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
             return Err(Refusal::invalid(message));
         }
     };
-    let charge: Charge = desk.books.find(&id).map_err(|refusal| refusal.of_param(param))?;
+    let charge: Charge = desk
+        .books
+        .find(&id)
+        .map_err(|refusal| refusal.of_param(param))?;
     let refund = refund(desk, charge, wanted)?;
     Ok(refund.view(desk.books))
 }
@@ -49,7 +55,11 @@ pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
     let charge = params.text("charge")?;
     let intent = params.text("payment_intent")?;
     read::some::<Refund>(desk, params, "/v1/refunds", |refund| {
-        charge.as_ref().is_none_or(|charge| *charge == refund.charge)
-            && intent.as_ref().is_none_or(|intent| *intent == refund.intent)
+        charge
+            .as_ref()
+            .is_none_or(|charge| *charge == refund.charge)
+            && intent
+                .as_ref()
+                .is_none_or(|intent| *intent == refund.intent)
     })
 }

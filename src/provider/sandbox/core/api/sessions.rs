@@ -26,11 +26,7 @@ fn current(desk: &mut Desk<'_>, id: &str) -> Result<Session, Refusal> {
     Ok(session)
 }
 
-pub(super) fn retrieve(
-    desk: &mut Desk<'_>,
-    params: &Params,
-    id: &str,
-) -> Result<Value, Refusal> {
+pub(super) fn retrieve(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
     params.finish()?;
     let session = current(desk, id)?;
     Ok(session.view(desk.books))
@@ -57,9 +53,19 @@ pub(super) fn items(desk: &Desk<'_>, params: &Params, id: &str) -> Result<Value,
     let session: Session = desk.books.find(id)?;
     let items = line_items(&session, desk.books);
     let url = format!("/v1/checkout/sessions/{id}/line_items");
-    let id = |item: &Value| item.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let id = |item: &Value| {
+        item.get("id")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
     let ids: Vec<(String, Value)> = items.into_iter().map(|item| (id(&item), item)).collect();
-    paging.page(ids.iter().collect(), |(id, _)| id, |(_, item)| item.clone(), &url)
+    paging.page(
+        ids.iter().collect(),
+        |(id, _)| id,
+        |(_, item)| item.clone(),
+        &url,
+    )
 }
 
 pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {

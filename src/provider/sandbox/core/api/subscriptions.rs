@@ -14,7 +14,13 @@ use crate::provider::sandbox::core::{
 
 pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
     const WORDS: [&str; 7] = [
-        "active", "past_due", "canceled", "incomplete", "incomplete_expired", "ended", "all",
+        "active",
+        "past_due",
+        "canceled",
+        "incomplete",
+        "incomplete_expired",
+        "ended",
+        "all",
     ];
     let customer = params.text("customer")?;
     let price = params.text("price")?;
@@ -27,8 +33,12 @@ pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
             Some(status) => subscription.status.word() == status,
         };
         stands
-            && customer.as_ref().is_none_or(|customer| *customer == subscription.customer)
-            && price.as_ref().is_none_or(|price| *price == subscription.price)
+            && customer
+                .as_ref()
+                .is_none_or(|customer| *customer == subscription.customer)
+            && price
+                .as_ref()
+                .is_none_or(|price| *price == subscription.price)
     })
 }
 
@@ -42,17 +52,28 @@ pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<V
     let mut price = None;
     if let Some(item) = items.first() {
         let path = format!("items[{item}][id]");
-        if params.text(&path)?.is_some_and(|id| id != subscription.item) {
+        if params
+            .text(&path)?
+            .is_some_and(|id| id != subscription.item)
+        {
             return Err(Refusal::param(path, "No such subscription item"));
         }
         let path = format!("items[{item}][price]");
         price = params.text(&path)?;
         if let Some(id) = &price {
-            desk.books.find::<Price>(id).map_err(|refusal| refusal.of_param(path))?;
+            desk.books
+                .find::<Price>(id)
+                .map_err(|refusal| refusal.of_param(path))?;
         }
     }
-    params.word("proration_behavior", &["always_invoice", "create_prorations"])?;
-    params.word("payment_behavior", &["error_if_incomplete", "allow_incomplete"])?;
+    params.word(
+        "proration_behavior",
+        &["always_invoice", "create_prorations"],
+    )?;
+    params.word(
+        "payment_behavior",
+        &["error_if_incomplete", "allow_incomplete"],
+    )?;
     let ending = params.flag("cancel_at_period_end")?;
     let mut metadata = subscription.metadata.clone();
     params.change_metadata("metadata", &mut metadata)?;
@@ -84,10 +105,17 @@ pub(super) fn cancel(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<V
 pub(super) fn invoices(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
     let customer = params.text("customer")?;
     let subscription = params.text("subscription")?;
-    let status = params.word("status", &["draft", "open", "paid", "uncollectible", "void"])?;
+    let status = params.word(
+        "status",
+        &["draft", "open", "paid", "uncollectible", "void"],
+    )?;
     read::some::<Invoice>(desk, params, "/v1/invoices", |invoice| {
-        customer.as_ref().is_none_or(|customer| *customer == invoice.customer)
-            && subscription.as_ref().is_none_or(|id| *id == invoice.subscription)
+        customer
+            .as_ref()
+            .is_none_or(|customer| *customer == invoice.customer)
+            && subscription
+                .as_ref()
+                .is_none_or(|id| *id == invoice.subscription)
             && status.is_none_or(|status| invoice.status.word() == status)
     })
 }
@@ -104,9 +132,17 @@ pub(super) fn invoice_payments(desk: &Desk<'_>, params: &Params) -> Result<Value
         return Err(Refusal::missing("payment[type]"));
     }
     read::some::<InvoicePayment>(desk, params, "/v1/invoice_payments", |payment| {
-        let word = if payment.paid_at.is_some() { "paid" } else { "open" };
-        invoice.as_ref().is_none_or(|invoice| *invoice == payment.invoice)
-            && intent.as_ref().is_none_or(|intent| *intent == payment.intent)
+        let word = if payment.paid_at.is_some() {
+            "paid"
+        } else {
+            "open"
+        };
+        invoice
+            .as_ref()
+            .is_none_or(|invoice| *invoice == payment.invoice)
+            && intent
+                .as_ref()
+                .is_none_or(|intent| *intent == payment.intent)
             && status.is_none_or(|status| status == word)
             && kind != Some("charge")
     })

@@ -29,7 +29,9 @@ pub(super) fn discount(desk: &Desk<'_>, subscription: &Subscription, amount: i64
         Until::Time(end) => desk.now < end,
     };
     let coupon = desk.books.get::<Coupon>(&term.coupon);
-    coupon.filter(|_| lasts).map_or(0, |coupon| coupon.off.of(amount))
+    coupon
+        .filter(|_| lasts)
+        .map_or(0, |coupon| coupon.off.of(amount))
 }
 
 /// A line for a whole cycle: the one that runs.
@@ -122,7 +124,8 @@ pub(super) fn collect(desk: &mut Desk<'_>, mut invoice: Invoice) -> Result<(), R
         let id = intent.head.id.clone();
         payments::succeed(desk, intent);
         let paid = desk.books.all::<InvoicePayment>();
-        let paid = paid.filter(|payment| payment.invoice == invoice.head.id && payment.intent == id);
+        let paid =
+            paid.filter(|payment| payment.invoice == invoice.head.id && payment.intent == id);
         let paid: Vec<InvoicePayment> = paid.cloned().collect();
         for mut payment in paid {
             payment.paid_at = Some(desk.now);

@@ -37,7 +37,11 @@ fn bill(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refus
     }
     subscription.cycle = subscription.cycle.saturating_add(1);
     subscription.period_start = subscription.period_end;
-    subscription.period_end = after(subscription.anchor, subscription.interval, subscription.cycle);
+    subscription.period_end = after(
+        subscription.anchor,
+        subscription.interval,
+        subscription.cycle,
+    );
     let line = cycle_line(desk, &subscription)?;
     let discount = discount(desk, &subscription, line.amount);
     let reason = Reason::SubscriptionCycle;

@@ -12,11 +12,7 @@ use crate::provider::sandbox::core::{
 };
 
 /// Makes subscription and first invoice, and pays it where the money is there.
-pub(crate) fn start(
-    desk: &mut Desk<'_>,
-    session: &mut Session,
-    paid: bool,
-) -> Result<(), Refusal> {
+pub(crate) fn start(desk: &mut Desk<'_>, session: &mut Session, paid: bool) -> Result<(), Refusal> {
     let nothing = || Refusal::invalid("This checkout has nothing to subscribe to.");
     let line = session.lines.first().ok_or_else(nothing)?;
     let interval = line.interval.ok_or_else(nothing)?;
@@ -25,7 +21,11 @@ pub(crate) fn start(
         head: desk.head("sub_"),
         item: desk.ids.usual("si_"),
         customer: session.customer.clone().unwrap_or_default(),
-        status: if paid { Standing::Active } else { Standing::Incomplete },
+        status: if paid {
+            Standing::Active
+        } else {
+            Standing::Incomplete
+        },
         price: line.price.clone(),
         quantity: line.quantity,
         interval,
@@ -46,7 +46,13 @@ pub(crate) fn start(
     };
     let line = cycle_line(desk, &subscription)?;
     let reason = Reason::SubscriptionCreate;
-    let mut invoice = draw_up(desk, &mut subscription, reason, vec![line], session.discount);
+    let mut invoice = draw_up(
+        desk,
+        &mut subscription,
+        reason,
+        vec![line],
+        session.discount,
+    );
     session.subscription = Some(subscription.head.id.clone());
     session.invoice = Some(invoice.head.id.clone());
     desk.books.put(subscription.clone());
@@ -60,7 +66,10 @@ pub(crate) fn start(
 
 /// The discount that later cycles have too.
 fn lasting(desk: &mut Desk<'_>, session: &Session) -> Option<TermDiscount> {
-    let coupon = desk.books.get::<Coupon>(session.coupon.as_deref()?)?.clone();
+    let coupon = desk
+        .books
+        .get::<Coupon>(session.coupon.as_deref()?)?
+        .clone();
     let until = match coupon.duration {
         Duration::Once => return None,
         Duration::Forever => Until::Forever,
@@ -78,8 +87,12 @@ fn lasting(desk: &mut Desk<'_>, session: &Session) -> Option<TermDiscount> {
 }
 
 fn first(desk: &Desk<'_>, session: &Session) -> Result<(Subscription, Invoice), Refusal> {
-    let subscription = desk.books.find(session.subscription.as_deref().unwrap_or_default())?;
-    let invoice = desk.books.find(session.invoice.as_deref().unwrap_or_default())?;
+    let subscription = desk
+        .books
+        .find(session.subscription.as_deref().unwrap_or_default())?;
+    let invoice = desk
+        .books
+        .find(session.invoice.as_deref().unwrap_or_default())?;
     Ok((subscription, invoice))
 }
 

@@ -71,7 +71,9 @@ fn up(
     to: Price,
 ) -> Result<Subscription, Refusal> {
     let left = subscription.period_end.saturating_sub(desk.now).max(0);
-    let whole = subscription.period_end.saturating_sub(subscription.period_start);
+    let whole = subscription
+        .period_end
+        .saturating_sub(subscription.period_start);
     let unused = prorated(desk, &subscription, from, left, whole);
     let credit = InvoiceLine {
         amount: unused.amount.saturating_neg(),
@@ -84,7 +86,10 @@ fn up(
     let charge = if interval == subscription.interval {
         let line = prorated(desk, &subscription, &to, left, whole);
         let description = format!("Remaining time on {}", line.description);
-        InvoiceLine { description, ..line }
+        InvoiceLine {
+            description,
+            ..line
+        }
     } else {
         // Another cycle begins now, and is paid in whole.
         subscription.interval = interval;
@@ -94,8 +99,15 @@ fn up(
         subscription.period_end = after(desk.now, interval, 1);
         cycle_line(desk, &subscription)?
     };
-    let off = if charge.proration { 0 } else { discount(desk, &subscription, charge.amount) };
-    let due = charge.amount.saturating_add(credit.amount).saturating_sub(off);
+    let off = if charge.proration {
+        0
+    } else {
+        discount(desk, &subscription, charge.amount)
+    };
+    let due = charge
+        .amount
+        .saturating_add(credit.amount)
+        .saturating_sub(off);
     if due > 0 && declines(desk, &subscription.customer) {
         return Err(Refusal::declined());
     }

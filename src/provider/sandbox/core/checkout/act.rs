@@ -28,13 +28,6 @@ pub(crate) struct Buyer {
     pub(crate) code: Option<String>,
 }
 
-fn impossible(message: &str) -> Refusal {
-    Refusal {
-        status: 409,
-        ..Refusal::invalid(message)
-    }
-}
-
 /// Does it.
 pub(crate) fn act(
     desk: &mut Desk<'_>,
@@ -56,7 +49,7 @@ pub(crate) fn act(
         Status::Open => on_open(desk, session, action, buyer),
         Status::Complete => on_complete(desk, session, action),
         Status::Expired if action == Action::Expire => Ok(session),
-        Status::Expired => Err(impossible("This checkout has expired.")),
+        Status::Expired => Err(Refusal::impossible("This checkout has expired.")),
     }
 }
 
@@ -68,7 +61,9 @@ fn on_open(
 ) -> Result<Session, Refusal> {
     match action {
         Action::Settle => {
-            return Err(impossible("This checkout is still open: nothing was paid yet."));
+            return Err(Refusal::impossible(
+                "This checkout is still open: nothing was paid yet.",
+            ));
         }
         Action::Expire => return Ok(close(desk, session)),
         Action::Decline => return Ok(session),
@@ -83,9 +78,9 @@ fn on_open(
     match action {
         Action::Pay => complete::at_once(desk, session, buyer.email.as_deref()),
         Action::PayLater => complete::later(desk, session, buyer.email.as_deref()),
-        Action::Fail if session.total() == 0 => {
-            Err(impossible("Nothing is to be paid here, so no payment can fail."))
-        }
+        Action::Fail if session.total() == 0 => Err(Refusal::impossible(
+            "Nothing is to be paid here, so no payment can fail.",
+        )),
         Action::Fail => {
             let session = complete::later(desk, session, buyer.email.as_deref())?;
             complete::fail(desk, session)
@@ -97,11 +92,7 @@ fn on_open(
     }
 }
 
-fn on_complete(
-    desk: &mut Desk<'_>,
-    session: Session,
-    action: Action,
-) -> Result<Session, Refusal> {
+fn on_complete(desk: &mut Desk<'_>, session: Session, action: Action) -> Result<Session, Refusal> {
     let paid = session.payment_status != PaymentStatus::Unpaid;
     match (action, session.later) {
         (Action::Settle, Some(Later::Outstanding)) => complete::settle(desk, session),
@@ -113,11 +104,13 @@ fn on_complete(
         (Action::PayLater, None) if session.payment_status == PaymentStatus::NoPaymentRequired => {
             Ok(session)
         }
-        (_, Some(Later::Outstanding)) => {
-            Err(impossible("This checkout is complete and waits for its payment."))
-        }
-        (_, Some(Later::Failed)) => Err(impossible("The payment of this checkout has failed.")),
-        _ => Err(impossible("This checkout is complete and paid.")),
+        (_, Some(Later::Outstanding)) => Err(Refusal::impossible(
+            "This checkout is complete and waits for its payment.",
+        )),
+        (_, Some(Later::Failed)) => Err(Refusal::impossible(
+            "The payment of this checkout has failed.",
+        )),
+        _ => Err(Refusal::impossible("This checkout is complete and paid.")),
     }
 }
 

@@ -87,17 +87,15 @@ pub(super) fn fail(desk: &mut Desk<'_>, mut session: Session) -> Result<Session,
     Ok(session)
 }
 
-fn begin(
-    desk: &mut Desk<'_>,
-    session: &mut Session,
-    email: Option<&str>,
-) -> Result<(), Refusal> {
+fn begin(desk: &mut Desk<'_>, session: &mut Session, email: Option<&str>) -> Result<(), Refusal> {
     session.status = Status::Complete;
     match &session.customer {
         // A customer's email is theirs to change elsewhere, as on Stripe's page.
         Some(id) => session.email = desk.books.find::<Customer>(id)?.email,
         None => {
-            session.email = email.map(Into::into).or_else(|| session.customer_email.clone());
+            session.email = email
+                .map(Into::into)
+                .or_else(|| session.customer_email.clone());
             if session.mode == Mode::Subscription || session.always_customer {
                 let customer = Customer {
                     head: desk.head("cus_"),

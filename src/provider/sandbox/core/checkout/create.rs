@@ -3,14 +3,12 @@
 use url::Url;
 
 use crate::provider::sandbox::core::{
-    api::prices::{interval, inline_price},
+    api::prices::{inline_price, interval},
     books::Desk,
     money,
     params::Params,
     promotions,
-    records::{
-        Customer, Line, Mode, PaymentStatus, Price, PromotionCode, Session, Status,
-    },
+    records::{Customer, Line, Mode, PaymentStatus, Price, PromotionCode, Session, Status},
     refusal::Refusal,
 };
 
@@ -29,8 +27,8 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
         Some(_) => Mode::Subscription,
         None => return Err(Refusal::missing("mode")),
     };
-    let success_url = address(params, "success_url")?
-        .ok_or_else(|| Refusal::missing("success_url"))?;
+    let success_url =
+        address(params, "success_url")?.ok_or_else(|| Refusal::missing("success_url"))?;
     let cancel_url = address(params, "cancel_url")?;
     let (customer, customer_email) = buyer(desk, params)?;
     let always_customer = match params.word("customer_creation", &["always", "if_required"])? {
@@ -39,7 +37,8 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
             return Err(Refusal::param("customer_creation", message));
         }
         Some(_) if customer.is_some() => {
-            let message = "You may only specify one of these parameters: customer, customer_creation.";
+            let message =
+                "You may only specify one of these parameters: customer, customer_creation.";
             return Err(Refusal::param("customer_creation", message));
         }
         word => word == Some("always"),
@@ -97,9 +96,7 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
         Some(Discount::Code(id)) => {
             desk.books
                 .find::<PromotionCode>(&id)
-                .and_then(|code| {
-                    promotions::apply_code(desk.books, desk.now, &mut session, &code)
-                })
+                .and_then(|code| promotions::apply_code(desk.books, desk.now, &mut session, &code))
                 .map_err(|refusal| refusal.of_param("discounts[0][promotion_code]"))?;
         }
         None => {}
@@ -127,10 +124,7 @@ pub(crate) fn address(params: &Params, path: &str) -> Result<Option<String>, Ref
     Err(Refusal::param(path, message).with_code("url_invalid"))
 }
 
-fn buyer(
-    desk: &Desk<'_>,
-    params: &Params,
-) -> Result<(Option<String>, Option<String>), Refusal> {
+fn buyer(desk: &Desk<'_>, params: &Params) -> Result<(Option<String>, Option<String>), Refusal> {
     let customer = params.text("customer")?;
     let email = params.bounded("customer_email", 512)?;
     match (&customer, &email) {
@@ -156,7 +150,9 @@ fn buyer(
 pub(crate) fn is_email(text: &str) -> bool {
     let blank = text.chars().any(|c| c.is_whitespace() || c.is_control());
     let halves = text.split_once('@');
-    !blank && halves.is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'))
+    !blank
+        && halves
+            .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'))
 }
 
 fn closing(params: &Params, now: i64) -> Result<i64, Refusal> {
@@ -234,12 +230,20 @@ fn basket(desk: &mut Desk<'_>, params: &Params, mode: Mode) -> Result<Basket, Re
     if names.is_empty() {
         return Err(Refusal::missing("line_items"));
     }
-    let most = if mode == Mode::Subscription { 1 } else { MAX_LINES };
+    let most = if mode == Mode::Subscription {
+        1
+    } else {
+        MAX_LINES
+    };
     if names.len() > most {
         let message = format!("The sandbox takes up to {most} line items in this mode.");
         return Err(Refusal::param("line_items", message));
     }
-    let mut basket = Basket { currency: String::new(), lines: Vec::new(), inline: Vec::new() };
+    let mut basket = Basket {
+        currency: String::new(),
+        lines: Vec::new(),
+        inline: Vec::new(),
+    };
     for name in names {
         let path = format!("line_items[{name}]");
         let (line, currency) = line(desk, params, &path, &mut basket)?;
@@ -263,7 +267,11 @@ fn basket(desk: &mut Desk<'_>, params: &Params, mode: Mode) -> Result<Basket, Re
         basket.currency = currency;
         basket.lines.push(line);
     }
-    let sum = basket.lines.iter().map(Line::amount).fold(0, i64::saturating_add);
+    let sum = basket
+        .lines
+        .iter()
+        .map(Line::amount)
+        .fold(0, i64::saturating_add);
     money::amount(sum, "line_items")?;
     Ok(basket)
 }
@@ -297,7 +305,8 @@ fn line(
                 .find(&price)
                 .map_err(|refusal| refusal.of_param(&price_path))?;
             if !price.active {
-                let message = "The price specified is inactive. This field only accepts active prices.";
+                let message =
+                    "The price specified is inactive. This field only accepts active prices.";
                 return Err(Refusal::param(price_path, message));
             }
             let line = Line {

@@ -174,7 +174,11 @@ impl Invoice {
     }
 
     pub(crate) fn paid(&self) -> i64 {
-        if self.status == InvoiceStatus::Paid { self.total() } else { 0 }
+        if self.status == InvoiceStatus::Paid {
+            self.total()
+        } else {
+            0
+        }
     }
 }
 

@@ -36,7 +36,10 @@ pub(crate) struct Price {
 pub(crate) enum Off {
     /// In hundredths of a percent.
     Percent(i64),
-    Amount { amount: i64, currency: String },
+    Amount {
+        amount: i64,
+        currency: String,
+    },
 }
 
 impl Off {
@@ -74,7 +77,9 @@ pub(crate) struct Coupon {
 impl Coupon {
     pub(crate) fn is_valid(&self, now: i64) -> bool {
         self.redeem_by.is_none_or(|by| now < by)
-            && self.max_redemptions.is_none_or(|max| self.times_redeemed < max)
+            && self
+                .max_redemptions
+                .is_none_or(|max| self.times_redeemed < max)
     }
 }
 
@@ -98,7 +103,9 @@ impl PromotionCode {
     pub(crate) fn is_active(&self, now: i64) -> bool {
         self.active
             && self.expires_at.is_none_or(|at| now < at)
-            && self.max_redemptions.is_none_or(|max| self.times_redeemed < max)
+            && self
+                .max_redemptions
+                .is_none_or(|max| self.times_redeemed < max)
     }
 }
 

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use super::{View, inner_list, joined};
 use crate::provider::sandbox::core::{
     books::Books,
-    records::{
-        Invoice, InvoiceLine, InvoicePayment, InvoiceStatus, Price, Reason, Subscription,
-    },
+    records::{Invoice, InvoiceLine, InvoicePayment, InvoiceStatus, Price, Reason, Subscription},
 };
 
 impl View for Subscription {
     fn view(&self, books: &Books) -> Value {
-        let price = books.get::<Price>(&self.price).map(|price| price.view(books));
+        let price = books
+            .get::<Price>(&self.price)
+            .map(|price| price.view(books));
         let item = json!({
             "id": self.item,
             "object": "subscription_item",

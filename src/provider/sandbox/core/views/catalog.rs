@@ -130,8 +130,12 @@ impl View for Coupon {
 fn percent(hundredths: i64) -> Value {
     let (whole, part) = (hundredths.div_euclid(100), hundredths.rem_euclid(100));
     let text = format!("{whole}.{part:02}");
-    serde_json::from_str(if part == 0 { text.trim_end_matches(".00") } else { &text })
-        .unwrap_or(Value::Null)
+    serde_json::from_str(if part == 0 {
+        text.trim_end_matches(".00")
+    } else {
+        &text
+    })
+    .unwrap_or(Value::Null)
 }
 
 impl View for PromotionCode {

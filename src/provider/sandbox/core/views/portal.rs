@@ -31,7 +31,11 @@ impl View for Configuration {
             .iter()
             .map(|condition| json!({ "type": condition }))
             .collect();
-        let mode = if self.cancel_at_end { "at_period_end" } else { "immediately" };
+        let mode = if self.cancel_at_end {
+            "at_period_end"
+        } else {
+            "immediately"
+        };
         json!({
             "id": self.head.id,
             "object": "billing_portal.configuration",

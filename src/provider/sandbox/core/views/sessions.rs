@@ -123,7 +123,11 @@ fn line_item(line: &Line, session: &Session, books: &Books) -> Value {
         |price| price.view(books),
     );
     // A discount is on the basket; with one thing in it, on that.
-    let discount = if session.lines.len() == 1 { session.discount } else { 0 };
+    let discount = if session.lines.len() == 1 {
+        session.discount
+    } else {
+        0
+    };
     json!({
         "id": line.id,
         "object": "item",
