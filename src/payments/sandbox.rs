@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use actors::Handle;
 use domain::{Timestamp, id::ProjectId};
-use futures_util::future::BoxFuture;
 use persistence::Note;
 
 use super::accounts::Accounts;
 use crate::provider::{
-    sandbox::{Keys, Notebook, NotebookError, Sandbox, Settings, World},
+    sandbox::{BoxFuture, Keys, Notebook, NotebookError, Sandbox, Settings, World},
     signature::SigningSecret,
 };
 
@@ -47,6 +46,10 @@ impl World for Outside {
             Ok(project) => self.handle.now_in(&project.scope),
             Err(_) => self.handle.now(),
         }
+    }
+
+    fn wall_clock(&self) -> Timestamp {
+        self.handle.now()
     }
 
     fn keys(&self, project: ProjectId) -> Option<Keys> {

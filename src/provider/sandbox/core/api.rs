@@ -1,0 +1,80 @@
+//! Stripe's API, as far as the sandbox serves it: one request in, an object or a refusal out.
+//! Everything that can be refused is refused before anything changes.
+
+mod customers;
+mod list;
+mod portal;
+pub(crate) mod prices;
+mod promotions;
+mod read;
+mod refunds;
+mod sessions;
+mod subscriptions;
+
+use serde_json::Value;
+
+use super::{
+    books::Desk,
+    params::Params,
+    records::{
+        Charge, Configuration, Coupon, Customer, Dispute, Event, Intent, Invoice, Price, Product,
+        PromotionCode, Refund, Subscription,
+    },
+    refusal::Refusal,
+};
+
+/// Answers `method /v1/<path>`.
+pub(crate) fn call(
+    desk: &mut Desk<'_>,
+    method: &str,
+    path: &str,
+    params: &Params,
+) -> Result<Value, Refusal> {
+    let segments: Vec<&str> = path.split('/').collect();
+    match (method, segments.as_slice()) {
+        ("POST", ["checkout", "sessions"]) => sessions::create(desk, params),
+        ("GET", ["checkout", "sessions"]) => sessions::list(desk, params),
+        ("GET", ["checkout", "sessions", id]) => sessions::retrieve(desk, params, id),
+        ("POST", ["checkout", "sessions", id, "expire"]) => sessions::expire(desk, params, id),
+        ("GET", ["checkout", "sessions", id, "line_items"]) => sessions::items(desk, params, id),
+        ("POST", ["products"]) => prices::create_product(desk, params),
+        ("GET", ["products"]) => prices::list_products(desk, params),
+        ("GET", ["products", id]) => read::one::<Product>(desk, params, id),
+        ("POST", ["prices"]) => prices::create(desk, params),
+        ("GET", ["prices"]) => prices::list(desk, params),
+        ("GET", ["prices", id]) => read::one::<Price>(desk, params, id),
+        ("POST", ["coupons"]) => promotions::create_coupon(desk, params),
+        ("GET", ["coupons"]) => read::all::<Coupon>(desk, params, "/v1/coupons"),
+        ("GET", ["coupons", id]) => read::one::<Coupon>(desk, params, id),
+        ("POST", ["promotion_codes"]) => promotions::create(desk, params),
+        ("GET", ["promotion_codes"]) => promotions::list(desk, params),
+        ("GET", ["promotion_codes", id]) => read::one::<PromotionCode>(desk, params, id),
+        ("POST", ["customers"]) => customers::create(desk, params),
+        ("GET", ["customers"]) => customers::list(desk, params),
+        ("GET", ["customers", id]) => read::one::<Customer>(desk, params, id),
+        ("GET", ["payment_intents", id]) => read::one::<Intent>(desk, params, id),
+        ("GET", ["charges", id]) => read::one::<Charge>(desk, params, id),
+        ("POST", ["refunds"]) => refunds::create(desk, params),
+        ("GET", ["refunds"]) => refunds::list(desk, params),
+        ("GET", ["refunds", id]) => read::one::<Refund>(desk, params, id),
+        ("GET", ["disputes"]) => read::all::<Dispute>(desk, params, "/v1/disputes"),
+        ("GET", ["disputes", id]) => read::one::<Dispute>(desk, params, id),
+        ("GET", ["subscriptions"]) => subscriptions::list(desk, params),
+        ("GET", ["subscriptions", id]) => read::one::<Subscription>(desk, params, id),
+        ("POST", ["subscriptions", id]) => subscriptions::update(desk, params, id),
+        ("DELETE", ["subscriptions", id]) => subscriptions::cancel(desk, params, id),
+        ("GET", ["invoices"]) => subscriptions::invoices(desk, params),
+        ("GET", ["invoices", id]) => read::one::<Invoice>(desk, params, id),
+        ("GET", ["invoice_payments"]) => subscriptions::invoice_payments(desk, params),
+        ("POST", ["billing_portal", "configurations"]) => portal::create(desk, params),
+        ("GET", ["billing_portal", "configurations"]) => portal::list(desk, params),
+        ("GET", ["billing_portal", "configurations", id]) => {
+            read::one::<Configuration>(desk, params, id)
+        }
+        ("POST", ["billing_portal", "configurations", id]) => portal::update(desk, params, id),
+        ("POST", ["billing_portal", "sessions"]) => portal::visit(desk, params),
+        ("GET", ["events"]) => read::events(desk, params),
+        ("GET", ["events", id]) => read::one::<Event>(desk, params, id),
+        _ => Err(Refusal::no_route(method, path)),
+    }
+}

@@ -1,0 +1,195 @@
+//! All objects of one project's sandbox, and what of them is due when. Keeps note of what changed,
+//! so that it can be saved before anybody hears of it. Decides nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{
+    ids::Ids,
+    records::{Head, Note, Tables},
+    refusal::Refusal,
+};
+
+/// Something that is kept.
+pub(crate) trait Kept: Clone + Serialize + DeserializeOwned + 'static {
+    /// For people: `No such customer`.
+    const NAME: &'static str;
+    fn head(&self) -> &Head;
+    fn table(tables: &Tables) -> &BTreeMap<String, Self>;
+    fn table_mut(tables: &mut Tables) -> &mut BTreeMap<String, Self>;
+    fn note(self) -> Note;
+    /// When something happens to it by itself, in seconds.
+    fn due(&self) -> Option<i64> {
+        None
+    }
+    /// When it may be forgotten, in seconds.
+    fn forget_at(&self) -> Option<i64> {
+        None
+    }
+    /// Whether it is an event on its way.
+    fn is_outgoing(&self) -> bool {
+        false
+    }
+}
+
+/// The objects.
+#[derive(Default)]
+pub(crate) struct Books {
+    tables: Tables,
+    /// Numbers objects in the order in which they were made.
+    last: u64,
+    due: BTreeSet<(i64, String)>,
+    stale: BTreeSet<(i64, String)>,
+    outgoing: BTreeMap<u64, String>,
+    changes: BTreeMap<String, Option<String>>,
+    /// Where the pages are, such as `http://127.0.0.1:8787/sandbox/proj_...`.
+    pub(crate) base: String,
+}
+
+/// A note that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[error("a stored object of the sandbox cannot be read: {0}")]
+pub(crate) struct Unreadable(#[from] serde_json::Error);
+
+impl Books {
+    pub(crate) fn new(base: String) -> Self {
+        Self {
+            base,
+            ..Self::default()
+        }
+    }
+
+    /// Takes what was saved.
+    pub(crate) fn restore(&mut self, notes: &[(String, String)]) -> Result<(), Unreadable> {
+        for (_, json) in notes {
+            serde_json::from_str::<Note>(json)?.restore(self);
+        }
+        Ok(())
+    }
+
+    /// The first part of a new object.
+    pub(crate) fn head(&mut self, id: String, created: i64) -> Head {
+        self.last = self.last.saturating_add(1);
+        Head {
+            id,
+            n: self.last,
+            created,
+        }
+    }
+
+    pub(crate) fn get<T: Kept>(&self, id: &str) -> Option<&T> {
+        T::table(&self.tables).get(id)
+    }
+
+    /// A copy to work on; [`put`](Self::put) makes it count.
+    pub(crate) fn find<T: Kept>(&self, id: &str) -> Result<T, Refusal> {
+        self.get::<T>(id)
+            .cloned()
+            .ok_or_else(|| Refusal::no_such(T::NAME, id))
+    }
+
+    pub(crate) fn all<T: Kept>(&self) -> impl Iterator<Item = &T> {
+        T::table(&self.tables).values()
+    }
+
+    /// Those that pass, the newest first.
+    pub(crate) fn newest<T: Kept>(&self, pass: impl Fn(&T) -> bool) -> Vec<&T> {
+        let mut found: Vec<&T> = self.all::<T>().filter(|object| pass(object)).collect();
+        found.sort_unstable_by_key(|object| std::cmp::Reverse(object.head().n));
+        found
+    }
+
+    /// Keeps an object as it is now.
+    pub(crate) fn put<T: Kept>(&mut self, object: T) {
+        let note = object.clone().note();
+        // Texts and numbers alone: this cannot fail.
+        let json = serde_json::to_string(&note).unwrap_or_default();
+        self.changes.insert(object.head().id.clone(), Some(json));
+        self.keep(object);
+    }
+
+    /// Puts an object into its place, without noting that it changed.
+    pub(super) fn keep<T: Kept>(&mut self, object: T) {
+        let Head { id, n, .. } = object.head().clone();
+        self.last = self.last.max(n);
+        self.unlist::<T>(&id);
+        if let Some(at) = object.due() {
+            self.due.insert((at, id.clone()));
+        }
+        if let Some(at) = object.forget_at() {
+            self.stale.insert((at, id.clone()));
+        }
+        if object.is_outgoing() {
+            self.outgoing.insert(n, id.clone());
+        }
+        T::table_mut(&mut self.tables).insert(id, object);
+    }
+
+    fn unlist<T: Kept>(&mut self, id: &str) {
+        let Some(old) = T::table(&self.tables).get(id) else {
+            return;
+        };
+        let (n, due, stale) = (old.head().n, old.due(), old.forget_at());
+        self.outgoing.remove(&n);
+        if let Some(at) = due {
+            self.due.remove(&(at, id.to_owned()));
+        }
+        if let Some(at) = stale {
+            self.stale.remove(&(at, id.to_owned()));
+        }
+    }
+
+    pub(crate) fn forget<T: Kept>(&mut self, id: &str) {
+        self.unlist::<T>(id);
+        T::table_mut(&mut self.tables).remove(id);
+        self.changes.insert(id.to_owned(), None);
+    }
+
+    /// What happens next by itself.
+    pub(crate) fn first_due(&self) -> Option<&(i64, String)> {
+        self.due.first()
+    }
+
+    /// What may be forgotten first.
+    pub(crate) fn first_stale(&self) -> Option<&(i64, String)> {
+        self.stale.first()
+    }
+
+    /// The events on their way, in the order in which they happened.
+    pub(crate) fn outgoing(&self) -> impl Iterator<Item = &str> {
+        self.outgoing.values().map(String::as_str)
+    }
+
+    /// Whether something is to be saved.
+    pub(crate) fn is_changed(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    /// What is to be saved, once.
+    pub(crate) fn take_changes(&mut self) -> Vec<(String, Option<String>)> {
+        std::mem::take(&mut self.changes).into_iter().collect()
+    }
+}
+
+/// The books in one request's hands: with its instant and its source of identifiers.
+pub(crate) struct Desk<'a> {
+    pub(crate) books: &'a mut Books,
+    /// The project's clock, in seconds.
+    pub(crate) now: i64,
+    pub(crate) ids: &'a mut Ids,
+}
+
+impl Desk<'_> {
+    /// The first part of an object that is made now.
+    pub(crate) fn head(&mut self, prefix: &str) -> Head {
+        let id = self.ids.usual(prefix);
+        self.books.head(id, self.now)
+    }
+
+    /// The same for one that opens a page.
+    pub(crate) fn secret_head(&mut self, prefix: &str) -> Head {
+        let id = self.ids.secret(prefix);
+        self.books.head(id, self.now)
+    }
+}

@@ -1,0 +1,58 @@
+//! What happens by itself when its time comes: sessions close, cycles renew, payments are tried
+//! again, subscriptions end. One thing at a time, each at its own instant.
+
+use super::{
+    billing,
+    books::{Books, Desk},
+    checkout, events,
+    ids::Ids,
+    records::{Event, Operation, PortalSession, Session, Standing, Subscription},
+};
+
+/// Objects that one tidying forgets at most: what it changes is saved in one go.
+const MAX_FORGOTTEN: usize = 100;
+
+/// The next instant at which something is due, in seconds.
+pub(crate) fn next(books: &Books, delay_seconds: u32) -> Option<i64> {
+    let by_itself = books.first_due().map(|(at, _)| *at);
+    let sent = events::next(books, delay_seconds);
+    by_itself.into_iter().chain(sent).min()
+}
+
+/// Does the first thing that is due by `now`, dated at its own instant. `false`: there is none.
+pub(crate) fn step(books: &mut Books, ids: &mut Ids, now: i64) -> bool {
+    let Some((at, id)) = books.first_due().filter(|(at, _)| *at <= now).cloned() else {
+        return false;
+    };
+    let mut desk = Desk {
+        books,
+        now: at,
+        ids,
+    };
+    if let Some(session) = desk.books.get::<Session>(&id).cloned() {
+        checkout::close(&mut desk, session);
+    } else if let Some(subscription) = desk.books.get::<Subscription>(&id).cloned() {
+        if subscription.status == Standing::PastDue {
+            billing::retry(&mut desk, subscription);
+        } else {
+            billing::renew(&mut desk, subscription);
+        }
+    }
+    true
+}
+
+/// Forgets what Stripe would not know any more either.
+pub(crate) fn tidy(books: &mut Books, now: i64) {
+    for _ in 0..MAX_FORGOTTEN {
+        let Some((_, id)) = books.first_stale().filter(|(at, _)| *at <= now).cloned() else {
+            return;
+        };
+        if books.get::<Event>(&id).is_some() {
+            books.forget::<Event>(&id);
+        } else if books.get::<Operation>(&id).is_some() {
+            books.forget::<Operation>(&id);
+        } else {
+            books.forget::<PortalSession>(&id);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Identifiers in Stripe's manner: a prefix and letters and digits that nobody can guess. Drawn from
+//! a seed that is passed in, so that a test knows them; never from a clock or a counter alone.
+
+use sha2::{Digest as _, Sha256};
+
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// Some 142 bits.
+const USUAL_CHARS: usize = 24;
+/// Of what opens a page: some 345 bits, and as long as Stripe's.
+const SECRET_CHARS: usize = 58;
+
+/// Where identifiers come from.
+pub(crate) struct Ids {
+    seed: [u8; 32],
+    drawn: u64,
+}
+
+impl Ids {
+    /// The seed must be random and used once.
+    pub(crate) const fn new(seed: [u8; 32]) -> Self {
+        Self { seed, drawn: 0 }
+    }
+
+    /// One for an object.
+    pub(crate) fn usual(&mut self, prefix: &str) -> String {
+        self.draw(prefix, USUAL_CHARS)
+    }
+
+    /// One that is a key by itself: who knows it may act.
+    pub(crate) fn secret(&mut self, prefix: &str) -> String {
+        self.draw(prefix, SECRET_CHARS)
+    }
+
+    fn draw(&mut self, prefix: &str, chars: usize) -> String {
+        let mut text = String::from(prefix);
+        let length = prefix.len().saturating_add(chars);
+        while text.len() < length {
+            self.drawn = self.drawn.saturating_add(1);
+            let block = Sha256::new()
+                .chain_update(self.seed)
+                .chain_update(self.drawn.to_be_bytes())
+                .finalize();
+            for byte in block {
+                // Bytes past the last whole alphabet would favour its beginning.
+                if byte < 248 && text.len() < length {
+                    let letter = ALPHABET.get(usize::from(byte % 62)).copied();
+                    text.push(char::from(letter.unwrap_or(b'0')));
+                }
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_are_alike_and_a_seed_tells_them_all() {
+        let mut ids = Ids::new([1; 32]);
+        let (a, b) = (ids.usual("pi_"), ids.usual("pi_"));
+        assert_ne!(a, b);
+        assert_eq!(a.len(), 27);
+        assert_eq!(ids.secret("cs_test_").len(), 66);
+        assert_eq!(Ids::new([1; 32]).usual("pi_"), a);
+        assert_ne!(Ids::new([2; 32]).usual("pi_"), a);
+    }
+}

@@ -1,0 +1,25 @@
+//! The sandbox as a state machine: objects, the clock and the source of identifiers are passed in,
+//! answers and changed objects come out. Never reads a clock, draws randomness or does I/O, so that
+//! every flow is a test without either.
+
+pub(crate) mod api;
+pub(crate) mod billing;
+pub(crate) mod books;
+pub(crate) mod calendar;
+pub(crate) mod checkout;
+pub(crate) mod disputes;
+pub(crate) mod due;
+pub(crate) mod events;
+pub(crate) mod ids;
+pub(crate) mod money;
+pub(crate) mod operations;
+pub(crate) mod params;
+pub(crate) mod payments;
+pub(crate) mod promotions;
+pub(crate) mod records;
+pub(crate) mod refunds;
+pub(crate) mod refusal;
+pub(crate) mod views;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! Amounts in the currency's minor unit as Stripe counts it, what a coupon takes off, and how an
+//! amount is written for people. Never computes in floating point.
+
+use super::refusal::Refusal;
+
+/// Stripe's own bound: eight digits.
+pub(crate) const MAX_AMOUNT: i64 = 99_999_999;
+
+const ZERO_DECIMAL: &str = "bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf";
+const THREE_DECIMAL: &str = "bhd jod kwd omr tnd";
+const TWO_DECIMAL: &str = "aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bmd bnd bob brl \
+    bsd bwp byn bzd cad cdf chf cny cop crc cve czk dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd \
+    gtq gyd hkd hnl htg huf idr ils inr isk jmd kes kgs khr kyd kzt lak lbp lkr lrd lsl mad mdl mkd \
+    mmk mnt mop mur mvr mwk mxn myr mzn nad ngn nio nok npr nzd pab pen pgk php pkr pln qar ron rsd \
+    rub sar sbd scr sek sgd shp sle sos srd std szl thb tjs top try ttd twd tzs uah ugx usd uyu uzs \
+    wst xcd xcg yer zar zmw";
+
+fn is_in(list: &str, currency: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == currency)
+}
+
+/// The currency in lower case, where Stripe knows it.
+pub(crate) fn currency(text: &str, param: &str) -> Result<String, Refusal> {
+    let lower = text.to_ascii_lowercase();
+    if [TWO_DECIMAL, ZERO_DECIMAL, THREE_DECIMAL]
+        .iter()
+        .any(|list| is_in(list, &lower))
+    {
+        return Ok(lower);
+    }
+    Err(Refusal::param(param, format!("Invalid currency: {text}.")))
+}
+
+/// An amount that may be asked for.
+pub(crate) fn amount(amount: i64, param: &str) -> Result<i64, Refusal> {
+    if amount < 0 {
+        let message = "This value must be greater than or equal to 0.";
+        return Err(Refusal::param(param, message).with_code("parameter_invalid_integer"));
+    }
+    if amount > MAX_AMOUNT {
+        let message = format!("This value must be no more than {MAX_AMOUNT}.");
+        return Err(Refusal::param(param, message).with_code("amount_too_large"));
+    }
+    Ok(amount)
+}
+
+/// `part` of `whole` parts of an amount, rounded half up.
+pub(crate) fn share(amount: i64, part: i64, whole: i64) -> i64 {
+    let whole = i128::from(whole.max(1));
+    let doubled = i128::from(amount)
+        .saturating_mul(i128::from(part))
+        .saturating_mul(2);
+    let rounded = doubled
+        .saturating_add(whole)
+        .div_euclid(whole.saturating_mul(2));
+    i64::try_from(rounded).unwrap_or(i64::MAX)
+}
+
+/// For people: `$5.00`, `¥500`, `1,234.50 SEK`.
+pub(crate) fn written(amount: i64, currency: &str) -> String {
+    let places: usize = if is_in(ZERO_DECIMAL, currency) {
+        0
+    } else if is_in(THREE_DECIMAL, currency) {
+        3
+    } else {
+        2
+    };
+    let sign = if amount < 0 { "−" } else { "" };
+    let width = places.saturating_add(1);
+    let digits = format!("{:0width$}", amount.unsigned_abs());
+    let (whole, part) = digits.split_at(digits.len().saturating_sub(places));
+    let mut number = String::new();
+    for (position, digit) in whole.chars().enumerate() {
+        if position > 0 && whole.len().saturating_sub(position).is_multiple_of(3) {
+            number.push(',');
+        }
+        number.push(digit);
+    }
+    if places > 0 {
+        number.push('.');
+        number.push_str(part);
+    }
+    match currency {
+        "usd" => format!("{sign}${number}"),
+        "eur" => format!("{sign}€{number}"),
+        "gbp" => format!("{sign}£{number}"),
+        "jpy" => format!("{sign}¥{number}"),
+        "krw" => format!("{sign}₩{number}"),
+        "inr" => format!("{sign}₹{number}"),
+        "cad" => format!("{sign}CA${number}"),
+        "aud" => format!("{sign}A${number}"),
+        other => format!("{sign}{number} {}", other.to_ascii_uppercase()),
+    }
+}
+
+/// What a person typed, such as `4.50`, in the minor unit.
+pub(crate) fn typed(text: &str, currency: &str) -> Option<i64> {
+    let places: usize = if is_in(ZERO_DECIMAL, currency) {
+        0
+    } else if is_in(THREE_DECIMAL, currency) {
+        3
+    } else {
+        2
+    };
+    let (whole, part) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+    let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if part.len() > places || whole.is_empty() || !all_digits(whole) || !all_digits(part) {
+        return None;
+    }
+    format!("{whole}{part:0<places$}").parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_written_as_their_currency_counts() {
+        for (amount, currency, text) in [
+            (500, "usd", "$5.00"),
+            (500, "jpy", "¥500"),
+            (1_234_567, "eur", "€12,345.67"),
+            (123_456, "sek", "1,234.56 SEK"),
+            (5, "kwd", "0.005 KWD"),
+            (0, "gbp", "£0.00"),
+            (-750, "usd", "−$7.50"),
+            (100_000, "krw", "₩100,000"),
+        ] {
+            assert_eq!(written(amount, currency), text);
+        }
+    }
+
+    #[test]
+    fn amounts_are_read_as_they_are_typed() {
+        for (text, currency, amount) in [
+            ("4.5", "usd", Some(450)),
+            (" 4 ", "usd", Some(400)),
+            ("4.505", "usd", None),
+            ("500", "jpy", Some(500)),
+            ("5.1", "jpy", None),
+            ("-1", "usd", None),
+            ("", "usd", None),
+            ("99999999999999999999", "usd", None),
+        ] {
+            assert_eq!(typed(text, currency), amount, "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_round_half_up() {
+        assert_eq!(share(999, 2000, 10_000), 200);
+        assert_eq!(share(25, 1, 2), 13);
+        assert_eq!(share(100, 10_000, 10_000), 100);
+    }
+
+    #[test]
+    fn currencies_are_stripes() {
+        assert_eq!(currency("EUR", "c").unwrap(), "eur");
+        assert!(currency("xyz", "c").is_err());
+        assert!(currency("", "c").is_err());
+    }
+}

@@ -1,0 +1,305 @@
+//! Parameters of a request in bracket notation, read strictly: each is taken by whoever knows it,
+//! and what nobody took is refused, as Stripe does. Never guesses what was meant.
+
+use std::{cell::Cell, collections::BTreeMap, str::FromStr};
+
+use super::refusal::Refusal;
+
+/// Stripe's own bounds for metadata.
+const MAX_METADATA_KEYS: usize = 50;
+const MAX_METADATA_KEY_CHARS: usize = 40;
+const MAX_METADATA_VALUE_CHARS: usize = 500;
+/// The sandbox's own: objects and events that copy it have to stay small.
+const MAX_METADATA_BYTES: usize = 1500;
+/// Pairs of one request.
+const MAX_PAIRS: usize = 200;
+/// Of one value.
+const MAX_VALUE_BYTES: usize = 2048;
+
+/// What is written on an object.
+pub(crate) type Metadata = BTreeMap<String, String>;
+
+struct Pair {
+    path: String,
+    value: String,
+    taken: Cell<bool>,
+}
+
+/// The parameters of one request.
+pub(crate) struct Params(Vec<Pair>);
+
+impl Params {
+    /// Takes decoded pairs, in the order in which they came.
+    pub(crate) fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, Refusal> {
+        let mut read: Vec<Pair> = Vec::new();
+        for (key, value) in pairs {
+            let path = numbered(&key, &read);
+            if !is_well_formed(&path) {
+                return Err(Refusal::param(key, "Invalid parameter name"));
+            }
+            if value.len() > MAX_VALUE_BYTES {
+                let message = format!("Invalid string: must be at most {MAX_VALUE_BYTES} bytes");
+                return Err(
+                    Refusal::param(key, message).with_code("parameter_invalid_string_length")
+                );
+            }
+            if read.iter().any(|pair| pair.path == path) {
+                return Err(Refusal::param(path, "This parameter was sent twice"));
+            }
+            if read.len() >= MAX_PAIRS {
+                return Err(Refusal::invalid("Too many parameters for the sandbox"));
+            }
+            // How an answer is unfolded changes nothing of what it means.
+            let taken = Cell::new(path.starts_with("expand["));
+            read.push(Pair { path, value, taken });
+        }
+        Ok(Self(read))
+    }
+
+    /// The value, where one was sent.
+    pub(crate) fn text(&self, path: &str) -> Result<Option<String>, Refusal> {
+        let Some(pair) = self.0.iter().find(|pair| pair.path == path) else {
+            return Ok(None);
+        };
+        pair.taken.set(true);
+        if pair.value.is_empty() {
+            let message = format!(
+                "You passed an empty string for '{path}'. We assume empty values are an attempt to \
+                 unset a parameter; however '{path}' cannot be unset."
+            );
+            return Err(Refusal::param(path, message).with_code("parameter_invalid_empty"));
+        }
+        Ok(Some(pair.value.clone()))
+    }
+
+    /// The value, which has to be there.
+    pub(crate) fn required(&self, path: &str) -> Result<String, Refusal> {
+        self.text(path)?.ok_or_else(|| Refusal::missing(path))
+    }
+
+    /// A text of at most so many characters.
+    pub(crate) fn bounded(&self, path: &str, max: usize) -> Result<Option<String>, Refusal> {
+        let text = self.text(path)?;
+        if text.as_ref().is_some_and(|text| text.chars().count() > max) {
+            let message = format!("Invalid string: must be at most {max} characters");
+            return Err(Refusal::param(path, message).with_code("parameter_invalid_string_length"));
+        }
+        Ok(text)
+    }
+
+    /// A whole number.
+    pub(crate) fn integer<T: FromStr>(&self, path: &str) -> Result<Option<T>, Refusal> {
+        let Some(text) = self.text(path)? else {
+            return Ok(None);
+        };
+        text.parse().map(Some).map_err(|_| {
+            Refusal::param(path, format!("Invalid integer: {text}"))
+                .with_code("parameter_invalid_integer")
+        })
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn flag(&self, path: &str) -> Result<Option<bool>, Refusal> {
+        match self.text(path)?.as_deref() {
+            None => Ok(None),
+            Some("true") => Ok(Some(true)),
+            Some("false") => Ok(Some(false)),
+            Some(other) => Err(Refusal::param(path, format!("Invalid boolean: {other}"))),
+        }
+    }
+
+    /// One of these words.
+    pub(crate) fn word(
+        &self,
+        path: &str,
+        words: &[&'static str],
+    ) -> Result<Option<&'static str>, Refusal> {
+        let Some(text) = self.text(path)? else {
+            return Ok(None);
+        };
+        let found = words.iter().find(|word| **word == text).copied();
+        found.map(Some).ok_or_else(|| {
+            let message = format!("Invalid {path}: must be one of {}", words.join(", "));
+            Refusal::param(path, message)
+        })
+    }
+
+    /// The names right below `path`, in the order in which they came: `0`, `1` of a list.
+    pub(crate) fn below(&self, path: &str) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for pair in &self.0 {
+            let rest = pair.path.strip_prefix(path);
+            let name = rest.and_then(|rest| rest.strip_prefix('[')?.split(']').next());
+            if let Some(name) = name
+                && !names.iter().any(|known| known == name)
+            {
+                names.push(name.to_owned());
+            }
+        }
+        names
+    }
+
+    /// A list of texts.
+    pub(crate) fn list(&self, path: &str) -> Result<Vec<String>, Refusal> {
+        let paths = self.below(path).into_iter();
+        paths
+            .map(|name| self.required(&format!("{path}[{name}]")))
+            .collect()
+    }
+
+    /// What is to be written on an object.
+    pub(crate) fn metadata(&self, path: &str) -> Result<Metadata, Refusal> {
+        let mut metadata = Metadata::new();
+        self.change_metadata(path, &mut metadata)?;
+        Ok(metadata)
+    }
+
+    /// Keys are added and replaced; an empty value takes one away.
+    pub(crate) fn change_metadata(
+        &self,
+        path: &str,
+        metadata: &mut Metadata,
+    ) -> Result<(), Refusal> {
+        for key in self.below(path) {
+            let path = format!("{path}[{key}]");
+            let pair = self.0.iter().find(|pair| pair.path == path);
+            let Some(pair) = pair else { continue };
+            pair.taken.set(true);
+            if pair.value.is_empty() {
+                metadata.remove(&key);
+                continue;
+            }
+            if key.chars().count() > MAX_METADATA_KEY_CHARS {
+                let message = format!(
+                    "Metadata keys must be less than {MAX_METADATA_KEY_CHARS} characters long"
+                );
+                return Err(Refusal::param(path, message));
+            }
+            if pair.value.chars().count() > MAX_METADATA_VALUE_CHARS {
+                let message = format!(
+                    "Metadata values can have up to {MAX_METADATA_VALUE_CHARS} characters, but you \
+                     passed in a value that is longer"
+                );
+                return Err(Refusal::param(path, message));
+            }
+            metadata.insert(key, pair.value.clone());
+        }
+        let bytes = metadata.iter().fold(0_usize, |sum, (key, value)| {
+            sum.saturating_add(key.len()).saturating_add(value.len())
+        });
+        if metadata.len() > MAX_METADATA_KEYS || bytes > MAX_METADATA_BYTES {
+            let message = format!(
+                "The sandbox takes {MAX_METADATA_KEYS} metadata keys and {MAX_METADATA_BYTES} bytes in all"
+            );
+            return Err(Refusal::param(path, message));
+        }
+        Ok(())
+    }
+
+    /// Refuses what nobody took.
+    pub(crate) fn finish(&self) -> Result<(), Refusal> {
+        match self.0.iter().find(|pair| !pair.taken.get()) {
+            None => Ok(()),
+            Some(pair) => {
+                let message = format!("Received unknown parameter: {}", pair.path);
+                Err(Refusal::param(&pair.path, message).with_code("parameter_unknown"))
+            }
+        }
+    }
+
+    /// The pairs, for telling one request from another.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0
+            .iter()
+            .map(|pair| (pair.path.as_str(), pair.value.as_str()))
+    }
+}
+
+/// `a[]` means the next place of the list.
+fn numbered(key: &str, read: &[Pair]) -> String {
+    let Some((head, tail)) = key.split_once("[]") else {
+        return key.to_owned();
+    };
+    let mut next: usize = 0;
+    while read
+        .iter()
+        .any(|pair| pair.path.starts_with(&format!("{head}[{next}]")))
+    {
+        next = next.saturating_add(1);
+    }
+    format!("{head}[{next}]{tail}")
+}
+
+/// `name` or `name[part]...`, each part something.
+fn is_well_formed(path: &str) -> bool {
+    let (head, rest) = path.split_at(path.find('[').unwrap_or(path.len()));
+    let mut rest = rest;
+    if head.is_empty() || head.contains(']') || path.len() > 200 {
+        return false;
+    }
+    while let Some(open) = rest.strip_prefix('[') {
+        match open.split_once(']') {
+            Some((part, after)) if !part.is_empty() && !part.contains('[') => rest = after,
+            _ => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(query: &str) -> Result<Params, Refusal> {
+        Params::new(url::form_urlencoded::parse(query.as_bytes()).into_owned())
+    }
+
+    #[test]
+    fn what_nobody_took_is_refused_by_its_name() {
+        let params = params("a=1&b[0][c]=2&expand[]=x").unwrap();
+        assert_eq!(params.integer::<i64>("a").unwrap(), Some(1));
+        let refusal = params.finish().unwrap_err();
+        assert_eq!(refusal.code, Some("parameter_unknown"));
+        assert_eq!(refusal.param.as_deref(), Some("b[0][c]"));
+        assert_eq!(params.below("b"), ["0"]);
+        assert_eq!(params.text("b[0][c]").unwrap().as_deref(), Some("2"));
+        params.finish().unwrap();
+    }
+
+    #[test]
+    fn lists_come_with_and_without_numbers() {
+        assert_eq!(
+            params("a[]=x&a[]=y").unwrap().list("a").unwrap(),
+            ["x", "y"]
+        );
+        assert_eq!(
+            params("a[0]=x&a[1]=y").unwrap().list("a").unwrap(),
+            ["x", "y"]
+        );
+    }
+
+    #[test]
+    fn malformed_repeated_and_empty_ones_are_refused() {
+        for query in ["a=1&a=2", "a[=1", "[a]=1", "a]b=1", "a[b]c=1", "=1"] {
+            assert!(params(query).is_err(), "{query}");
+        }
+        let params = params("a=&n=1x&f=yes").unwrap();
+        assert_eq!(
+            params.text("a").unwrap_err().code,
+            Some("parameter_invalid_empty")
+        );
+        let code = params.integer::<i64>("n").unwrap_err().code;
+        assert_eq!(code, Some("parameter_invalid_integer"));
+        assert!(params.flag("f").is_err());
+    }
+
+    #[test]
+    fn metadata_is_bounded() {
+        let long = |key: usize, value: usize| {
+            params(&format!("m[{}]={}", "k".repeat(key), "v".repeat(value))).unwrap()
+        };
+        assert_eq!(long(40, 500).metadata("m").unwrap().len(), 1);
+        assert!(long(41, 1).metadata("m").is_err());
+        assert!(long(1, 501).metadata("m").is_err());
+    }
+}

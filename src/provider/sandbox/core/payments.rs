@@ -1,0 +1,61 @@
+//! Taking money: a payment intent, and the charge that fulfils it.
+
+use super::{
+    books::Desk,
+    params::Metadata,
+    records::{Charge, Intent, IntentStatus},
+};
+
+/// A payment to be made.
+pub(crate) struct Payment<'a> {
+    pub(crate) amount: i64,
+    pub(crate) currency: &'a str,
+    pub(crate) customer: Option<&'a str>,
+    pub(crate) email: Option<&'a str>,
+    pub(crate) description: Option<&'a str>,
+    pub(crate) metadata: Metadata,
+}
+
+/// Money is on its way.
+pub(crate) fn begin(desk: &mut Desk<'_>, payment: Payment<'_>) -> Intent {
+    let intent = Intent {
+        head: desk.head("pi_"),
+        amount: payment.amount,
+        currency: payment.currency.to_owned(),
+        customer: payment.customer.map(Into::into),
+        latest_charge: None,
+        status: IntentStatus::Processing,
+        description: payment.description.map(Into::into),
+        email: payment.email.map(Into::into),
+        metadata: payment.metadata,
+    };
+    desk.books.put(intent.clone());
+    intent
+}
+
+/// The money is here.
+pub(crate) fn succeed(desk: &mut Desk<'_>, mut intent: Intent) {
+    let charge = Charge {
+        head: desk.head("ch_"),
+        amount: intent.amount,
+        amount_refunded: 0,
+        currency: intent.currency.clone(),
+        customer: intent.customer.clone(),
+        intent: intent.head.id.clone(),
+        description: intent.description.clone(),
+        email: intent.email.clone(),
+        metadata: intent.metadata.clone(),
+        dispute: None,
+    };
+    intent.status = IntentStatus::Succeeded;
+    intent.latest_charge = Some(charge.head.id.clone());
+    desk.books.put(charge);
+    desk.books.put(intent.clone());
+    desk.emit("payment_intent.succeeded", &intent);
+}
+
+/// It did not come.
+pub(crate) fn fail(desk: &mut Desk<'_>, mut intent: Intent) {
+    intent.status = IntentStatus::RequiresPaymentMethod;
+    desk.books.put(intent);
+}

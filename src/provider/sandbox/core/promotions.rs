@@ -1,0 +1,142 @@
+//! Coupons and the codes for them: whether one may be used, what it takes off, and the two that
+//! every sandbox begins with.
+
+use super::{
+    books::{Books, Desk},
+    params::Metadata,
+    records::{Coupon, Duration, Intent, IntentStatus, Off, PromotionCode, Session},
+    refusal::Refusal,
+};
+
+/// Codes that people can try: what they type, hundredths of a percent, what it is called.
+const SEEDED: [(&str, i64, &str); 2] = [
+    ("SANDBOX20", 2_000, "20% off"),
+    ("SANDBOX100", 10_000, "100% off"),
+];
+
+/// Puts the seeded codes in where they are not yet.
+pub(crate) fn seed(desk: &mut Desk<'_>) {
+    for (code, hundredths, name) in SEEDED {
+        let lower = code.to_ascii_lowercase();
+        if desk.books.get::<Coupon>(&lower).is_some() {
+            continue;
+        }
+        let (coupon, promotion) = (lower.clone(), format!("promo_{lower}"));
+        let head = desk.books.head(coupon, desk.now);
+        desk.books.put(Coupon {
+            head,
+            name: Some(name.into()),
+            off: Off::Percent(hundredths),
+            duration: Duration::Once,
+            max_redemptions: None,
+            redeem_by: None,
+            times_redeemed: 0,
+            metadata: Metadata::new(),
+        });
+        let head = desk.books.head(promotion, desk.now);
+        desk.books.put(PromotionCode {
+            head,
+            code: code.into(),
+            coupon: lower,
+            active: true,
+            customer: None,
+            expires_at: None,
+            max_redemptions: None,
+            times_redeemed: 0,
+            first_time: false,
+            minimum: None,
+            metadata: Metadata::new(),
+        });
+    }
+}
+
+/// The code that a buyer means: their own, else everybody's.
+pub(crate) fn typed<'b>(
+    books: &'b Books,
+    now: i64,
+    text: &str,
+    customer: Option<&str>,
+) -> Option<&'b PromotionCode> {
+    let mut found = books.newest::<PromotionCode>(|code| {
+        code.code.eq_ignore_ascii_case(text.trim())
+            && code.is_active(now)
+            && (code.customer.is_none() || code.customer.as_deref() == customer)
+    });
+    found.sort_by_key(|code| code.customer.is_none());
+    found.first().copied()
+}
+
+/// Puts a code on a session.
+pub(crate) fn apply_code(
+    books: &Books,
+    now: i64,
+    session: &mut Session,
+    code: &PromotionCode,
+) -> Result<(), Refusal> {
+    let invalid = |message: &str| Err(Refusal::invalid(message));
+    if !code.is_active(now) {
+        return invalid("This promotion code is not active.");
+    }
+    if code.customer.is_some() && code.customer != session.customer {
+        return invalid("This promotion code cannot be used by this customer.");
+    }
+    if let Some((minimum, currency)) = &code.minimum
+        && (*currency != session.currency || session.subtotal() < *minimum)
+    {
+        return invalid("This purchase is below the promotion code's minimum amount.");
+    }
+    if code.first_time
+        && books.all::<Intent>().any(|intent| {
+            intent.status == IntentStatus::Succeeded
+                && intent.customer.is_some()
+                && intent.customer == session.customer
+        })
+    {
+        return invalid("This promotion code is for a first purchase only.");
+    }
+    apply_coupon(books, now, session, &code.coupon)?;
+    session.code = Some(code.head.id.clone());
+    Ok(())
+}
+
+/// Puts a coupon on a session.
+pub(crate) fn apply_coupon(
+    books: &Books,
+    now: i64,
+    session: &mut Session,
+    coupon: &str,
+) -> Result<(), Refusal> {
+    let coupon: Coupon = books.find(coupon)?;
+    if !coupon.is_valid(now) {
+        return Err(Refusal::invalid("This coupon can no longer be used."));
+    }
+    if let Off::Amount { currency, .. } = &coupon.off
+        && *currency != session.currency
+    {
+        return Err(Refusal::invalid("This coupon is for another currency."));
+    }
+    session.discount = coupon.off.of(session.subtotal());
+    session.coupon = Some(coupon.head.id);
+    session.code = None;
+    Ok(())
+}
+
+/// Counts that a session's discount was used.
+pub(crate) fn redeem(desk: &mut Desk<'_>, session: &Session) {
+    let code = session
+        .code
+        .as_deref()
+        .and_then(|id| desk.books.get::<PromotionCode>(id));
+    if let Some(mut code) = code.cloned() {
+        code.times_redeemed = code.times_redeemed.saturating_add(1);
+        desk.books.put(code);
+    }
+    let coupon = session
+        .coupon
+        .as_deref()
+        .and_then(|id| desk.books.get::<Coupon>(id));
+    if let Some(mut coupon) = coupon.cloned() {
+        coupon.times_redeemed = coupon.times_redeemed.saturating_add(1);
+        desk.books.put(coupon);
+    }
+}

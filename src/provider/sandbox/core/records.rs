@@ -1,0 +1,160 @@
+//! What is kept of each object: what cannot be worked out from the others. How it looks to callers
+//! is next door, in `views`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    books::{Books, Kept},
+    calendar::Interval,
+    params::Metadata,
+};
+
+mod billing;
+mod catalog;
+mod payments;
+mod sessions;
+
+pub(crate) use billing::{
+    Invoice, InvoiceLine, InvoicePayment, InvoiceStatus, Reason, Retry, Standing, Subscription,
+    TermDiscount, Until,
+};
+pub(crate) use catalog::{Coupon, Customer, Duration, Off, Price, Product, PromotionCode};
+pub(crate) use payments::{Charge, Dispute, DisputeStatus, Intent, IntentStatus, Refund};
+pub(crate) use sessions::{
+    Configuration, Later, Line, Mode, PaymentStatus, PortalSession, Session, Status, Tiers,
+};
+
+/// What all objects begin with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Head {
+    pub(crate) id: String,
+    /// In the order of making.
+    pub(crate) n: u64,
+    /// In seconds, by the project's clock.
+    pub(crate) created: i64,
+}
+
+/// Something that happened, and how far the telling is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Event {
+    pub(crate) head: Head,
+    pub(crate) kind: String,
+    /// The object as it was then.
+    pub(crate) object: Value,
+    /// Whether it still has to be delivered.
+    pub(crate) outgoing: bool,
+    /// Copies that arrived.
+    pub(crate) delivered: u32,
+    /// Deliveries that failed.
+    pub(crate) failures: u32,
+    /// After a failure: not before this second.
+    pub(crate) retry_at: Option<i64>,
+}
+
+/// Stripe keeps events for so long.
+const EVENT_SECONDS: i64 = 30 * 24 * 3600;
+/// And operation keys for so long.
+const OPERATION_SECONDS: i64 = 24 * 3600;
+
+/// An operation that was done under a key of the caller's.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Operation {
+    pub(crate) head: Head,
+    /// Of method, path and parameters.
+    pub(crate) digest: String,
+    pub(crate) status: u16,
+    pub(crate) body: Value,
+}
+
+macro_rules! kinds {
+    ($($kind:ident $table:ident $name:literal $({ $($more:item)* })?,)*) => {
+        /// An object as it is stored.
+        #[derive(Serialize, Deserialize)]
+        #[serde(tag = "kind", rename_all = "snake_case")]
+        pub(crate) enum Note {
+            $($kind($kind),)*
+        }
+
+        /// All objects by their identifiers.
+        #[derive(Default)]
+        pub(crate) struct Tables {
+            $($table: BTreeMap<String, $kind>,)*
+        }
+
+        impl Note {
+            pub(super) fn restore(self, books: &mut Books) {
+                match self {
+                    $(Self::$kind(object) => books.keep(object),)*
+                }
+            }
+        }
+
+        $(impl Kept for $kind {
+            const NAME: &'static str = $name;
+
+            fn head(&self) -> &Head {
+                &self.head
+            }
+
+            fn table(tables: &Tables) -> &BTreeMap<String, Self> {
+                &tables.$table
+            }
+
+            fn table_mut(tables: &mut Tables) -> &mut BTreeMap<String, Self> {
+                &mut tables.$table
+            }
+
+            fn note(self) -> Note {
+                Note::$kind(self)
+            }
+
+            $($($more)*)?
+        })*
+    };
+}
+
+kinds! {
+    Product products "product",
+    Price prices "price",
+    Coupon coupons "coupon",
+    PromotionCode promotion_codes "promotion code",
+    Customer customers "customer",
+    Session sessions "checkout.session" {
+        fn due(&self) -> Option<i64> {
+            (self.status == Status::Open).then_some(self.expires_at)
+        }
+    },
+    Intent intents "payment_intent",
+    Charge charges "charge",
+    Refund refunds "refund",
+    Dispute disputes "dispute",
+    Subscription subscriptions "subscription" {
+        fn due(&self) -> Option<i64> {
+            self.next_step()
+        }
+    },
+    Invoice invoices "invoice",
+    InvoicePayment invoice_payments "invoice_payment",
+    Configuration configurations "configuration",
+    PortalSession portal_sessions "billing_portal.session" {
+        fn forget_at(&self) -> Option<i64> {
+            Some(self.closes_at())
+        }
+    },
+    Event events "event" {
+        fn is_outgoing(&self) -> bool {
+            self.outgoing
+        }
+        fn forget_at(&self) -> Option<i64> {
+            (!self.outgoing).then(|| self.head.created.saturating_add(EVENT_SECONDS))
+        }
+    },
+    Operation operations "operation" {
+        fn forget_at(&self) -> Option<i64> {
+            Some(self.head.created.saturating_add(OPERATION_SECONDS))
+        }
+    },
+}

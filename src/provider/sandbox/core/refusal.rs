@@ -1,0 +1,137 @@
+//! A request that is refused, in Stripe's form: status, type, code, parameter, message. Never
+//! contains a key.
+
+use serde_json::{Value, json};
+
+/// Why not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    kind: &'static str,
+    pub(crate) code: Option<&'static str>,
+    pub(crate) param: Option<String>,
+    pub(crate) message: String,
+}
+
+impl Refusal {
+    /// The request is wrong, without a parameter to blame.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self {
+            status: 400,
+            kind: "invalid_request_error",
+            code: None,
+            param: None,
+            message: message.into(),
+        }
+    }
+
+    /// This parameter is wrong.
+    pub(crate) fn param(param: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            param: Some(param.into()),
+            ..Self::invalid(message)
+        }
+    }
+
+    pub(crate) fn with_code(self, code: &'static str) -> Self {
+        let code = Some(code);
+        Self { code, ..self }
+    }
+
+    /// It has to be there.
+    pub(crate) fn missing(param: impl Into<String>) -> Self {
+        let param = param.into();
+        let message = format!("Missing required param: {param}.");
+        Self::param(param, message).with_code("parameter_missing")
+    }
+
+    /// There is no such thing at this address.
+    pub(crate) fn no_such(kind: &str, id: &str) -> Self {
+        Self {
+            status: 404,
+            ..Self::param("id", format!("No such {kind}: '{id}'")).with_code("resource_missing")
+        }
+    }
+
+    /// The address is none.
+    pub(crate) fn no_route(method: &str, path: &str) -> Self {
+        Self {
+            status: 404,
+            ..Self::invalid(format!(
+                "Unrecognized request URL ({method}: /v1/{path}). The sandbox serves a part of \
+                 Stripe's API."
+            ))
+        }
+    }
+
+    /// What a parameter names is not there: the parameter's fault, not the address's.
+    pub(crate) fn of_param(self, param: impl Into<String>) -> Self {
+        Self {
+            status: 400,
+            param: Some(param.into()),
+            ..self
+        }
+    }
+
+    /// The card was declined.
+    pub(crate) fn declined() -> Self {
+        Self {
+            status: 402,
+            kind: "card_error",
+            ..Self::invalid("Your card was declined.").with_code("card_declined")
+        }
+    }
+
+    /// It could have been done before, and cannot now.
+    pub(crate) fn impossible(message: &str) -> Self {
+        Self {
+            status: 409,
+            ..Self::invalid(message)
+        }
+    }
+
+    /// The key is missing or another one.
+    pub(crate) fn unauthorized(message: &str) -> Self {
+        Self {
+            status: 401,
+            ..Self::invalid(message)
+        }
+    }
+
+    /// One operation key for two operations.
+    pub(crate) fn key_reused(key: &str) -> Self {
+        Self {
+            kind: "idempotency_error",
+            ..Self::invalid(format!(
+                "Keys for idempotent requests can only be used with the same parameters they were \
+                 first used with. Try using a key other than '{key}' if you meant to execute a \
+                 different request."
+            ))
+        }
+    }
+
+    /// The body of the answer.
+    pub(crate) fn body(&self) -> Value {
+        let mut error = json!({ "type": self.kind, "message": self.message });
+        if let Some(error) = error.as_object_mut() {
+            if let Some(code) = self.code {
+                error.insert("code".into(), code.into());
+                error.insert(
+                    "doc_url".into(),
+                    format!(
+                        "https://docs.stripe.com/error-codes/{}",
+                        code.replace('_', "-")
+                    )
+                    .into(),
+                );
+                if code == "card_declined" {
+                    error.insert("decline_code".into(), "generic_decline".into());
+                }
+            }
+            if let Some(param) = &self.param {
+                error.insert("param".into(), param.as_str().into());
+            }
+        }
+        json!({ "error": error })
+    }
+}

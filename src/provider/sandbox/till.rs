@@ -1,0 +1,184 @@
+//! Each project's books behind a lock of their own: loaded when first asked for, saved before anybody
+//! hears of a change. A save that fails takes the books out of memory, so that what is read next is
+//! what was really kept. Never holds a lock while a webhook is delivered.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use dashmap::DashMap;
+use domain::id::ProjectId;
+use tokio::sync::{Mutex, watch};
+
+use super::{
+    Error, Notebook, World,
+    core::{
+        books::{Books, Desk},
+        due,
+        ids::Ids,
+        promotions,
+        refusal::Refusal,
+    },
+    courier::Lines,
+};
+
+/// What one save may have, in bytes.
+const MAX_SAVE_BYTES: usize = 39_000;
+
+/// All projects' books.
+pub(super) struct Tills {
+    pub(super) world: Arc<dyn World>,
+    notebook: Arc<dyn Notebook>,
+    tills: DashMap<ProjectId, Arc<Till>>,
+    pub(super) lines: Lines,
+}
+
+/// One project's.
+pub(super) struct Till {
+    books: Mutex<Option<Books>>,
+    /// Events that somebody delivers just now.
+    pub(super) sending: watch::Sender<BTreeSet<String>>,
+}
+
+/// Nothing came of it.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Refused(Refusal),
+    Broken(Error),
+}
+
+impl Failure {
+    /// Where nothing was asked that could be refused.
+    pub(super) fn plain(self) -> Error {
+        match self {
+            Self::Refused(refusal) => Error::Broken(refusal.message),
+            Self::Broken(error) => error,
+        }
+    }
+}
+
+impl Tills {
+    pub(super) fn new(world: Arc<dyn World>, notebook: Arc<dyn Notebook>) -> Self {
+        Self {
+            lines: Lines::default(),
+            world,
+            notebook,
+            tills: DashMap::new(),
+        }
+    }
+
+    pub(super) fn till(&self, project: ProjectId) -> Arc<Till> {
+        let till = self.tills.entry(project).or_insert_with(|| {
+            Arc::new(Till {
+                books: Mutex::new(None),
+                sending: watch::Sender::new(BTreeSet::new()),
+            })
+        });
+        Arc::clone(&till)
+    }
+
+    /// Does something at a project's books, by its clock now. What changed is durable before this
+    /// answers. Goes on if the caller goes away: books half saved would be worse.
+    pub(super) async fn at<T, F>(
+        self: &Arc<Self>,
+        project: ProjectId,
+        work: F,
+    ) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Desk<'_>) -> Result<T, Refusal> + Send + 'static,
+    {
+        let tills = Arc::clone(self);
+        let task = tokio::spawn(async move { tills.work(project, work).await });
+        match task.await {
+            Ok(outcome) => outcome,
+            Err(error) => Err(Failure::Broken(Error::Broken(error.to_string()))),
+        }
+    }
+
+    async fn work<T, F>(&self, project: ProjectId, work: F) -> Result<T, Failure>
+    where
+        F: FnOnce(&mut Desk<'_>) -> Result<T, Refusal>,
+    {
+        let till = self.till(project);
+        let mut slot = till.books.lock().await;
+        // Out of its place: whatever goes wrong on the way, it is read anew.
+        let mut books = match slot.take() {
+            Some(books) => books,
+            None => self.load(project).await.map_err(Failure::Broken)?,
+        };
+        let mut ids = ids().map_err(Failure::Broken)?;
+        let now = self.world.now(project).0.div_euclid(1000);
+        let mut desk = Desk {
+            books: &mut books,
+            now,
+            ids: &mut ids,
+        };
+        let done = work(&mut desk);
+        if done.is_err() {
+            if !books.is_changed() {
+                *slot = Some(books);
+            }
+            return done.map_err(Failure::Refused);
+        }
+        self.save(project, &mut books).await?;
+        *slot = Some(books);
+        done.map_err(Failure::Refused)
+    }
+
+    async fn load(&self, project: ProjectId) -> Result<Books, Error> {
+        let notes = self.notebook.load(project).await?;
+        let base = format!("{}/sandbox/{project}", self.world.public_url());
+        let mut books = Books::new(base);
+        books
+            .restore(&notes)
+            .map_err(|error| Error::Broken(error.to_string()))?;
+        let now = self.world.now(project).0.div_euclid(1000);
+        let mut ids = ids()?;
+        promotions::seed(&mut Desk {
+            books: &mut books,
+            now,
+            ids: &mut ids,
+        });
+        let changes = books.take_changes();
+        if !changes.is_empty() {
+            self.notebook.save(project, changes).await?;
+        }
+        Ok(books)
+    }
+
+    async fn save(&self, project: ProjectId, books: &mut Books) -> Result<(), Failure> {
+        if !books.is_changed() {
+            return Ok(());
+        }
+        let changes = books.take_changes();
+        let bytes = changes.iter().fold(0_usize, |sum, (id, note)| {
+            let note = note.as_ref().map_or(0, String::len);
+            sum.saturating_add(id.len()).saturating_add(note)
+        });
+        if bytes > MAX_SAVE_BYTES {
+            let message = "This is more than the sandbox can keep at once: send less metadata or \
+                           shorter addresses.";
+            return Err(Failure::Refused(Refusal::invalid(message)));
+        }
+        let saved = self.notebook.save(project, changes).await;
+        saved.map_err(|error| Failure::Broken(error.into()))
+    }
+
+    /// Does what is due by now, one thing after the other.
+    pub(super) async fn catch_up(self: &Arc<Self>, project: ProjectId) -> Result<(), Failure> {
+        let step = |desk: &mut Desk<'_>| {
+            let more = due::step(desk.books, desk.ids, desk.now);
+            if !more {
+                due::tidy(desk.books, desk.now);
+            }
+            Ok(more)
+        };
+        while self.at(project, step).await? {}
+        Ok(())
+    }
+}
+
+fn ids() -> Result<Ids, Error> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed).map_err(|_| Error::Broken("the system has no randomness".into()))?;
+    Ok(Ids::new(seed))
+}
