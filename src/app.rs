@@ -59,6 +59,9 @@ pub fn router(app: App) -> Router {
     let document = openapi::document(&description);
     let edge = EdgeLayer(Arc::clone(&app));
     let sandbox = app.payments.sandbox().router();
+    let sandbox = sandbox
+        .method_not_allowed_fallback(api::method_not_allowed)
+        .layer((edge.clone(), GateLayer));
     let v1 = v1
         // Browsers may read these refusals too, so they lie within the CORS layer.
         .route("/api/v1", any(api::route_not_found))

@@ -35,6 +35,7 @@ mod me;
 mod orders;
 mod portal;
 mod products;
+mod sandbox;
 mod shop;
 mod unavailable;
 mod vitals;

@@ -107,18 +107,8 @@ impl Shop {
 
     /// A product with a tier of so many credits for 19.00 EUR a month; the price.
     pub(crate) async fn add_tier(&self, credits: i64) -> String {
-        let catalog = &self.service.catalog;
-        let project = self.service.project.id;
-        let product = NewProduct {
-            name: "Pro".into(),
-            kind: ProductType::Subscription,
-            description: None,
-            credit_unit: Some("credits".into()),
-            free_grant: None,
-            active: true,
-        };
-        let product = catalog.create_product(project, product).await.unwrap();
-        self.add_price_of(product.id, Interval::Month, credits, &["pro"])
+        let product = self.service.add_plan().await;
+        self.add_price_of(product, Interval::Month, credits, &["pro"])
             .await
     }
 
@@ -219,5 +209,41 @@ impl Shop {
             .project(self.service.project.id)
             .unwrap();
         project.any_price(&price.parse().unwrap()).unwrap().product
+    }
+}
+
+/// What shops sell.
+pub(crate) struct Catalog;
+
+impl Catalog {
+    /// A monthly tier.
+    pub(crate) fn tier() -> NewPrice {
+        NewPrice {
+            label: None,
+            amount_cents: 900,
+            currency: "EUR".into(),
+            credits_granted: 0,
+            credits_product: None,
+            credits_expire_after_days: None,
+            rollover: false,
+            features: vec!["pro".into()],
+            interval: Interval::Month,
+        }
+    }
+}
+
+impl Service {
+    /// Adds a subscription product that holds credits.
+    pub(crate) async fn add_plan(&self) -> domain::id::ProductId {
+        let product = NewProduct {
+            name: "Plan".into(),
+            kind: ProductType::Subscription,
+            description: None,
+            credit_unit: Some("credits".into()),
+            free_grant: None,
+            active: true,
+        };
+        let made = self.catalog.create_product(self.project.id, product).await;
+        made.unwrap().id
     }
 }

@@ -1,0 +1,439 @@
+//! The sandbox behind the same doors as Stripe: what buttons and clocks bring about in a shop.
+
+use reqwest::Method;
+use scrip::catalog::{NewPrice, ProjectChange, ProviderChange, SandboxChange};
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, Reply},
+    service::Service,
+    shop::Catalog,
+};
+
+const DAY: i64 = 86_400;
+
+struct Fair {
+    service: Service,
+    price: String,
+}
+
+impl Fair {
+    async fn open() -> Self {
+        let service = Service::start().await;
+        let project = service.project.id;
+        let sandbox = Some(ProviderChange::Sandbox);
+        let nothing = ProjectChange::default();
+        service
+            .catalog
+            .update_project(project, nothing, sandbox)
+            .await
+            .unwrap();
+        let price = service.add_price(100).await;
+        Self { service, price }
+    }
+
+    async fn checkout(&self, mut fields: Value) -> Value {
+        if fields.get("priceId").is_none() {
+            fields["priceId"] = json!(self.price);
+        }
+        self.service
+            .secret
+            .post("/api/v1/checkout", &fields)
+            .await
+            .expect(200)
+    }
+
+    async fn try_press(&self, url: &str, button: &str, fields: Value) -> Reply {
+        let path = url
+            .strip_prefix(&self.service.base)
+            .expect("a page of the sandbox");
+        let request = self
+            .service
+            .secret
+            .request(Method::POST, &format!("{path}/{button}"));
+        Client::send(request.json(&fields)).await.unwrap()
+    }
+
+    async fn press(&self, begun: &Value, button: &str) -> Value {
+        let url = begun["url"].as_str().unwrap();
+        self.try_press(url, button, json!({})).await.expect(200)
+    }
+
+    async fn portal(&self, user: &str) -> String {
+        let body = json!({"externalUserId": user, "returnUrl": "https://shop.example/"});
+        let path = "/api/v1/wallets/external/portal";
+        let opened = self.service.secret.post(path, &body).await.expect(200);
+        opened["url"].as_str().unwrap().to_owned()
+    }
+
+    async fn order(&self, begun: &Value) -> Value {
+        let path = format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap());
+        self.service.secret.get(&path).await.expect(200)
+    }
+
+    async fn wallet(&self, user: &str) -> Value {
+        let path = format!("/api/v1/wallets/external?externalUserId={user}");
+        self.service.secret.get(&path).await.expect(200)
+    }
+
+    async fn ledger(&self, user: &str) -> Vec<(i64, String)> {
+        let path = format!("/api/v1/wallets/external/ledger?externalUserId={user}&limit=100");
+        let page = self.service.secret.get(&path).await.expect(200);
+        let entries = page["entries"].as_array().unwrap().iter().rev();
+        let line = |entry: &Value| {
+            (
+                entry["delta"].as_i64().unwrap(),
+                entry["reason"].as_str().unwrap().to_owned(),
+            )
+        };
+        entries.map(line).collect()
+    }
+
+    async fn advance(&self, seconds: i64) {
+        let project = self.service.project.id;
+        self.service
+            .payments
+            .advance(project, seconds)
+            .await
+            .unwrap();
+    }
+
+    async fn set(&self, change: SandboxChange) {
+        let project = self.service.project.id;
+        self.service
+            .catalog
+            .update_sandbox(project, change)
+            .await
+            .unwrap();
+    }
+
+    async fn subscribed(&self, user: &str) -> (Value, [String; 2]) {
+        let tiers = [("Small", 500, 900), ("Large", 900, 1900)];
+        let product = self.service.add_plan().await;
+        let mut ids = Vec::new();
+        for (label, credits_granted, amount_cents) in tiers {
+            let tier = NewPrice {
+                label: Some(label.into()),
+                amount_cents,
+                credits_granted,
+                ..Catalog::tier()
+            };
+            let price = self
+                .service
+                .catalog
+                .create_price(self.service.project.id, product, tier)
+                .await;
+            ids.push(price.unwrap().id.to_string());
+        }
+        let begun = self
+            .checkout(json!({"priceId": ids[0], "externalUserId": user}))
+            .await;
+        self.press(&begun, "pay").await;
+        (begun, ids.try_into().unwrap())
+    }
+}
+
+fn lines(expected: &[(i64, &str)]) -> Vec<(i64, String)> {
+    expected
+        .iter()
+        .map(|&(delta, reason)| (delta, reason.to_owned()))
+        .collect()
+}
+
+#[tokio::test]
+async fn every_button_of_the_checkout_page_does_what_it_says() {
+    let fair = Fair::open().await;
+    for (buttons, status, balance) in [
+        (["pay"].as_slice(), "paid", 100),
+        (&["pay", "pay"], "paid", 100),
+        (&["pay_later"], "pending", 0),
+        (&["pay_later", "settle"], "paid", 100),
+        (&["pay_later", "fail"], "failed", 0),
+        (&["fail"], "failed", 0),
+        (&["decline"], "pending", 0),
+        (&["decline", "pay"], "paid", 100),
+        (&["expire"], "expired", 0),
+    ] {
+        let user = buttons.join(" then ");
+        let begun = fair.checkout(json!({"externalUserId": user})).await;
+        for button in buttons {
+            let url = begun["url"].as_str().unwrap();
+            let reply = fair.try_press(url, button, json!({})).await;
+            assert!([200, 402].contains(&reply.status), "{user}: {}", reply.body);
+        }
+        let order = fair.order(&begun).await;
+        assert_eq!(
+            (&order["status"], &order["balance"]),
+            (&json!(status), &json!(balance)),
+            "{user}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_impossible_is_refused_and_changes_nothing() {
+    let fair = Fair::open().await;
+    let begun = fair.checkout(json!({"externalUserId": "ann"})).await;
+    let url = begun["url"].as_str().unwrap();
+    assert_eq!(fair.try_press(url, "settle", json!({})).await.status, 409);
+    fair.press(&begun, "expire").await;
+    assert_eq!(fair.try_press(url, "pay", json!({})).await.status, 409);
+    assert_eq!(fair.order(&begun).await["status"], "expired");
+}
+
+#[tokio::test]
+async fn promotion_codes_change_what_is_charged() {
+    let fair = Fair::open().await;
+    for (fields, typed, charged) in [
+        (json!({"discountCode": "SANDBOX20"}), None, 400),
+        (json!({"discountCode": "SANDBOX100"}), None, 0),
+        (json!({"allowPromotionCodes": true}), Some("SANDBOX20"), 400),
+    ] {
+        let begun = fair.checkout(fields).await;
+        let url = begun["url"].as_str().unwrap();
+        let body = typed.map_or(json!({}), |code| json!({"promotionCode": code}));
+        fair.try_press(url, "pay", body).await.expect(200);
+        let order = fair.order(&begun).await;
+        assert_eq!(
+            (&order["status"], &order["balance"]),
+            (&json!("paid"), &json!(100))
+        );
+        assert_eq!(order["amountCents"], charged);
+    }
+    let unknown = json!({"priceId": fair.price, "discountCode": "NO-SUCH-CODE"});
+    let reply = fair.service.secret.post("/api/v1/checkout", &unknown).await;
+    assert_eq!((reply.status, reply.code()), (400, "invalid_discount_code"));
+}
+
+#[tokio::test]
+async fn the_clock_renews_expires_and_grants() {
+    let fair = Fair::open().await;
+    let (_, [small, _]) = fair.subscribed("ann").await;
+    let forgotten = fair.checkout(json!({"externalUserId": "bea"})).await;
+    fair.advance(DAY - 60).await;
+    // Its session closed a minute early, so that nobody pays for an order that expires.
+    assert_eq!(fair.order(&forgotten).await["status"], "expired");
+    fair.advance(95 * DAY).await;
+    let ledger = fair.ledger("ann").await;
+    let mut expected = vec![(500, "purchase")];
+    for _ in 0..3 {
+        expected.extend([(-500, "expiry"), (500, "purchase")]);
+    }
+    assert_eq!(ledger, lines(&expected), "three months, three renewals");
+    let wallet = fair.wallet("ann").await;
+    assert_eq!(wallet["subscriptions"][0]["priceId"], small.as_str());
+    let orders = fair
+        .service
+        .secret
+        .get("/api/v1/orders?limit=100")
+        .await
+        .expect(200);
+    let renewals = orders["orders"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|order| order["kind"] == "renewal");
+    let mut days: Vec<_> = renewals
+        .map(|order| order["paidAt"].as_str().unwrap()[..10].to_owned())
+        .collect();
+    days.dedup();
+    assert_eq!(days.len(), 3, "each at its own time: {days:?}");
+}
+
+#[tokio::test]
+async fn tiers_are_switched_and_subscriptions_end_in_the_portal() {
+    let fair = Fair::open().await;
+    let (_, [small, large]) = fair.subscribed("ann").await;
+    let portal = fair.portal("ann").await;
+    let offered = {
+        let path = portal.strip_prefix(&fair.service.base).unwrap();
+        fair.service
+            .secret
+            .request(Method::GET, path)
+            .send()
+            .await
+            .unwrap()
+            .text()
+            .await
+            .unwrap()
+    };
+    let price_of_large = between(&offered, "name=\"price\" value=\"", "\"");
+    let switched = fair
+        .try_press(&portal, "switch", json!({"price": price_of_large}))
+        .await;
+    assert_eq!(switched.status, 200, "{}", switched.body);
+    let wallet = fair.wallet("ann").await;
+    assert_eq!(wallet["subscriptions"][0]["priceId"], large.as_str());
+    assert_eq!(
+        wallet["balances"][0]["balance"], 900,
+        "the difference came at once"
+    );
+    assert_ne!(small, large);
+    fair.try_press(&portal, "cancel", json!({}))
+        .await
+        .expect(200);
+    assert_eq!(
+        fair.wallet("ann").await["subscriptions"][0]["cancelAtPeriodEnd"],
+        true
+    );
+    fair.advance(32 * DAY).await;
+    let wallet = fair.wallet("ann").await;
+    assert_eq!(
+        (&wallet["subscriptions"], &wallet["features"]),
+        (&json!([]), &json!([]))
+    );
+    assert_eq!(wallet["balances"][0]["balance"], 0);
+}
+
+fn between(text: &str, before: &str, after: &str) -> String {
+    let (_, rest) = text
+        .split_once(before)
+        .unwrap_or_else(|| panic!("no {before} in {text}"));
+    rest.split_once(after).unwrap().0.to_owned()
+}
+
+#[tokio::test]
+async fn a_declined_renewal_is_past_due_and_made_good() {
+    let fair = Fair::open().await;
+    fair.subscribed("ann").await;
+    let portal = fair.portal("ann").await;
+    fair.try_press(&portal, "card", json!({"declines": "true"}))
+        .await
+        .expect(200);
+    fair.advance(31 * DAY).await;
+    let wallet = fair.wallet("ann").await;
+    assert_eq!(wallet["subscriptions"][0]["status"], "past_due");
+    assert_eq!(wallet["features"], json!(["pro"]), "days of grace");
+    let portal = fair.portal("ann").await;
+    fair.try_press(&portal, "card", json!({"declines": "false"}))
+        .await
+        .expect(200);
+    fair.try_press(&portal, "pay_now", json!({}))
+        .await
+        .expect(200);
+    let wallet = fair.wallet("ann").await;
+    assert_eq!(wallet["subscriptions"][0]["status"], "active");
+    assert_eq!(wallet["balances"][0]["balance"], 500);
+}
+
+#[tokio::test]
+async fn refunds_and_disputes_are_made_in_the_portal() {
+    let fair = Fair::open().await;
+    let begun = fair.checkout(json!({"externalUserId": "ann"})).await;
+    fair.press(&begun, "pay").await;
+    let portal = fair.portal("ann").await;
+    fair.try_press(&portal, "refund", json!({"amountCents": "200"}))
+        .await
+        .expect(200);
+    let order = fair.order(&begun).await;
+    assert_eq!(
+        (&order["refundedCents"], &order["balance"]),
+        (&json!(200), &json!(60))
+    );
+    fair.try_press(&portal, "dispute", json!({}))
+        .await
+        .expect(200);
+    let order = fair.order(&begun).await;
+    assert_eq!(
+        (&order["status"], &order["balance"]),
+        (&json!("refunded"), &json!(0))
+    );
+    fair.try_press(&portal, "dispute_won", json!({}))
+        .await
+        .expect(200);
+    let order = fair.order(&begun).await;
+    assert_eq!(
+        (&order["status"], &order["balance"]),
+        (&json!("paid"), &json!(60))
+    );
+}
+
+#[tokio::test]
+async fn late_doubled_and_shuffled_webhooks_come_to_the_same() {
+    let mut told = Vec::new();
+    for change in [
+        SandboxChange::default(),
+        SandboxChange {
+            duplicates: Some(2),
+            ..SandboxChange::default()
+        },
+        SandboxChange {
+            shuffle: Some(true),
+            duplicates: Some(1),
+            ..SandboxChange::default()
+        },
+        SandboxChange {
+            delay_seconds: Some(90),
+            shuffle: Some(true),
+            ..SandboxChange::default()
+        },
+    ] {
+        let fair = Fair::open().await;
+        fair.set(change).await;
+        let begun = fair.checkout(json!({"externalUserId": "ann"})).await;
+        fair.press(&begun, "pay").await;
+        if change.delay_seconds.is_some() {
+            assert_eq!(fair.order(&begun).await["status"], "pending", "late");
+            fair.advance(60).await;
+            assert_eq!(fair.order(&begun).await["status"], "pending", "late still");
+        }
+        fair.advance(100).await;
+        fair.subscribed("ann").await;
+        fair.advance(100).await;
+        let portal = fair.portal("ann").await;
+        fair.try_press(&portal, "refund", json!({"amountCents": "900"}))
+            .await
+            .expect(200);
+        fair.try_press(&portal, "cancel", json!({}))
+            .await
+            .expect(200);
+        fair.advance(3 * 31 * DAY).await;
+        let wallet = fair.wallet("ann").await;
+        let sum: i64 = fair
+            .ledger("ann")
+            .await
+            .iter()
+            .map(|(delta, _)| delta)
+            .sum();
+        let balances = wallet["balances"].as_array().unwrap().iter();
+        let spendable: i64 = balances
+            .map(|balance| balance["balance"].as_i64().unwrap())
+            .sum();
+        assert_eq!(sum, spendable, "the books add up");
+        told.push((
+            fair.order(&begun).await["status"].clone(),
+            spendable,
+            wallet["subscriptions"].clone(),
+        ));
+    }
+    assert!(told.iter().all(|one| *one == told[0]), "{told:?}");
+}
+
+#[tokio::test]
+async fn pages_are_for_projects_that_chose_the_sandbox() {
+    let fair = Fair::open().await;
+    let begun = fair.checkout(json!({})).await;
+    let path = begun["url"]
+        .as_str()
+        .unwrap()
+        .strip_prefix(&fair.service.base)
+        .unwrap()
+        .to_owned();
+    let page = fair.service.anonymous(Method::GET, &path).await;
+    assert_eq!(page.status, 200);
+    assert!(page.headers.contains_key("x-request-id"));
+    assert!(
+        page.headers["content-security-policy"]
+            .to_str()
+            .unwrap()
+            .contains("default-src 'none'")
+    );
+    let nobody = Some(ProviderChange::None);
+    let project = fair.service.project.id;
+    fair.service
+        .catalog
+        .update_project(project, ProjectChange::default(), nobody)
+        .await
+        .unwrap();
+    assert_eq!(fair.service.anonymous(Method::GET, &path).await.status, 404);
+}
