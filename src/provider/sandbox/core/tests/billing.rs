@@ -20,10 +20,7 @@ fn a_subscription_is_billed_at_once_and_then_each_month() {
     let view = shop.get(&format!("subscriptions/{subscription}"));
     assert_eq!(view["items"]["data"][0]["current_period_end"], months(1));
     let invoice = shop.invoice_of(&subscription);
-    assert_eq!(
-        (invoice.reason, invoice.paid()),
-        (Reason::SubscriptionCreate, 1900)
-    );
+    assert_eq!((invoice.reason, invoice.paid()), (Reason::Create, 1900));
     let view = shop.get(&format!("invoices/{}", invoice.head.id));
     assert_eq!(
         view["parent"]["subscription_details"]["metadata"]["order"],
@@ -106,10 +103,7 @@ fn up_is_at_once_and_down_at_the_end() {
     let path = format!("subscriptions/{subscription}");
     shop.post(&path, &format!("items[0][price]={large}"));
     let invoice = shop.invoice_of(&subscription);
-    assert_eq!(
-        (invoice.reason, invoice.paid()),
-        (Reason::SubscriptionUpdate, 1000)
-    );
+    assert_eq!((invoice.reason, invoice.paid()), (Reason::Update, 1000));
     assert!(invoice.lines.iter().all(|line| line.proration));
     assert_eq!(
         shop.told(),
