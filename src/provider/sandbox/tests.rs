@@ -107,10 +107,13 @@ impl Notebook for Memory {
         if *self.is_broken.lock() {
             return Box::pin(std::future::ready(Err(NotebookError("broken".into()))));
         }
-        let mut bytes = 0;
+        let mut bytes = 0_usize;
         let mut notes = self.notes.lock();
         for (id, note) in changes {
-            bytes += id.len() + note.as_ref().map_or(0, String::len);
+            bytes = bytes.saturating_add(
+                id.len()
+                    .saturating_add(note.as_ref().map_or(0, String::len)),
+            );
             match note {
                 Some(note) => notes.insert((project, id), note),
                 None => notes.remove(&(project, id)),
