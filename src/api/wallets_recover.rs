@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{app::App, outbound::recovery_mail::recovery_mail};
 
-/// More wallets than one buyer has; the newest are named.
+/// More wallets than one buyer has.
 const MAX_CODES: usize = 20;
 
 /// Who wants their codes.

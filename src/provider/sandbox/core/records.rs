@@ -73,7 +73,7 @@ macro_rules! kinds {
     ($($kind:ident $table:ident $name:literal $({ $($more:item)* })?,)*) => {
         /// An object as it is stored.
         #[derive(Serialize, Deserialize)]
-        #[serde(tag = "kind", rename_all = "snake_case")]
+        #[serde(tag = "note", rename_all = "snake_case")]
         pub(crate) enum Note {
             $($kind($kind),)*
         }

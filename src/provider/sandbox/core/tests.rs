@@ -1,1 +1,140 @@
+//! The flows, without a server and without waiting.
 
+use serde_json::Value;
+
+use super::{
+    api,
+    books::{Books, Desk},
+    calendar::after,
+    checkout::{Action, Buyer, act},
+    due,
+    ids::Ids,
+    params::Params,
+    promotions,
+    records::{Customer, Event, Invoice, Session, Subscription},
+    refusal::Refusal,
+};
+
+mod billing;
+mod checkout;
+mod money_back;
+
+/// The last of January 2026, 10:00.
+const START: i64 = 1_769_853_600;
+
+struct Shop {
+    books: Books,
+    ids: Ids,
+    now: i64,
+}
+
+impl Shop {
+    fn new() -> Self {
+        let mut shop = Self {
+            books: Books::new("http://here/sandbox/p".into()),
+            ids: Ids::new([7; 32]),
+            now: START,
+        };
+        promotions::seed(&mut shop.desk());
+        shop
+    }
+
+    fn desk(&mut self) -> Desk<'_> {
+        Desk {
+            books: &mut self.books,
+            now: self.now,
+            ids: &mut self.ids,
+        }
+    }
+
+    fn call(&mut self, method: &str, path: &str, query: &str) -> Result<Value, Refusal> {
+        let params = Params::new(url::form_urlencoded::parse(query.as_bytes()).into_owned())?;
+        api::call(&mut self.desk(), method, path, &params)
+    }
+
+    fn post(&mut self, path: &str, query: &str) -> Value {
+        self.call("POST", path, query).unwrap()
+    }
+
+    fn get(&mut self, path: &str) -> Value {
+        self.call("GET", path, "").unwrap()
+    }
+
+    /// A price of so much a month, and its identifier.
+    fn price(&mut self, name: &str, amount: i64, interval: &str) -> String {
+        let form = format!(
+            "currency=eur&unit_amount={amount}&recurring[interval]={interval}&product_data[name]={name}"
+        );
+        id(&self.post("prices", &form))
+    }
+
+    fn session(&mut self, more: &str) -> String {
+        let form =
+            format!("success_url=https://shop.example/ok&cancel_url=https://shop.example&{more}");
+        id(&self.post("checkout/sessions", &form))
+    }
+
+    fn once(&mut self, amount: i64, more: &str) -> String {
+        self.session(&format!(
+            "mode=payment&line_items[0][quantity]=1&line_items[0][price_data][currency]=usd\
+             &line_items[0][price_data][unit_amount]={amount}\
+             &line_items[0][price_data][product_data][name]=Credits&customer_creation=always&{more}"
+        ))
+    }
+
+    fn act(&mut self, session: &str, action: Action) -> Result<Session, Refusal> {
+        act(&mut self.desk(), session, action, &Buyer::default())
+    }
+
+    /// A subscription to a price, and its identifier.
+    fn subscribed(&mut self, price: &str, more: &str) -> String {
+        let session = self.session(&format!(
+            "mode=subscription&line_items[0][price]={price}&line_items[0][quantity]=1&{more}"
+        ));
+        let session = self.act(&session, Action::Pay).unwrap();
+        session.subscription.unwrap()
+    }
+
+    fn subscription(&self, id: &str) -> Subscription {
+        self.books.find(id).unwrap()
+    }
+
+    fn invoice_of(&self, subscription: &str) -> Invoice {
+        let latest = self.subscription(subscription).latest_invoice.unwrap();
+        self.books.find(&latest).unwrap()
+    }
+
+    fn card_declines(&mut self, subscription: &str, declines: bool) {
+        let customer = self.subscription(subscription).customer;
+        let mut customer: Customer = self.books.find(&customer).unwrap();
+        customer.declines = declines;
+        self.books.put(customer);
+    }
+
+    fn until(&mut self, now: i64) {
+        self.now = now;
+        while due::step(&mut self.books, &mut self.ids, now) {}
+    }
+
+    /// What happened since the last time that this was asked, oldest first.
+    fn told(&mut self) -> Vec<String> {
+        let events = self.books.newest::<Event>(|event| event.outgoing);
+        let mut events: Vec<Event> = events.into_iter().cloned().collect();
+        events.reverse();
+        for event in &mut events {
+            event.arrived(1);
+            self.books.put(event.clone());
+        }
+        events.into_iter().map(|event| event.kind).collect()
+    }
+}
+
+fn id(object: &Value) -> String {
+    object["id"].as_str().unwrap().to_owned()
+}
+
+const DAY: i64 = 24 * 3600;
+
+fn months(cycles: i64) -> i64 {
+    after(START, super::calendar::Interval::Month, cycles)
+}

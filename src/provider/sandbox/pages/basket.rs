@@ -12,8 +12,10 @@ use crate::provider::sandbox::core::{
 pub(super) fn basket(session: &Session, books: &Books, notice: &Notice) -> String {
     let currency = session.currency.as_str();
     let interval = session.lines.first().and_then(|line| line.interval);
+    // What a coupon takes off may be gone with the next cycle.
     let per = interval.map_or_else(String::new, |interval| {
-        format!("<span class=\"per\">per<br>{}</span>", interval.word())
+        let which = if session.discount > 0 { "first" } else { "per" };
+        format!("<span class=\"per\">{which}<br>{}</span>", interval.word())
     });
     let what = if interval.is_some() {
         "Subscribe to"
@@ -43,17 +45,22 @@ pub(super) fn basket(session: &Session, books: &Books, notice: &Notice) -> Strin
             )
         })
         .collect();
-    let first = interval
-        .filter(|_| session.discount > 0)
-        .map_or("Total due today", |_| "Due today");
+    let subtotal = if session.discount > 0 {
+        row("Subtotal", &written(session.subtotal(), currency), "thin")
+    } else {
+        String::new()
+    };
     format!(
         "<section class=\"basket\" aria-labelledby=\"what\"><h1 id=\"what\">{}</h1>\
-         <p class=\"price\">{}{per}</p><dl>{lines}{}{}{}</dl>{}</section>",
+         <p class=\"price\">{}{per}</p><dl>{lines}{subtotal}{}{}</dl>{}</section>",
         Escaped(title),
         Escaped(written(session.total(), currency)),
-        row("Subtotal", &written(session.subtotal(), currency), "thin"),
         discount(session, books),
-        row(first, &written(session.total(), currency), "total"),
+        row(
+            "Total due today",
+            &written(session.total(), currency),
+            "total"
+        ),
         code_form(session, books, notice),
     )
 }

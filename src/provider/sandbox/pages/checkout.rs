@@ -70,10 +70,8 @@ fn open(session: &Session, books: &Books, notice: &Notice) -> String {
     } else {
         format!(
             "<fieldset><legend>Or try another outcome</legend><div class=\"others\">\
-             <button formaction=\"{url}/pay_later\">Pay later<small>The money comes \
-             afterwards</small></button>\
-             <button formaction=\"{url}/decline\" formnovalidate>Decline<small>The card is \
-             refused</small></button>\
+             <button formaction=\"{url}/pay_later\">Pay later<small>Money comes later</small></button>\
+             <button formaction=\"{url}/decline\" formnovalidate>Decline<small>Card is refused</small></button>\
              <button formaction=\"{url}/expire\" formnovalidate>Expire<small>Time runs \
              out</small></button></div></fieldset>"
         )

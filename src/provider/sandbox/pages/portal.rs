@@ -26,9 +26,8 @@ pub(in crate::provider::sandbox) fn portal(
     let back = visit.return_url.as_ref().map_or_else(String::new, |to| {
         format!(
             "<a class=\"back\" href=\"{}\" rel=\"noreferrer\"><span aria-hidden=\"true\">←</span> \
-             Return to {}</a>",
+             Return</a>",
             Escaped(to),
-            Escaped(shop),
         )
     });
     let found = books.newest::<Subscription>(|one| one.customer == visit.customer);

@@ -96,8 +96,8 @@ pub(super) fn payment(desk: &mut Desk<'_>, invoice: &mut Invoice) -> Result<Inte
         customer: Some(&invoice.customer),
         email: invoice.email.as_deref(),
         description: Some(match invoice.reason {
-            Reason::SubscriptionCreate => "Subscription creation",
-            Reason::SubscriptionCycle | Reason::SubscriptionUpdate => "Subscription update",
+            Reason::Create => "Subscription creation",
+            Reason::Cycle | Reason::Update => "Subscription update",
         }),
         // What is written on the subscription is not copied here.
         metadata: Metadata::new(),

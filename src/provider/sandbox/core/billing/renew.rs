@@ -44,7 +44,7 @@ fn bill(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refus
     );
     let line = cycle_line(desk, &subscription)?;
     let discount = discount(desk, &subscription, line.amount);
-    let reason = Reason::SubscriptionCycle;
+    let reason = Reason::Cycle;
     let invoice = draw_up(desk, &mut subscription, reason, vec![line], discount);
     if invoice.total() == 0 || !declines(desk, &subscription.customer) {
         desk.books.put(subscription.clone());

@@ -45,7 +45,7 @@ pub(crate) fn start(desk: &mut Desk<'_>, session: &mut Session, paid: bool) -> R
         retry: None,
     };
     let line = cycle_line(desk, &subscription)?;
-    let reason = Reason::SubscriptionCreate;
+    let reason = Reason::Create;
     let mut invoice = draw_up(
         desk,
         &mut subscription,

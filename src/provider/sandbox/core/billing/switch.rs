@@ -111,7 +111,7 @@ fn up(
     if due > 0 && declines(desk, &subscription.customer) {
         return Err(Refusal::declined());
     }
-    let reason = Reason::SubscriptionUpdate;
+    let reason = Reason::Update;
     let lines = vec![credit, charge];
     let invoice: Invoice = draw_up(desk, &mut subscription, reason, lines, off);
     desk.books.put(subscription.clone());

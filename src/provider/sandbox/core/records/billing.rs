@@ -124,9 +124,9 @@ impl InvoiceStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reason {
-    SubscriptionCreate,
-    SubscriptionCycle,
-    SubscriptionUpdate,
+    Create,
+    Cycle,
+    Update,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -90,9 +90,9 @@ impl View for Invoice {
         let paid = self.status == InvoiceStatus::Paid;
         let (total, amount_paid) = (self.total(), self.paid());
         let reason = match self.reason {
-            Reason::SubscriptionCreate => "subscription_create",
-            Reason::SubscriptionCycle => "subscription_cycle",
-            Reason::SubscriptionUpdate => "subscription_update",
+            Reason::Create => "subscription_create",
+            Reason::Cycle => "subscription_cycle",
+            Reason::Update => "subscription_update",
         };
         let lines = self.lines.iter().map(|line| self.line(line)).collect();
         let start = self.lines.iter().map(|line| line.start).min();

@@ -1,0 +1,104 @@
+//! Webhooks: late, twice, in another order, and after a restart.
+
+use super::*;
+
+/// Two sessions that were paid while nothing could be delivered yet.
+async fn two_events(stage: &Stage) {
+    let session = stage.session(credits(), Promotion::None).await;
+    stage.act(&session.url.unwrap(), "pay", "").await;
+}
+
+#[tokio::test]
+async fn they_wait_as_long_as_they_are_told_to() {
+    let mut stage = Stage::new().await;
+    stage.world.settings.lock().delay_seconds = 60;
+    two_events(&stage).await;
+    stage.silent();
+    let due = stage.sandbox.next_due(PROJECT).await.unwrap();
+    assert_eq!(due, Some(Timestamp(START + 60_000)));
+    stage.set_clock(START + 59_999);
+    stage.run().await;
+    stage.silent();
+    stage.set_clock(START + 60_000);
+    stage.run().await;
+    let told = stage.told(2).await;
+    assert_eq!(
+        told,
+        ["payment_intent.succeeded", "checkout.session.completed"]
+    );
+    stage.run().await;
+    stage.silent();
+}
+
+#[tokio::test]
+async fn they_come_twice_and_in_another_order_when_told_to() {
+    let mut stage = Stage::new().await;
+    {
+        let mut settings = stage.world.settings.lock();
+        settings.shuffle = true;
+        settings.duplicates = 1;
+    }
+    two_events(&stage).await;
+    let told = stage.told(4).await;
+    let (later, earlier) = ("checkout.session.completed", "payment_intent.succeeded");
+    assert_eq!(told, [later, earlier, later, earlier]);
+    stage.run().await;
+    stage.silent();
+}
+
+#[tokio::test]
+async fn one_that_is_not_taken_is_tried_again() {
+    let mut stage = Stage::new().await;
+    stage.answers.lock().extend([500, 302]);
+    two_events(&stage).await;
+    assert_eq!(stage.told(2).await.len(), 2);
+    stage.run().await;
+    stage.silent();
+    let due = stage.sandbox.next_due(PROJECT).await.unwrap().unwrap();
+    assert_eq!(due, Timestamp(START + 2000));
+    stage.set_clock(due.0);
+    stage.run().await;
+    assert_eq!(stage.told(2).await.len(), 2);
+    stage.run().await;
+    stage.silent();
+}
+
+#[tokio::test]
+async fn a_restart_loses_nothing() {
+    let mut stage = Stage::new().await;
+    let price = stage.price(1, 1900).await;
+    let item = Item::Subscription(price.id);
+    stage.world.settings.lock().delay_seconds = 60;
+    let session = stage.session(item, Promotion::None).await;
+    let (_, paid) = stage.act(&session.url.clone().unwrap(), "pay", "").await;
+    assert_eq!(paid["paymentStatus"], "paid");
+    stage.silent();
+    // Another sandbox over the same notebook, as after a restart.
+    stage.sandbox = Sandbox::new(stage.world.clone(), stage.notebook.clone());
+    stage.set_clock(START + 60_000);
+    stage.run().await;
+    assert_eq!(
+        stage.told(4).await,
+        [
+            "customer.subscription.created",
+            "payment_intent.succeeded",
+            "invoice.paid",
+            "checkout.session.completed"
+        ]
+    );
+    stage.world.settings.lock().delay_seconds = 0;
+    let renewal = stage.sandbox.next_due(PROJECT).await.unwrap().unwrap();
+    assert_eq!(renewal, Timestamp(START + 28 * DAY));
+    stage.set_clock(renewal.0);
+    stage.run().await;
+    assert_eq!(stage.told(3).await.len(), 3);
+    stage.silent();
+}
+
+#[tokio::test]
+async fn a_project_without_a_sandbox_has_nothing_due() {
+    let stage = Stage::new().await;
+    assert_eq!(stage.sandbox.next_due(FOREIGN).await.unwrap(), None);
+    stage.sandbox.run_due(FOREIGN).await.unwrap();
+    assert!(stage.notebook.notes.lock().is_empty());
+}
