@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
-    kind: &'static str,
+    pub(crate) kind: &'static str,
     pub(crate) code: Option<&'static str>,
     pub(crate) param: Option<String>,
     pub(crate) message: String,

@@ -108,7 +108,8 @@ pub(super) async fn act(
             match sandbox.0.catch_up(project).await {
                 Ok(()) => {
                     let id = id.clone();
-                    let work = move |desk: &mut Desk<'_>| done(desk, &id, &word, fields);
+                    let work =
+                        move |desk: &mut Desk<'_>| done(desk, &id, &word, fields).map_err(as_state);
                     sandbox.0.at(project, work).await
                 }
                 Err(failure) => Err(failure),
@@ -133,6 +134,15 @@ pub(super) async fn act(
         Err(Failure::Broken(_)) if browser => pages::unavailable(),
         Err(failure) => failed(&failure),
     }
+}
+
+/// With nothing wrong in what was sent, it is how things stand that does not allow it.
+fn as_state(refusal: Refusal) -> Refusal {
+    if refusal.status == 400 && refusal.param.is_none() {
+        let status = 409;
+        return Refusal { status, ..refusal };
+    }
+    refusal
 }
 
 /// Does what was asked for, and tells how things stand then.

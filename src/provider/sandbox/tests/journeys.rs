@@ -324,7 +324,7 @@ async fn a_dispute_withholds_and_gives_back() {
             assert_eq!(charge.payment_intent, dispute.payment_intent);
         }
     }
-    assert_eq!(stage.act(&portal, "dispute_lost", "").await.0, 400);
+    assert_eq!(stage.act(&portal, "dispute_lost", "").await.0, 409);
     let (_, state) = stage.act(&portal, "refund", r#"{"amountCents":400}"#).await;
     assert_eq!(state["payments"][0]["refundedCents"], 400);
     let (charge, intent) = (
