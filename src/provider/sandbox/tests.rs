@@ -64,7 +64,7 @@ impl World for TestWorld {
     }
 
     fn wall_clock(&self) -> Timestamp {
-        let since = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         Timestamp(since.as_millis().try_into().unwrap())
     }
 
@@ -293,6 +293,8 @@ fn new_session(item: Item, promotion: Promotion) -> NewSession {
         reference: Reference {
             project: PROJECT,
             order,
+            price: PriceId(3),
+            user: None,
         },
         item,
         buyer: Buyer::New {
