@@ -28,6 +28,9 @@ pub enum Rejection {
     /// The wallet has a subscription to the product already, active or past due.
     #[error("This wallet is already subscribed to the product.")]
     AlreadySubscribed,
+    /// The wallet has [`crate::wallet::place_order::MAX_PENDING`] pending orders.
+    #[error("Too many orders of this wallet are pending.")]
+    TooManyPending,
     /// The wallet has completed no purchase: the provider does not know its owner.
     #[error("This wallet has no completed purchase.")]
     NoPurchase,

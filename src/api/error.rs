@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::{Rejection, text::TextError};
+use domain::{Rejection, text::TextError, wallet::place_order::MAX_PENDING};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -287,6 +287,7 @@ impl Error {
                 tracing::warn!(%error, project = %project.project.id, "The payment provider failed");
                 Self::new(Code::ProviderError)
             }
+            payments::Error::TooEarly => Self::new(Code::InternalError),
             payments::Error::Defect(what) => {
                 tracing::error!(what, project = %project.project.id, "A purchase could not be begun");
                 Self::new(Code::InternalError)
@@ -307,6 +308,17 @@ impl Error {
             Rejection::HoldClosed => Self::new(Code::HoldClosed),
             Rejection::AlreadySubscribed => Self::new(Code::AlreadySubscribed),
             Rejection::NoPurchase => Self::new(Code::NoPurchase),
+            Rejection::TooManyPending => {
+                // One may be paid at any moment; all are gone in a day.
+                let refusal = Refusal {
+                    limit: u32::try_from(MAX_PENDING).unwrap_or(u32::MAX),
+                    retry_after_seconds: 3600,
+                    reset_seconds: 24 * 3600,
+                };
+                Self::limited(Code::RateLimited, refusal).saying(
+                    "Too many orders of this wallet are pending. Pay one, or let them expire.",
+                )
+            }
             Rejection::BalanceLimit => Self::new(Code::BalanceLimit),
             Rejection::Insufficient {
                 product,

@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{app::App, outbound::recovery_mail::recovery_mail};
 
-/// More wallets than one buyer has.
-const MAX_CODES: usize = 20;
+/// More purchases than one buyer makes without an account.
+const MAX_WALLETS: usize = 200;
 
 /// Who wants their codes.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -60,7 +60,7 @@ pub(super) async fn recover(
     let email = Email::new(email.as_str()).map_err(|error| Error::text("email", error))?;
     // Behind the answer's back: how long it takes would tell whether there is anything.
     tokio::spawn(async move {
-        let codes = app.handle.codes_paid_by(&key.scope, &email, MAX_CODES);
+        let codes = app.handle.codes_paid_by(&key.scope, &email, MAX_WALLETS);
         let codes = match codes.await {
             Ok(codes) if codes.is_empty() => return,
             Ok(codes) => codes,

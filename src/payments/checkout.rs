@@ -80,10 +80,16 @@ impl Payments {
         project: Arc<ProjectCatalog>,
         new: NewCheckout,
     ) -> Result<OpenCheckout, Error> {
+        // It goes on when its caller went away: so many and no more.
+        let place = Arc::clone(&self.0.checkouts).try_acquire_owned();
+        let place = place.map_err(|_| actors::Error::Overloaded)?;
         let payments = self.clone();
         // In a task of its own: a caller who goes away in the middle must not leave a session
         // without its order.
-        let task = tokio::spawn(async move { payments.open(&project, &new).await });
+        let task = tokio::spawn(async move {
+            let _place = place;
+            payments.open(&project, &new).await
+        });
         task.await
             .unwrap_or(Err(Error::Wallet(actors::Error::Unavailable)))
     }

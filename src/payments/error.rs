@@ -17,21 +17,33 @@ pub enum Error {
     /// The wallet refused, or could not be asked.
     #[error(transparent)]
     Wallet(#[from] actors::Error),
+    /// Money went back for an order that is not known yet.
+    #[error("money went back for an order that is not known yet")]
+    TooEarly,
     /// Something of ours that has to be there is not.
     #[error("{0}")]
     Defect(&'static str),
 }
 
 impl Error {
+    /// Whether everything that is asked would fail alike now.
+    pub(super) fn is_about_the_account(&self) -> bool {
+        match self {
+            Self::NotConfigured | Self::Defect(_) | Self::Wallet(_) => true,
+            Self::Provider(stripe::Error::Refused(refusal)) => refusal.is_about_the_key(),
+            Self::Provider(stripe::Error::Unavailable { .. }) => true,
+            Self::Provider(stripe::Error::Garbage(_)) => false,
+            Self::InvalidDiscountCode | Self::TooEarly => false,
+        }
+    }
+
     /// Whether the same may succeed later.
     pub(super) fn is_passing(&self) -> bool {
         match self {
-            // An account's key may be put right.
-            Self::NotConfigured => true,
-            Self::Provider(stripe::Error::Refused(refusal)) => refusal.is_about_the_key(),
-            Self::Provider(stripe::Error::Unavailable { .. } | stripe::Error::Garbage(_)) => true,
+            // An account's key may be put right, and with it what the account knows.
+            Self::NotConfigured | Self::Provider(_) | Self::Defect(_) | Self::TooEarly => true,
             Self::Wallet(actors::Error::Overloaded | actors::Error::Unavailable) => true,
-            Self::Wallet(_) | Self::InvalidDiscountCode | Self::Defect(_) => false,
+            Self::Wallet(_) | Self::InvalidDiscountCode => false,
         }
     }
 }

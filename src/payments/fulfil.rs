@@ -7,7 +7,7 @@
 
 use actors::Paid;
 use domain::{
-    Timestamp,
+    Rejection, Timestamp,
     id::{OrderId, OrderSerial},
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, InvoiceId, PaymentId, SubscriptionId},
@@ -31,8 +31,11 @@ use crate::{
             charges::Charge,
             checkout_sessions::{Session, SessionMode, SessionStatus},
             disputes::{self, DisputeStatus, DisputedMoney},
-            id::{PaymentIntentId, SessionId, SubscriptionId as StripeSubscriptionId},
-            invoices::{BillingReason, Invoice},
+            id::{
+                InvoiceId as StripeInvoiceId, PaymentIntentId, SessionId,
+                SubscriptionId as StripeSubscriptionId,
+            },
+            invoices::{BillingReason, Invoice, InvoiceStatus},
             metadata::Metadata,
             subscriptions::{Subscription, SubscriptionStatus as StripeStatus},
         },
@@ -62,23 +65,21 @@ impl<'a> Reports<'a> {
 
     /// Does what an event asks for. Doing it again changes nothing.
     pub(super) async fn event(&self, event: &Event) -> Result<(), Error> {
-        let at = event.created.map_or_else(|| self.now(), seconds_to_instant);
         match &event.payload {
             Payload::CheckoutCompleted(session)
             | Payload::CheckoutPaymentSucceeded(session)
             | Payload::CheckoutExpired(session) => self.session(session).await.map(drop),
             Payload::CheckoutPaymentFailed(session) => self.payment_failed(session).await,
-            Payload::InvoicePaid(invoice) => self.invoice_paid(invoice, at).await,
-            Payload::InvoicePaymentFailed(invoice) => self.invoice_failed(invoice).await,
+            Payload::InvoicePaid(invoice) => self.invoice_paid(invoice).await,
+            // The subscription itself says what a failed payment makes of it.
+            Payload::InvoicePaymentFailed(invoice) => match invoice.subscription() {
+                Some(id) => self.follow(id).await,
+                None => Ok(()),
+            },
             // A payment starts it, which is reported by its checkout.
             Payload::SubscriptionCreated(_) | Payload::Ignored => Ok(()),
             Payload::SubscriptionUpdated(subscription)
-            | Payload::SubscriptionDeleted(subscription) => {
-                match self.ours(&subscription.metadata) {
-                    Some(order) => self.follow(order, &subscription.id).await,
-                    None => Ok(()),
-                }
-            }
+            | Payload::SubscriptionDeleted(subscription) => self.follow(&subscription.id).await,
             Payload::ChargeRefunded(charge) => self.refunded(charge).await,
             Payload::DisputeCreated(dispute)
             | Payload::DisputeFundsWithdrawn(dispute)
@@ -116,20 +117,19 @@ impl<'a> Reports<'a> {
             .as_ref()
             .map(|subscription| billing(session, subscription, at))
             .transpose()?;
-        let placed = session
-            .metadata
-            .price
-            .and_then(|price| self.project.any_price(&price))
-            .map(|price| PlaceOrder {
-                order: order.serial,
-                terms: Terms::from(price),
-                checkout: CheckoutId::new(session.id.as_str()).ok(),
-                email: None,
-            });
+        let known = session.metadata.price;
+        let known = known.and_then(|price| self.project.any_price(&price));
+        let price = known.map_or(0, |price| price.amount_cents);
+        let placed = known.map(|price| PlaceOrder {
+            order: order.serial,
+            terms: Terms::from(price),
+            checkout: CheckoutId::new(session.id.as_str()).ok(),
+            email: None,
+        });
         let paid = Paid {
             placed,
             payment: Payment {
-                amount_cents: session.amount_total.unwrap_or(0),
+                amount_cents: session.amount_total.unwrap_or(price),
                 payment: session
                     .payment_intent
                     .as_ref()
@@ -160,28 +160,55 @@ impl<'a> Reports<'a> {
         }
     }
 
-    async fn invoice_paid(&self, invoice: &Invoice, at: Timestamp) -> Result<(), Error> {
+    /// A webhook's invoice may be written in an older version, which puts things elsewhere: only its
+    /// name is taken from there.
+    async fn invoice_paid(&self, invoice: &Invoice) -> Result<(), Error> {
         // The first one is its checkout's; one for a switch brings its credits with the switch.
         if invoice.billing_reason != Some(BillingReason::SubscriptionCycle) {
             return Ok(());
         }
-        let first = self.ours(&invoice.subscription_metadata());
-        let (Some(first), Some(id), Some(line)) =
-            (first, invoice.subscription(), invoice.cycle_line())
-        else {
+        let Some(id) = invoice.subscription() else {
             return Ok(());
         };
-        let Some(terms) = self.terms_of_line(line).await? else {
-            tracing::warn!(order = %first, "A subscription was renewed under a price that is not ours");
+        let at = self.now();
+        let subscription = self.client.subscription(id).await?;
+        let Some(order) = self.ours(&subscription.metadata) else {
+            return Ok(());
+        };
+        self.renew(order, &invoice.id, at).await?;
+        self.update(order, &subscription, at).await
+    }
+
+    /// A paid cycle, by its invoice. Any other invoice changes nothing.
+    async fn renew(
+        &self,
+        first: OrderId,
+        invoice: &StripeInvoiceId,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        let invoice = self.client.invoice(invoice).await?;
+        let cycle = invoice.billing_reason == Some(BillingReason::SubscriptionCycle);
+        let paid = cycle && invoice.status == Some(InvoiceStatus::Paid);
+        let (true, Some(id), Some(line)) = (paid, invoice.subscription(), invoice.cycle_line())
+        else {
             return Ok(());
         };
         let handle = &self.payments.0.handle;
         let scope = &self.project.scope;
-        let invoice_id = InvoiceId::new(invoice.id.as_str())
-            .map_err(|_| Error::Defect("an invoice's name is none"))?;
-        let created = seconds_to_instant(invoice.created);
+        let terms = match self.terms_of_line(line).await? {
+            Some(terms) => terms,
+            None => {
+                // Changed by hand at the provider: what was paid for is at least what was bought.
+                tracing::warn!(order = %first, "A subscription was renewed under a price that is not ours");
+                match handle.order(scope, first).await {
+                    Ok(known) => known.order.terms,
+                    Err(actors::Error::Rejected(_)) => return Ok(()),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        };
         let renew = Renew {
-            order: handle.renewal_order(scope, &invoice_id, created),
+            order: self.renewal(&invoice)?,
             terms,
             payment: Payment {
                 amount_cents: invoice.amount_paid,
@@ -197,13 +224,13 @@ impl<'a> Reports<'a> {
             },
             billing: Billing {
                 subscription: name(id)?,
-                invoice: Some(invoice_id),
+                invoice: InvoiceId::new(invoice.id.as_str()).ok(),
                 current_period_end: seconds_to_instant(line.period.end),
-                reported_at: at,
+                // Never ahead of our own clock, by which what is asked for is dated.
+                reported_at: seconds_to_instant(invoice.created).min(at),
             },
         };
-        self.tell(first, Purchase::Renew(Box::new(renew))).await?;
-        self.follow(first, id).await
+        self.tell(first, Purchase::Renew(Box::new(renew))).await
     }
 
     async fn terms_of_line(
@@ -223,21 +250,17 @@ impl<'a> Reports<'a> {
             .map(Terms::from))
     }
 
-    /// The subscription itself says what a failed payment makes of it.
-    async fn invoice_failed(&self, invoice: &Invoice) -> Result<(), Error> {
-        match (
-            self.ours(&invoice.subscription_metadata()),
-            invoice.subscription(),
-        ) {
-            (Some(order), Some(id)) => self.follow(order, id).await,
-            _ => Ok(()),
-        }
-    }
-
-    /// Asks how a subscription stands, and says so.
-    async fn follow(&self, order: OrderId, id: &StripeSubscriptionId) -> Result<(), Error> {
+    /// Asks how a subscription stands, and says so; also that its newest invoice was paid, should
+    /// that report have been lost.
+    async fn follow(&self, id: &StripeSubscriptionId) -> Result<(), Error> {
         let at = self.now();
         let subscription = self.client.subscription(id).await?;
+        let Some(order) = self.ours(&subscription.metadata) else {
+            return Ok(());
+        };
+        if let Some(invoice) = &subscription.latest_invoice {
+            self.renew(order, invoice, at).await?;
+        }
         self.update(order, &subscription, at).await
     }
 
@@ -296,7 +319,7 @@ impl<'a> Reports<'a> {
         };
         let Some(order) = order else { return Ok(()) };
         let refund = Purchase::Refund(order.serial, charge.amount_refunded);
-        self.tell(order, refund).await
+        self.tell_of_reversal(order, refund).await
     }
 
     async fn disputed(&self, dispute: &disputes::Dispute) -> Result<(), Error> {
@@ -317,7 +340,7 @@ impl<'a> Reports<'a> {
             None => self.order_of_payment(intent).await?,
         };
         let Some(order) = order else { return Ok(()) };
-        self.tell(order, Purchase::Dispute(order.serial, report))
+        self.tell_of_reversal(order, Purchase::Dispute(order.serial, report))
             .await
     }
 
@@ -367,6 +390,16 @@ impl<'a> Reports<'a> {
         let handle = &self.payments.0.handle;
         let told = handle.report(&self.project.scope, order.wallet, report);
         self.known(order, told.await).map(drop)
+    }
+
+    /// Where not even the wallet is there, the payment's own report has yet to come.
+    async fn tell_of_reversal(&self, order: OrderId, report: Purchase) -> Result<(), Error> {
+        let handle = &self.payments.0.handle;
+        let told = handle.report(&self.project.scope, order.wallet, report);
+        match told.await {
+            Err(actors::Error::Rejected(Rejection::OrderNotFound)) => Err(Error::TooEarly),
+            told => self.known(order, told).map(drop),
+        }
     }
 
     /// A report of an order that is not there has nobody to go to: not an error of anybody's.

@@ -127,7 +127,8 @@ impl Payments {
         let now = self.0.handle.now();
         let secrets = self.0.accounts.signing_secrets(&known, now);
         signature::verify(signature, body, &secrets, now).map_err(|error| {
-            tracing::warn!(%project, reason = %error, "A webhook was refused");
+            // By anybody, as often as they like: not a warning each time.
+            tracing::debug!(%project, reason = %error, "A webhook was refused");
             Refused::Signature
         })?;
         let event = Event::parse(body).map_err(|error| {
@@ -232,8 +233,9 @@ impl Payments {
                 }
                 Err(error) => {
                     let (id, kind) = (&event.id, &event.kind);
-                    tracing::error!(%error, event.id = %id, event.kind = %kind, "A webhook is given up");
-                    break;
+                    tracing::error!(%error, event.id = %id, event.kind = %kind, "A webhook cannot be worked off; it is kept and tried again at the next start");
+                    self.0.inbox.state.lock().current.remove(&key);
+                    return stored;
                 }
             }
             pause = pauses.next().unwrap_or(pause);

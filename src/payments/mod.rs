@@ -20,6 +20,7 @@ mod tiers;
 use std::sync::Arc;
 
 use actors::Handle;
+use tokio::sync::Semaphore;
 
 pub use self::{
     accounts::{Accounts, Place},
@@ -30,6 +31,9 @@ pub use self::{
 };
 use self::{inbox::Inbox, reconcile::Reconciler, tiers::Tiers};
 use crate::{catalog::CatalogStore, provider::sandbox::Sandbox};
+
+/// Checkouts that may be being opened at once, over all projects.
+const MAX_CHECKOUTS: usize = 256;
 
 /// Cheap to clone.
 #[derive(Clone)]
@@ -43,6 +47,8 @@ struct Parts {
     inbox: Inbox,
     reconciler: Reconciler,
     sandbox: Sandbox,
+    /// Places of checkouts that are being opened.
+    checkouts: Arc<Semaphore>,
 }
 
 impl Payments {
@@ -63,6 +69,7 @@ impl Payments {
             catalog,
             accounts,
             sandbox,
+            checkouts: Arc::new(Semaphore::new(MAX_CHECKOUTS)),
         })))
     }
 

@@ -11,8 +11,10 @@ use dashmap::DashMap;
 use domain::{
     Rejection, Timestamp,
     id::{OrderId, OrderSerial, ProjectId},
+    provider::Account,
     wallet::{OrderStatus, place_order::PENDING_SECONDS},
 };
+use futures_util::{StreamExt as _, stream};
 use persistence::Note;
 
 use super::{Error, Payments, fulfil::Reports};
@@ -28,6 +30,8 @@ const AWAITED: &[u8] = b"awaited/";
 /// Ages at which an order is asked about, in seconds. The last one is after its session closed (see
 /// `OPEN_SECONDS`) and before it expires.
 const AGES: [i64; 3] = [600, 2 * 3600, PENDING_SECONDS - 45];
+/// How far asking has come, for each age.
+type Cursors = [Timestamp; AGES.len()];
 /// Without a note of how far asking has come: everything that may still be pending.
 const FIRST_SECONDS: i64 = PENDING_SECONDS + 3600;
 /// How far asking comes is noted so often.
@@ -36,7 +40,9 @@ const NOTE_EVERY_SECONDS: i64 = 60;
 const AWAITED_EVERY_SECONDS: i64 = 3600;
 const AWAITED_SECONDS: i64 = 30 * 24 * 3600;
 /// Orders read from the books at once.
-const AT_ONCE: usize = 64;
+const PAGE: usize = 64;
+/// Orders that the provider is asked about at once.
+const AT_ONCE: usize = 16;
 
 /// See the module.
 pub(super) struct Reconciler {
@@ -46,8 +52,10 @@ pub(super) struct Reconciler {
 
 #[derive(Debug, Clone, Copy)]
 struct Reached {
-    to: Timestamp,
+    to: Cursors,
     noted: Timestamp,
+    /// Whether anything was asked since it was noted.
+    asked: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -62,8 +70,14 @@ impl Reconciler {
         let projects = DashMap::new();
         for (key, body) in handle.notes(REACHED)? {
             let project = text(key.strip_prefix(REACHED)).and_then(|id| id.parse().ok());
-            if let (Some(project), Some(to)) = (project, instant(&body)) {
-                projects.insert(project, Reached { to, noted: to });
+            if let (Some(project), Some(to)) = (project, cursors(&body)) {
+                let noted = to.into_iter().max().unwrap_or_default();
+                let reached = Reached {
+                    to,
+                    noted,
+                    asked: false,
+                };
+                projects.insert(project, reached);
             }
         }
         let awaited = DashMap::new();
@@ -90,48 +104,109 @@ impl Payments {
         let id = project.project.id;
         let now = self.0.handle.now_in(&project.scope);
         let reports = Reports::of(self, project)?;
-        let known = self.0.reconciler.projects.get(&id).map(|known| *known);
-        let Reached { to: from, noted } = known.unwrap_or(Reached {
-            to: now.plus_seconds(-FIRST_SECONDS),
-            noted: Timestamp(i64::MIN),
-        });
-        if now > from {
-            for age in AGES {
-                let until_due = PENDING_SECONDS.saturating_sub(age);
-                let (first, last) = (from.plus_seconds(until_due), now.plus_seconds(until_due));
-                self.ask_about(project, &reports, first, last).await?;
+        let mut reached = self.reached(id, now);
+        // The oldest first: they are the next to expire.
+        for (cursor, age) in reached.to.iter_mut().zip(AGES).rev() {
+            let until_due = PENDING_SECONDS.saturating_sub(age);
+            let span = (cursor.plus_seconds(until_due), now.plus_seconds(until_due));
+            let asked = self.ask_about(project, &reports, span).await;
+            reached.asked |= asked.as_ref().is_ok_and(|asked| *asked > 0);
+            if let Err(error) = asked {
+                self.0.reconciler.projects.insert(id, reached);
+                return Err(error);
             }
-            let mut reached = Reached { to: now, noted };
-            if now.0.saturating_sub(noted.0) >= NOTE_EVERY_SECONDS.saturating_mul(1000) {
-                reached.noted = now;
-                let key = [REACHED, id.to_string().as_bytes()].concat();
-                self.note(&key, Some(now)).await?;
-            }
-            self.0.reconciler.projects.insert(id, reached);
+            *cursor = now;
         }
+        // Where nothing was asked, a restart asks about the same nothing again.
+        let since_noted = now.0.saturating_sub(reached.noted.0);
+        if reached.asked && since_noted >= NOTE_EVERY_SECONDS.saturating_mul(1000) {
+            (reached.noted, reached.asked) = (now, false);
+            let key = [REACHED, id.to_string().as_bytes()].concat();
+            let to = reached.to.map(|to| to.0.to_be_bytes()).concat();
+            self.note(&key, Some(to)).await?;
+        }
+        self.0.reconciler.projects.insert(id, reached);
         self.ask_about_awaited(project, &reports, now).await
     }
 
-    /// Asks about pending orders that expire after `first` and no later than `last`.
+    /// How far asking has come. A clock that went back (the sandbox's was left for Stripe's) begins
+    /// anew.
+    fn reached(&self, project: ProjectId, now: Timestamp) -> Reached {
+        let first = now.plus_seconds(-FIRST_SECONDS);
+        let known = self.0.reconciler.projects.get(&project).map(|known| *known);
+        let known = known.unwrap_or(Reached {
+            to: [first; AGES.len()],
+            noted: Timestamp(i64::MIN),
+            asked: false,
+        });
+        Reached {
+            to: known.to.map(|to| if to > now { first } else { to }),
+            noted: known.noted.min(now),
+            ..known
+        }
+    }
+
+    /// Until when overdue orders may be expired: those that are about to be asked about are not.
+    pub(super) fn expire_until(&self, project: &ProjectCatalog) -> Timestamp {
+        let now = self.0.handle.now_in(&project.scope);
+        if project
+            .provider()
+            .is_none_or(|p| p.account == Account::None)
+        {
+            return now;
+        }
+        let reached = self.reached(project.project.id, now);
+        let oldest = reached.to.last().copied().unwrap_or(now);
+        let until_due = PENDING_SECONDS.saturating_sub(AGES.last().copied().unwrap_or_default());
+        oldest.plus_seconds(until_due).min(now)
+    }
+
+    /// Asks about pending orders that expire after the first instant and no later than the second;
+    /// how many.
     async fn ask_about(
         &self,
         project: &ProjectCatalog,
         reports: &Reports<'_>,
-        first: Timestamp,
-        last: Timestamp,
-    ) -> Result<(), Error> {
+        (first, last): (Timestamp, Timestamp),
+    ) -> Result<usize, Error> {
         let mut after = (first, OrderSerial(u128::MAX));
+        let mut asked = 0_usize;
         loop {
             let handle = &self.0.handle;
-            let pending = handle.pending(&project.scope, Some(after), last, AT_ONCE)?;
-            for place in &pending {
-                self.ask(project, reports, place.order).await?;
-                after = place.place();
-            }
-            if pending.len() < AT_ONCE {
-                return Ok(());
+            let pending = handle.pending(&project.scope, Some(after), last, PAGE)?;
+            let orders: Vec<OrderId> = pending.iter().map(|place| place.order).collect();
+            self.ask_all(project, reports, orders).await?;
+            asked = asked.saturating_add(pending.len());
+            match pending.last() {
+                Some(place) if pending.len() == PAGE => after = place.place(),
+                _ => return Ok(asked),
             }
         }
+    }
+
+    /// Asks about some orders, several at once. One that cannot be told is passed over: it is asked
+    /// about again at its next age.
+    async fn ask_all(
+        &self,
+        project: &ProjectCatalog,
+        reports: &Reports<'_>,
+        orders: Vec<OrderId>,
+    ) -> Result<(), Error> {
+        let asked = stream::iter(orders).map(|order| async move {
+            let asked = self.ask(project, reports, order).await;
+            (order, asked)
+        });
+        let mut asked = asked.buffer_unordered(AT_ONCE);
+        while let Some((order, asked)) = asked.next().await {
+            match asked {
+                Ok(()) => {}
+                Err(error) if error.is_about_the_account() => return Err(error),
+                Err(error) => {
+                    tracing::warn!(%error, %order, "A pending order could not be asked about");
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Asks about one order, unless it is settled.
@@ -182,17 +257,18 @@ impl Payments {
         });
         let due: Vec<(OrderId, Timestamp)> =
             due.map(|entry| (*entry.key(), entry.value().end)).collect();
+        let mut orders = Vec::new();
         for (order, end) in due {
             if end <= now {
                 self.stop_awaiting(project, order).await?;
                 continue;
             }
-            self.ask(project, reports, order).await?;
             if let Some(mut awaited) = self.0.reconciler.awaited.get_mut(&order) {
                 awaited.next = now.plus_seconds(AWAITED_EVERY_SECONDS);
             }
+            orders.push(order);
         }
-        Ok(())
+        self.ask_all(project, reports, orders).await
     }
 
     async fn await_payment(&self, project: &ProjectCatalog, order: OrderId) -> Result<(), Error> {
@@ -201,7 +277,8 @@ impl Payments {
         }
         let now = self.0.handle.now_in(&project.scope);
         let end = now.plus_seconds(AWAITED_SECONDS);
-        self.note(&awaited_key(project, order), Some(end)).await?;
+        let body = end.0.to_be_bytes().to_vec();
+        self.note(&awaited_key(project, order), Some(body)).await?;
         let awaited = Awaited {
             project: project.project.id,
             next: now.plus_seconds(AWAITED_EVERY_SECONDS),
@@ -218,10 +295,10 @@ impl Payments {
         Ok(())
     }
 
-    async fn note(&self, key: &[u8], instant: Option<Timestamp>) -> Result<(), Error> {
+    async fn note(&self, key: &[u8], body: Option<Vec<u8>>) -> Result<(), Error> {
         let note = Note {
             key: key.into(),
-            body: instant.map(|instant| instant.0.to_be_bytes().into()),
+            body: body.map(Into::into),
         };
         Ok(self.0.handle.put_notes(vec![note]).await?)
     }
@@ -243,4 +320,9 @@ fn text(bytes: Option<&[u8]>) -> Option<&str> {
 
 fn instant(body: &[u8]) -> Option<Timestamp> {
     Some(Timestamp(i64::from_be_bytes(body.try_into().ok()?)))
+}
+
+fn cursors(body: &[u8]) -> Option<Cursors> {
+    let instants = body.chunks_exact(8).filter_map(instant);
+    instants.collect::<Vec<_>>().try_into().ok()
 }

@@ -98,9 +98,21 @@ impl Payments {
         {
             tracing::warn!(%error, project = %id, "The sandbox could not do what is due");
         }
-        if let Err(error) = self.0.handle.expire_due(&project.scope).await {
+        let failed = self.try_reconcile(project, failed).await;
+        // After they were asked about: what is expired is not found by its age any more.
+        let until = self.expire_until(project);
+        if let Err(error) = self.0.handle.expire_due(&project.scope, until).await {
             tracing::warn!(%error, project = %id, "Orders past their time could not be expired yet");
         }
+        failed
+    }
+
+    async fn try_reconcile(
+        &self,
+        project: &ProjectCatalog,
+        failed: Option<Instant>,
+    ) -> Option<Instant> {
+        let id = project.project.id;
         if failed.is_some_and(|failed| failed.elapsed() < AFTER_FAILURE) {
             return failed;
         }
@@ -150,7 +162,8 @@ impl Payments {
         // Orders of the last seconds are not in the books yet, and may be due by this clock.
         self.0.handle.fold_all().await.map_err(Error::from)?;
         self.reconcile(&moved).await?;
-        let expired = self.0.handle.expire_due(&moved.scope).await;
+        let until = self.0.handle.now_in(&moved.scope);
+        let expired = self.0.handle.expire_due(&moved.scope, until).await;
         expired.map_err(Error::from)?;
         Ok(self.0.handle.now_in(&moved.scope))
     }

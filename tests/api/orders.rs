@@ -168,11 +168,14 @@ async fn an_order_expires_after_a_day_and_a_late_payment_still_counts() {
         .scope
         .clone();
     assert_eq!(
-        shop.service.handle.expire_due(&scope).await,
+        shop.service.handle.expire_due(&scope, shop.now()).await,
         Ok(1),
         "the one that nobody touched"
     );
-    assert_eq!(shop.service.handle.expire_due(&scope).await, Ok(0));
+    assert_eq!(
+        shop.service.handle.expire_due(&scope, shop.now()).await,
+        Ok(0)
+    );
     assert_eq!(shop.order(&unseen["orderId"]).await["status"], "expired");
     shop.pay(&begun).await;
     let paid = shop.order(&begun["orderId"]).await;

@@ -26,22 +26,21 @@ impl Handle {
         for logged in logged {
             append.push(&logged).map_err(|_| Error::TooLarge)?;
         }
-        registry.gate.enter(1)?;
+        // Given back also when the caller goes away in the middle.
+        let _pass = registry.pass(1)?;
         let (done, outcome) = oneshot::channel();
         let done = Box::new(move |outcome| {
             // The caller may have gone; the documents stand all the same.
             let _ = done.send(outcome);
         });
-        let answer = match registry.journal.append(append, Some(done)) {
+        match registry.journal.append(append, Some(done)) {
             Err(Refused::Backlog) => Err(Error::Overloaded),
             Err(_) => Err(Error::Unavailable),
             Ok(_) => match outcome.await {
                 Ok(Outcome::Durable) => Ok(()),
                 Ok(Outcome::Unknown) | Err(_) => Err(Error::Unavailable),
             },
-        };
-        registry.gate.leave(1);
-        answer
+        }
     }
 
     /// The catalog as it was recovered at start.

@@ -300,7 +300,7 @@ impl Wallet {
             .filter_map(Account::first_expiring)
             .map(|(_, _, at)| at);
         let holds = self.holds.values().map(|hold| hold.expires_at);
-        let order = self.commerce.as_ref().and_then(|commerce| commerce.due);
+        let order = self.commerce.as_ref().and_then(|commerce| commerce.due());
         let order = order.map(|(at, _)| at);
         self.due_at = lots
             .chain(holds)

@@ -59,7 +59,7 @@ impl Wallet {
         if commerce.orders.insert(placed.order, order).is_some() {
             return Err(Corrupt("an order is placed twice"));
         }
-        commerce.refresh_due();
+        commerce.pending.insert((placed.expires_at, placed.order));
         self.due_at = self.due_at.min(placed.expires_at);
         Ok(None)
     }
@@ -88,7 +88,7 @@ impl Wallet {
         let product = order.terms.fills;
         let commerce = self.commerce_mut();
         commerce.customer = paid.customer.or(commerce.customer.take());
-        commerce.refresh_due();
+        commerce.settle(paid.order);
         self.refresh_due();
         if paid.credits == 0 {
             return Ok(None);
@@ -109,7 +109,7 @@ impl Wallet {
             return Err(Corrupt("an order that is not pending is closed"));
         }
         order.stage = stage;
-        self.commerce_mut().refresh_due();
+        self.commerce_mut().settle(serial);
         self.refresh_due();
         Ok(None)
     }

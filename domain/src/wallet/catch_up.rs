@@ -51,7 +51,7 @@ impl Wallet {
             let (number, credits, at) = account.first_expiring()?;
             Some((at, 1, Due::Lot(account.product, number, credits)))
         });
-        let order = self.commerce.as_ref().and_then(|commerce| commerce.due);
+        let order = self.commerce.as_ref().and_then(|commerce| commerce.due());
         let order = order.map(|(at, serial)| (at, 2, Due::Order(serial)));
         let all = holds.chain(lots).chain(order);
         let (at, _, due) = all.min_by_key(|(at, rank, _)| (*at, *rank))?;

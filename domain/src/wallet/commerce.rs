@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Wallet,
-    order::{Order, Reversal, Stage},
+    order::{Order, Reversal},
     subscription::Subscription,
 };
 use crate::{
@@ -28,18 +28,21 @@ pub(super) struct Commerce {
     pub(super) early: BTreeMap<OrderSerial, Reversal>,
     /// Subscriptions that ended before they were known: their payment must not start them.
     pub(super) gone: BTreeSet<SubscriptionId>,
-    /// The pending order that expires first, so that nothing else looks through all orders.
-    pub(super) due: Option<(Timestamp, OrderSerial)>,
+    /// Pending orders by when they expire, so that nothing looks through all orders.
+    pub(super) pending: BTreeSet<(Timestamp, OrderSerial)>,
 }
 
 impl Commerce {
-    /// To be called when an order was placed or left `pending`.
-    pub(super) fn refresh_due(&mut self) {
-        let pending = self
-            .orders
-            .iter()
-            .filter(|(_, o)| o.stage == Stage::Pending);
-        self.due = pending.map(|(&serial, o)| (o.expires_at, serial)).min();
+    /// The pending order that expires first.
+    pub(super) fn due(&self) -> Option<(Timestamp, OrderSerial)> {
+        self.pending.first().copied()
+    }
+
+    /// An order that is pending no longer.
+    pub(super) fn settle(&mut self, serial: OrderSerial) {
+        if let Some(order) = self.orders.get(&serial) {
+            self.pending.remove(&(order.expires_at, serial));
+        }
     }
 }
 

@@ -147,8 +147,9 @@ impl Draft {
         }
     }
 
-    /// Starts a subscription that the wallet has not heard of. One that is known was renewed or
-    /// ended before its first payment was heard of, and stays as it is.
+    /// Starts a subscription that the wallet has not heard of. One that is known was renewed before
+    /// its first payment was heard of, and stays as it is; of one that is over by now, what the payment
+    /// brought ends.
     pub(super) fn start(&mut self, order: OrderSerial, terms: Terms, billing: Billing) {
         let Billing {
             subscription: id,
@@ -156,7 +157,12 @@ impl Draft {
             reported_at,
             ..
         } = billing;
-        if self.wallet.subscription(&id).is_some() || self.wallet.is_gone(&id) {
+        let known = self.wallet.subscription(&id);
+        if self.wallet.is_gone(&id) || known.is_some_and(|known| !known.is_current()) {
+            self.end_cycle(&id);
+            return;
+        }
+        if known.is_some() {
             return;
         }
         let subscription = Subscription {

@@ -11,6 +11,9 @@ use crate::{
 
 /// For how long an order stays pending: 24 hours.
 pub const PENDING_SECONDS: i64 = 86_400;
+/// Orders of one wallet that may be pending at once: each is kept with the wallet, and buyers pay one
+/// or none of them.
+pub const MAX_PENDING: usize = 100;
 
 /// A request to place an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +34,10 @@ impl Wallet {
     pub fn may_order(&self, terms: &Terms) -> Result<(), Rejection> {
         if terms.recurs() && self.is_subscribed(terms.product) {
             return Err(Rejection::AlreadySubscribed);
+        }
+        let pending = self.commerce.as_ref();
+        if pending.is_some_and(|commerce| commerce.pending.len() >= MAX_PENDING) {
+            return Err(Rejection::TooManyPending);
         }
         Ok(())
     }

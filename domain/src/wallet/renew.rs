@@ -12,7 +12,7 @@ use super::{
     place_order::PlaceOrder,
     subscription::{Subscription, SubscriptionStatus},
 };
-use crate::{id::OrderSerial, terms::Terms, time::Timestamp};
+use crate::{id::OrderSerial, terms::Terms, text::SubscriptionId, time::Timestamp};
 
 /// A paid invoice of a subscription's cycle, also one over nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Renew {
 
 impl Wallet {
     /// Decides what a paid cycle brings. The invoice of a cycle before the current one came late: it
-    /// brings its credits and ends nothing. So does that of a subscription that is over.
+    /// brings its credits and ends nothing. What that of a subscription that is over brings ends at once.
     #[must_use]
     pub fn renew(&self, command: Renew, now: Timestamp) -> Vec<Event> {
         let Renew {
@@ -47,7 +47,7 @@ impl Wallet {
             known.is_current() && known.current_period_end <= billing.current_period_end
         });
         if let Some(subscription) = renewed {
-            draft.end_cycle(subscription);
+            draft.end_cycle(&subscription.id);
         }
         let placed = PlaceOrder {
             order,
@@ -68,9 +68,9 @@ impl Wallet {
 impl Draft {
     /// Ends what a subscription's paid cycles left, before new credits need the room. Its events
     /// come now, not with the next look at the clock.
-    pub(super) fn end_cycle(&mut self, subscription: &Subscription) {
+    pub(super) fn end_cycle(&mut self, subscription: &SubscriptionId) {
         self.push(Change::CycleEnded {
-            subscription: subscription.id.clone(),
+            subscription: subscription.clone(),
             ends_at: self.now,
         });
         self.catch_up();

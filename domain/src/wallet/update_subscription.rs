@@ -63,7 +63,7 @@ impl Wallet {
             SubscriptionStatus::Active => draft.raise(&known.id),
             // A tier that is not paid for brings its credits when it is.
             SubscriptionStatus::PastDue => {}
-            SubscriptionStatus::Canceled => draft.end_cycle(known),
+            SubscriptionStatus::Canceled => draft.end_cycle(&known.id),
         }
         draft.finish()
     }

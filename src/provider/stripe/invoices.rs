@@ -61,6 +61,9 @@ pub struct Line {
     price: Option<LegacyPrice>,
     #[serde(default)]
     proration: bool,
+    /// Of old versions: `subscription` or `invoiceitem`.
+    #[serde(rename = "type")]
+    kind: Option<String>,
 }
 
 /// What a line pays for, in seconds since the Unix epoch.
@@ -108,6 +111,13 @@ impl Line {
         details.map(|details| &details.price).or(legacy)
     }
 
+    /// Whether it pays for a subscription rather than for something that was put on its invoice.
+    fn is_subscription(&self) -> bool {
+        let parent = self.parent.as_ref();
+        let item = parent.is_some_and(|parent| parent.subscription_item_details.is_some());
+        item || self.kind.as_deref() == Some("subscription")
+    }
+
     /// Whether it settles a switch in mid-cycle rather than paying for a whole one.
     #[must_use]
     pub fn is_proration(&self) -> bool {
@@ -148,7 +158,7 @@ impl Invoice {
     #[must_use]
     pub fn cycle_line(&self) -> Option<&Line> {
         let mut lines = self.lines.data.iter();
-        lines.find(|line| !line.is_proration() && line.price().is_some())
+        lines.find(|line| line.is_subscription() && !line.is_proration() && line.price().is_some())
     }
 
     fn subscription_details(&self) -> Option<&SubscriptionDetails> {

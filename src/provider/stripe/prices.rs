@@ -56,6 +56,8 @@ impl NewPrice {
             .with("unit_amount", self.amount_cents)
             .with("recurring[interval]", cycle)
             .with("lookup_key", price)
+            // One that was archived there gives the key up.
+            .with("transfer_lookup_key", true)
             .with(format!("metadata[{}]", metadata::PRICE), price)
             .with("product_data[name]", &self.name)
             .with(
@@ -106,7 +108,7 @@ impl Client {
         self.get(&["prices", id.as_str()], &Form::new()).await
     }
 
-    /// The price that was made for one of ours, if any.
+    /// The price that was made for one of ours and may be used, if any.
     ///
     /// # Errors
     ///
@@ -118,7 +120,10 @@ impl Client {
 }
 
 fn find_form(price: PriceId) -> Form {
-    Form::new().with("lookup_keys[0]", price).with("limit", 1)
+    Form::new()
+        .with("lookup_keys[0]", price)
+        .with("active", true)
+        .with("limit", 1)
 }
 
 #[cfg(test)]
@@ -144,6 +149,7 @@ mod tests {
                 "unit_amount=1900",
                 "recurring[interval]=month",
                 &format!("lookup_key={PRICE}"),
+                "transfer_lookup_key=true",
                 &format!("metadata[scrip_price_id]={PRICE}"),
                 "product_data[name]=Pro",
                 &format!("product_data[metadata][scrip_price_id]={PRICE}"),
@@ -160,7 +166,11 @@ mod tests {
     fn a_price_is_found_by_ours() {
         assert_eq!(
             lines(&find_form(PriceId(3))),
-            [format!("lookup_keys[0]={PRICE}"), "limit=1".into()]
+            [
+                format!("lookup_keys[0]={PRICE}"),
+                "active=true".into(),
+                "limit=1".into()
+            ]
         );
         let page: Page<StoredPrice> = serde_json::from_str(&format!(
             r#"{{"object":"list","has_more":false,"data":[{{"id":"price_x","product":"prod_x",

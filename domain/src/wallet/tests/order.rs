@@ -145,6 +145,21 @@ fn a_second_tier_of_the_same_product_is_refused_while_the_first_one_lasts() {
 }
 
 #[test]
+fn orders_that_nobody_pays_do_not_pile_up() {
+    let mut teller = Teller::new();
+    for serial in 1..=100 {
+        assert_eq!(teller.order(serial, pack()), Ok(true));
+    }
+    let refused = Err(Rejection::TooManyPending);
+    assert_eq!(teller.order(101, pack()), refused);
+    assert_eq!(teller.order(1, pack()), Ok(false), "a retry is none more");
+    teller.pay(50, 1000).unwrap();
+    assert_eq!(teller.order(101, pack()), Ok(true), "one was paid");
+    teller.pass_seconds(DAY);
+    assert_eq!(teller.order(102, pack()), Ok(true), "they expired");
+}
+
+#[test]
 fn a_pending_tier_does_not_stand_in_the_way() {
     let mut teller = Teller::new();
     teller.order(1, tier("basic", 10)).unwrap();

@@ -33,9 +33,12 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
         Err(Rejection::HoldNotFound) => Answer::HoldNotFound,
         Err(Rejection::HoldClosed) => Answer::HoldClosed,
         Err(Rejection::WalletNotFound) => panic!("a wallet does not refuse itself"),
-        Err(Rejection::OrderNotFound | Rejection::AlreadySubscribed | Rejection::NoPurchase) => {
-            panic!("this is about purchases")
-        }
+        Err(
+            Rejection::OrderNotFound
+            | Rejection::AlreadySubscribed
+            | Rejection::TooManyPending
+            | Rejection::NoPurchase,
+        ) => panic!("this is about purchases"),
     }
 }
 

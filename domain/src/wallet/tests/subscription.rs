@@ -136,15 +136,15 @@ fn what_is_over_stays_over() {
 }
 
 #[test]
-fn a_payment_after_the_end_brings_its_credits_and_revives_nothing() {
+fn what_a_payment_after_the_end_brings_ends_with_it() {
     let mut teller = subscribed();
     teller.set_status(1, Canceled);
     assert!(teller.renew(2, 1, basic()));
     assert_eq!(teller.placed_order(2).status(), OrderStatus::Paid);
     assert_eq!(
         (teller.gold(), unlocked(&teller).len()),
-        (100, 0),
-        "they were paid for"
+        (0, 0),
+        "as if the reports had come in order"
     );
     assert_eq!(teller.subscription(1).status, Canceled);
 }
@@ -170,7 +170,7 @@ fn an_end_before_the_first_payment_is_not_forgotten() {
     assert!(teller.update(ended.clone()));
     assert!(!teller.update(ended));
     assert!(teller.pay_subscription(1, 1));
-    assert_eq!((teller.gold(), unlocked(&teller).len()), (100, 0));
+    assert_eq!((teller.gold(), unlocked(&teller).len()), (0, 0));
     assert!(!teller.wallet.is_subscribed(CLUB));
 }
 

@@ -332,7 +332,12 @@ impl Model {
 
     fn start(&mut self, order: u128, told: Told) {
         let id = told.subscription;
-        if self.till.gone.contains(&id) || self.till.subscriptions.contains_key(&id) {
+        let known = self.till.subscriptions.get(&id);
+        let over = known.is_some_and(|known| known.status == SubscriptionStatus::Canceled);
+        if over || self.till.gone.contains(&id) {
+            return self.end_cycle(id);
+        }
+        if self.till.subscriptions.contains_key(&id) {
             return;
         }
         let started = ModelSubscription {
