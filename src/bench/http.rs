@@ -119,6 +119,7 @@ impl Bench {
             threads: self.args.load_threads,
             template: shape.template,
             wallets: series.wallets,
+            rate: None,
             warm_up: self.args.warm_up(),
             length: self.args.round(),
         };
