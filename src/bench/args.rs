@@ -47,8 +47,8 @@ pub enum Suite {
     Million,
     /// Disk in use after ten million operations.
     Disk,
-    /// Payments fulfilled at a steady rate: what they do to the deductions beside them. Rounds are
-    /// of 10 seconds unless --seconds says otherwise.
+    /// Payments fulfilled at a steady rate: what they do to the deductions beside them. Unless told
+    /// otherwise it takes 5 rounds of 10 seconds.
     Purchases {
         /// Fulfilments a second: a checkout, and the payment's report by a signed webhook.
         #[arg(long, value_name = "PER_SECOND", default_value_t = FULFILMENTS, value_parser = positive)]
@@ -58,10 +58,10 @@ pub enum Suite {
         deductions: Option<f64>,
     },
     /// A million pending orders: what it costs to expire one of them, and then a thousand, beside
-    /// the same where nothing else is pending.
+    /// the same among a tenth as many and where nothing else is pending.
     Orders {
         /// Pending orders, over 24 hours.
-        #[arg(long, value_name = "ORDERS", value_parser = clap::value_parser!(u64).range(2_000..=10_000_000))]
+        #[arg(long, value_name = "ORDERS", value_parser = clap::value_parser!(u64).range(5_000..=10_000_000))]
         pending: Option<u64>,
     },
     /// Everything, one after the other.
@@ -97,7 +97,13 @@ impl BenchArgs {
 
     /// Rounds of each kind.
     pub(super) fn rounds(&self) -> usize {
-        self.rounds.unwrap_or(if self.quick { 1 } else { 3 }).max(1)
+        self.rounds_or(3)
+    }
+
+    /// Rounds of each kind, usually so many.
+    pub(super) fn rounds_or(&self, usual: usize) -> usize {
+        let rounds = self.rounds.unwrap_or(if self.quick { 1 } else { usual });
+        rounds.max(1)
     }
 
     /// A count of things to make, a hundredth of it when in a hurry.

@@ -19,8 +19,6 @@ use super::{
 
 /// Wallets that deductions are spread over.
 const WALLETS: u64 = 10_000;
-/// Cores that others may use before a round is called disturbed.
-const QUIET: f64 = 0.15;
 
 /// What is sent to whom.
 struct Shape<'a> {
@@ -146,7 +144,7 @@ impl Bench {
             [50.0, 99.0, 99.9].map(|p| milliseconds(outcome.percentile(p)));
         // Less at the mercy of the machine's other guests than any rate.
         let each = busy.server * 1e6 / rate.max(1.0);
-        let disturbed = if busy.others > QUIET {
+        let disturbed = if busy.disturbed() {
             ", a disturbed round"
         } else {
             ""

@@ -1,5 +1,6 @@
 //! Orders that wait for their buyers: what it costs to find and expire the few that are overdue
-//! among a million, beside the same few where nothing else is pending.
+//! among a million, beside the same few among a tenth as many, and where nothing else is pending. The
+//! last has all of its wallets in the store's cache; of the others each one is read from the disk.
 
 use std::{
     path::Path,
@@ -49,10 +50,11 @@ const PAGE: usize = 100;
 const PAGES: u64 = 10;
 /// Wallets fall asleep half a minute after they were asked for.
 const ASLEEP_WITHIN: Duration = Duration::from_secs(90);
+/// How long memory must not have changed much, to be called settled.
+const STILL: Duration = Duration::from_secs(15);
 
 /// Pending orders, one for each user, placed evenly over a day; by now the first of them is due next.
 struct Pending {
-    name: &'static str,
     engine: Engine,
     clock: Arc<ManualClock>,
     orders: u64,
@@ -63,6 +65,8 @@ struct Pending {
 /// What was measured.
 #[derive(Default)]
 struct Figures {
+    /// Among how many.
+    orders: u64,
     /// Orders placed in a second.
     placed: f64,
     /// Microseconds of a look when nothing is due.
@@ -84,40 +88,42 @@ impl Bench {
     /// The suite of pending orders.
     pub(super) fn orders(&mut self, pending: Option<u64>) -> Result<()> {
         let full = pending.unwrap_or_else(|| self.args.count(1_000_000));
+        let least = SINGLES + TOGETHER;
         let data = self.place.data("orders");
         let before = resident(std::process::id())?;
-        let mut many = Pending::place("many", &data, full)?;
+        let many = Pending::place(&data, full)?;
         many.asleep()?;
-        let memory = resident(std::process::id())?.saturating_sub(before);
+        let memory = settled_memory()?.saturating_sub(before);
+        let tenth = (full / 10).max(2 * least);
+        let tenth = Pending::place(&self.place.data("orders-tenth"), tenth)?;
+        tenth.asleep()?;
         // Of which nothing is left when all is measured.
-        let few = self.place.data("orders-few");
-        let mut few = Pending::place("few", &few, SINGLES + TOGETHER)?;
+        let few = Pending::place(&self.place.data("orders-few"), least)?;
         few.asleep()?;
-        for backlog in [&mut many, &mut few] {
+        let mut all = [many, tenth, few];
+        for backlog in &mut all {
             backlog.look()?;
             backlog.read()?;
         }
-        // In turns, so that a slow spell of the machine hits both.
+        // In turns, so that a slow spell of the machine hits all.
         for _ in 0..SINGLES {
-            many.expire_one()?;
-            few.expire_one()?;
+            all.iter_mut().try_for_each(Pending::expire_one)?;
         }
-        many.expire_together()?;
-        few.expire_together()?;
-        for backlog in [&many, &few] {
+        all.iter_mut().try_for_each(Pending::expire_together)?;
+        for backlog in &all {
             self.report.detail(backlog.detail());
         }
-        let (orders, many) = (many.orders, many.close()?);
-        let few = few.close()?;
+        let [many, tenth, few] = all;
+        let all = [many.close()?, tenth.close()?, few.close()?];
         let disk = disk_use(&data)?;
         let report = &mut self.report;
-        let name = format!("{} pending orders", thousands(orders as f64));
+        let name = format!("{} pending orders", thousands(full as f64));
+        let [many, ..] = &all;
         report.add(format!("{name}: placed"), many.placed, "/s", Target::None);
         report.note("one for each user, with the user's wallet; folding included");
-        let megabytes = memory as f64 / 1e6;
         report.add(
             format!("{name}: memory, wallets asleep"),
-            megabytes,
+            memory as f64 / 1e6,
             "MB",
             Target::None,
         );
@@ -128,67 +134,78 @@ impl Bench {
             "MB",
             Target::None,
         );
-        report.note(format!("{:.0} bytes each", disk as f64 / orders as f64));
-        self.order_figures(&name, &many, &few);
+        report.note(format!("{:.0} bytes each", disk as f64 / full as f64));
+        self.order_figures(&name, &all);
         Ok(())
     }
 
-    fn order_figures(&mut self, name: &str, many: &Figures, few: &Figures) {
+    fn order_figures(&mut self, name: &str, [many, tenth, few]: &[Figures; 3]) {
         let report = &mut self.report;
-        let fewer = thousands((SINGLES + TOGETHER) as f64);
-        let beside = |few: f64, unit: &str| format!("{few:.2} {unit} where {fewer} are pending");
-        report.add(
-            format!("{name}: looking when none is due"),
-            many.idle,
-            "µs",
-            Target::None,
-        );
-        report.note(beside(few.idle, "µs"));
-        let of = |one: &[f64]| median(one.iter().copied());
-        for (what, many, few) in [
-            ("expiring one", of(&many.one), of(&few.one)),
-            ("expiring 1,000, each", many.each, few.each),
-        ] {
-            report.add(format!("{name}: {what}"), many, "ms", Target::None);
-            report.note(beside(few, "ms"));
-            let ratio = many / few.max(1e-9);
-            report.add(
-                format!("{what}: / where {fewer} are pending"),
-                ratio,
-                "",
-                Target::AtMost(1.5),
-            );
-        }
-        report.note(format!(
-            "{:.2} in processor time: {:.0} µs beside {:.0} µs",
-            many.each_processor / few.each_processor.max(1e-9),
-            many.each_processor,
-            few.each_processor
-        ));
-        report.add(
-            format!("{name}: folding 1,000 expiries"),
-            many.fold,
-            "ms",
-            Target::None,
-        );
-        report.note(beside(few.fold, "ms"));
-        for (what, many, few) in [
-            ("a page of 100 pending places", &many.places, &few.places),
-            (
-                "a page of 100 orders, their wallets asleep",
-                &many.page,
-                &few.page,
-            ),
+        let counts = [tenth, few].map(|figures| thousands(figures.orders as f64));
+        let [among_tenth, among_few] = &counts;
+        let beside = |of: &dyn Fn(&Figures) -> f64, unit: &str| {
+            let (tenth, few) = (of(tenth), of(few));
+            format!("{tenth:.2} {unit} among {among_tenth}, {few:.2} {unit} among {among_few}")
+        };
+        for (what, of) in [
+            ("expiring one", Figures::of_one as fn(&Figures) -> f64),
+            ("expiring 1,000, each", |figures| figures.each),
         ] {
             report.add(format!("{name}: {what}"), of(many), "ms", Target::None);
-            report.note(beside(of(few), "ms"));
+            report.note(beside(&of, "ms"));
+            for (other, count) in [tenth, few].into_iter().zip(&counts) {
+                let ratio = of(many) / of(other).max(1e-9);
+                let name = format!("{what}, beside among {count}");
+                report.add(name, ratio, "", Target::AtMost(1.5));
+            }
+        }
+        for (what, unit, of) in [
+            (
+                "processor for expiring and folding 1,000, each",
+                "µs",
+                (|figures| figures.each_processor) as fn(&Figures) -> f64,
+            ),
+            ("folding 1,000 expiries", "ms", |figures| figures.fold),
+            ("looking when none is due", "µs", |figures| figures.idle),
+            ("a page of 100 pending places", "ms", |figures| {
+                median(figures.places.iter().copied())
+            }),
+            ("a page of 100 orders, wallets asleep", "ms", |figures| {
+                median(figures.page.iter().copied())
+            }),
+        ] {
+            report.add(format!("{name}: {what}"), of(many), unit, Target::None);
+            report.note(beside(&of, unit));
+        }
+    }
+}
+
+impl Figures {
+    fn of_one(&self) -> f64 {
+        median(self.one.iter().copied())
+    }
+}
+
+/// Resident memory once it does not change any more.
+fn settled_memory() -> Result<u64> {
+    let begun = Instant::now();
+    let (mut since, mut reference) = (Instant::now(), resident(std::process::id())?);
+    loop {
+        std::thread::sleep(Duration::from_millis(500));
+        stop::check()?;
+        let now = resident(std::process::id())?;
+        if now.abs_diff(reference) > 2 << 20 {
+            (since, reference) = (Instant::now(), now);
+        }
+        if since.elapsed() >= STILL || begun.elapsed() >= ASLEEP_WITHIN {
+            return Ok(now);
         }
     }
 }
 
 impl Pending {
-    fn place(name: &'static str, data: &Path, orders: u64) -> Result<Self> {
-        eprintln!("orders: placing {orders} ({name})");
+    fn place(data: &Path, orders: u64) -> Result<Self> {
+        eprintln!("orders: placing {orders}");
         let clock = Arc::new(ManualClock::new(START));
         let engine = Engine::open_at(data, 0, Arc::<ManualClock>::clone(&clock))?;
         let begun = Instant::now();
@@ -205,23 +222,23 @@ impl Pending {
         let folded = engine.block_on(engine.handle().fold_all());
         folded.context("folding")?;
         let placed = orders as f64 / begun.elapsed().as_secs_f64();
-        eprintln!("orders: {} placed a second ({name})", thousands(placed));
+        eprintln!("orders: {} placed a second", thousands(placed));
         // A day after the first was placed the last was, and none is due yet.
         clock.advance_millis(PENDING_SECONDS * 1000 - 1);
         Ok(Self {
-            name,
             engine,
             clock,
             orders,
             expired: 0,
             figures: Figures {
+                orders,
                 placed,
                 ..Figures::default()
             },
         })
     }
 
-    /// Waits until all wallets sleep: those of overdue orders would.
+    /// Waits until all wallets sleep, as those of overdue orders do.
     fn asleep(&self) -> Result<()> {
         let begun = Instant::now();
         while self.engine.handle().stats().awake > 0 && begun.elapsed() < ASLEEP_WITHIN {
@@ -318,9 +335,9 @@ impl Pending {
         if expired == expected {
             return Ok(());
         }
-        let name = self.name;
         Err(Error(format!(
-            "{expired} orders expired instead of {expected} ({name})"
+            "{expired} of {} orders expired instead of {expected}",
+            self.orders
         )))
     }
 
@@ -403,7 +420,7 @@ mod tests {
     #[test]
     fn exactly_what_is_due_expires() {
         let data = tempfile::tempdir().unwrap();
-        let mut pending = Pending::place("test", &data.path().join("data"), 50).unwrap();
+        let mut pending = Pending::place(&data.path().join("data"), 50).unwrap();
         pending.expire(0).unwrap();
         pending.expire_one().unwrap();
         pending.until_due(10).unwrap();

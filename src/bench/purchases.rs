@@ -28,6 +28,8 @@ const WALLETS: u64 = 10_000;
 const CONNECTIONS: usize = 256;
 /// Rounds are longer than elsewhere: each is to see what was logged being folded.
 const ROUND: Duration = Duration::from_secs(10);
+/// And more of them, since one stall of the disk makes a percentile.
+const ROUNDS: usize = 5;
 
 /// Deductions of one kind of round.
 #[derive(Default)]
@@ -35,10 +37,12 @@ struct Series {
     p50: Vec<f64>,
     p99: Vec<f64>,
     rates: Vec<f64>,
+    disturbed: usize,
 }
 
 impl Series {
-    fn add(&mut self, outcome: &Outcome) {
+    fn add(&mut self, outcome: &Outcome, disturbed: bool) {
+        self.disturbed += usize::from(disturbed);
         let at = |percent| outcome.percentile(percent).as_secs_f64() * 1e3;
         self.p50.push(at(50.0));
         self.p99.push(at(99.0));
@@ -106,7 +110,7 @@ impl Bench {
             webhooks: histogram()?,
             orders: Vec::new(),
         };
-        for round in 1..=self.args.rounds() {
+        for round in 1..=self.args.rounds_or(ROUNDS) {
             self.round_of(&mut stage, round, &mut alone, None)?;
             self.round_of(&mut stage, round, &mut beside, Some(&mut bought))?;
         }
@@ -177,7 +181,7 @@ impl Bench {
         };
         // What was put off must not slow the next one down.
         stage.real.folded()?;
-        series.add(&outcome);
+        series.add(&outcome, busy.disturbed());
         let fulfilled = sales.as_ref().map(|sales| sales.fulfilled);
         let words = sales.as_ref().map_or_else(
             || "alone".to_owned(),
@@ -191,9 +195,14 @@ impl Bench {
         );
         let [middle, high, highest] =
             [50.0, 99.0, 99.9].map(|percent| milliseconds(outcome.percentile(percent)));
+        let disturbed = if busy.disturbed() {
+            ", a disturbed round"
+        } else {
+            ""
+        };
         eprintln!(
             "purchases round {round}: {} deductions/s {words}: p50 {middle}, p99 {high}, \
-             p99.9 {highest}; cores: server {:.2}, load {:.2}, others {:.2}",
+             p99.9 {highest}; cores: server {:.2}, load {:.2}, others {:.2}{disturbed}",
             thousands(outcome.rate()),
             busy.server,
             busy.generator,
@@ -242,7 +251,11 @@ impl Bench {
                 Target::None,
             );
             let each: Vec<String> = series.p99.iter().map(|p| format!("{p:.2}")).collect();
-            report.note(format!("each round: {}", each.join(", ")));
+            report.note(format!(
+                "each round: {}; {} disturbed by others",
+                each.join(", "),
+                series.disturbed
+            ));
         }
         let of = |part| beside.median(part) / alone.median(part).max(1e-9);
         report.add(
