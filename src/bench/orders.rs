@@ -155,7 +155,7 @@ impl Bench {
             report.note(beside(&of, "ms"));
             for (other, count) in [tenth, few].into_iter().zip(&counts) {
                 let ratio = of(many) / of(other).max(1e-9);
-                let name = format!("{what}, beside among {count}");
+                let name = format!("{what} / among {count}");
                 report.add(name, ratio, "", Target::AtMost(1.5));
             }
         }
