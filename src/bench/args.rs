@@ -4,6 +4,9 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, Subcommand};
 
+/// Fulfilments a second unless told otherwise.
+pub(super) const FULFILMENTS: f64 = 100.0;
+
 /// Measures this binary on this machine.
 #[derive(Debug, Clone, Args)]
 pub struct BenchArgs {
@@ -44,6 +47,23 @@ pub enum Suite {
     Million,
     /// Disk in use after ten million operations.
     Disk,
+    /// Payments fulfilled at a steady rate: what they do to the deductions beside them. Unless told
+    /// otherwise it takes 5 rounds of 10 seconds.
+    Purchases {
+        /// Fulfilments a second: a checkout, and the payment's report by a signed webhook.
+        #[arg(long, value_name = "PER_SECOND", default_value_t = FULFILMENTS, value_parser = positive)]
+        rate: f64,
+        /// Deductions a second; half of what the server can do when left out.
+        #[arg(long, value_name = "PER_SECOND", value_parser = positive)]
+        deductions: Option<f64>,
+    },
+    /// A million pending orders: what it costs to expire one of them, and then a thousand, beside
+    /// the same among a tenth as many and where nothing else is pending.
+    Orders {
+        /// Pending orders, over 24 hours.
+        #[arg(long, value_name = "ORDERS", value_parser = clap::value_parser!(u64).range(5_000..=10_000_000))]
+        pending: Option<u64>,
+    },
     /// Everything, one after the other.
     All,
     /// The handler that does nothing; started by `http`.
@@ -58,11 +78,16 @@ pub enum Suite {
 impl BenchArgs {
     /// Length of a measured round.
     pub(super) fn round(&self) -> Duration {
-        Duration::from_secs(
-            self.seconds
-                .unwrap_or(if self.quick { 1 } else { 4 })
-                .max(1),
-        )
+        self.round_or(Duration::from_secs(4))
+    }
+
+    /// Length of a measured round that usually takes so long.
+    pub(super) fn round_or(&self, usual: Duration) -> Duration {
+        match self.seconds {
+            Some(seconds) => Duration::from_secs(seconds.max(1)),
+            None if self.quick => Duration::from_secs(1),
+            None => usual,
+        }
     }
 
     /// Unmeasured time before each.
@@ -72,11 +97,39 @@ impl BenchArgs {
 
     /// Rounds of each kind.
     pub(super) fn rounds(&self) -> usize {
-        self.rounds.unwrap_or(if self.quick { 1 } else { 3 }).max(1)
+        self.rounds_or(3)
+    }
+
+    /// Rounds of each kind, usually so many.
+    pub(super) fn rounds_or(&self, usual: usize) -> usize {
+        let rounds = self.rounds.unwrap_or(if self.quick { 1 } else { usual });
+        rounds.max(1)
     }
 
     /// A count of things to make, a hundredth of it when in a hurry.
     pub(super) const fn count(&self, full: u64) -> u64 {
         if self.quick { full / 100 } else { full }
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (0.1..=1e6).contains(&number) {
+        Ok(number)
+    } else {
+        Err("not between 0.1 and 1,000,000".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_positive_numbers() {
+        assert_eq!(positive("250"), Ok(250.0));
+        for wrong in ["0", "-1", "inf", "NaN", "many", ""] {
+            assert!(positive(wrong).is_err(), "{wrong}");
+        }
     }
 }

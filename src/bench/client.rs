@@ -44,14 +44,21 @@ impl Client {
 
     /// POSTs JSON and reads the answer, which must be a 2xx.
     pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value> {
-        let reply = self.call("POST", path, &body.to_string())?;
+        self.send("POST", path, body)
+    }
+
+    /// PATCHes JSON, likewise.
+    pub(super) fn patch(&self, path: &str, body: &Value) -> Result<Value> {
+        self.send("PATCH", path, body)
+    }
+
+    fn send(&self, method: &str, path: &str, body: &Value) -> Result<Value> {
+        let reply = self.call(method, path, &body.to_string())?;
         if !(200..300).contains(&reply.status) {
-            return Err(Error(format!(
-                "POST {path}: {} {}",
-                reply.status, reply.body
-            )));
+            let Reply { status, body } = reply;
+            return Err(Error(format!("{method} {path}: {status} {body}")));
         }
-        serde_json::from_str(&reply.body).context(format_args!("POST {path}"))
+        serde_json::from_str(&reply.body).context(format_args!("{method} {path}"))
     }
 
     fn call(&self, method: &str, path: &str, body: &str) -> Result<Reply> {

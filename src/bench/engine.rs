@@ -9,7 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actors::{Address, Handle, Keyring, Scope, clock::SystemClock};
+use actors::{
+    Address, Handle, Keyring, Scope,
+    clock::{Clock, SystemClock},
+};
 use domain::{
     Amount,
     id::{ProductId, ProjectId},
@@ -51,6 +54,11 @@ impl Engine {
     /// Opens a data directory with the defaults. `first_key`: a number past all that were used on
     /// it, for keys.
     pub(super) fn open(data: &Path, first_key: u64) -> Result<Self> {
+        Self::open_at(data, first_key, Arc::new(SystemClock))
+    }
+
+    /// The same by another clock.
+    pub(super) fn open_at(data: &Path, first_key: u64, clock: Arc<dyn Clock>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
@@ -61,7 +69,7 @@ impl Engine {
                 ..persistence::Options::new(data)
             };
             let journal = SledJournal::open(options).context("opening the log")?;
-            let (clock, keyring) = (Arc::new(SystemClock), Keyring::new(&[7; 32]));
+            let keyring = Keyring::new(&[7; 32]);
             Handle::start(
                 Arc::new(journal),
                 clock,
@@ -86,6 +94,21 @@ impl Engine {
                 keys,
             },
         })
+    }
+
+    /// The wallets.
+    pub(super) const fn handle(&self) -> &Handle {
+        &self.shared.handle
+    }
+
+    /// Whose wallets.
+    pub(super) fn scope(&self) -> &Scope {
+        &self.shared.scope
+    }
+
+    /// Runs something to its end, in the core's own runtime.
+    pub(super) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
     }
 
     /// The number that the next key would have.
@@ -181,7 +204,7 @@ impl Engine {
     }
 
     /// Runs tasks to their end; the sum of what they return.
-    fn together<F>(&self, tasks: usize, task: impl Fn(usize) -> F) -> Result<u64>
+    pub(super) fn together<F>(&self, tasks: usize, task: impl Fn(usize) -> F) -> Result<u64>
     where
         F: Future<Output = Result<u64>> + Send + 'static,
     {

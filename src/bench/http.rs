@@ -19,8 +19,6 @@ use super::{
 
 /// Wallets that deductions are spread over.
 const WALLETS: u64 = 10_000;
-/// Cores that others may use before a round is called disturbed.
-const QUIET: f64 = 0.15;
 
 /// What is sent to whom.
 struct Shape<'a> {
@@ -119,6 +117,7 @@ impl Bench {
             threads: self.args.load_threads,
             template: shape.template,
             wallets: series.wallets,
+            rate: None,
             warm_up: self.args.warm_up(),
             length: self.args.round(),
         };
@@ -145,7 +144,7 @@ impl Bench {
             [50.0, 99.0, 99.9].map(|p| milliseconds(outcome.percentile(p)));
         // Less at the mercy of the machine's other guests than any rate.
         let each = busy.server * 1e6 / rate.max(1.0);
-        let disturbed = if busy.others > QUIET {
+        let disturbed = if busy.disturbed() {
             ", a disturbed round"
         } else {
             ""

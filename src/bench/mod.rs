@@ -26,11 +26,15 @@ mod keys;
 mod load;
 mod million;
 mod noop;
+mod orders;
 mod place;
 mod proc;
 mod project;
+mod purchases;
 mod report;
+mod shop;
 mod stop;
+mod stripe;
 
 pub use args::{BenchArgs, Suite};
 pub use error::{Error, Result};
@@ -73,12 +77,16 @@ impl Bench {
             Suite::Keys => self.keys(),
             Suite::Million => self.million(),
             Suite::Disk => self.disk(),
+            Suite::Purchases { rate, deductions } => self.purchases(*rate, *deductions),
+            Suite::Orders { pending } => self.orders(*pending),
             Suite::All => {
                 self.http()?;
                 self.core()?;
                 self.keys()?;
                 self.million()?;
-                self.disk()
+                self.disk()?;
+                self.purchases(args::FULFILMENTS, None)?;
+                self.orders(None)
             }
             Suite::Noop { .. } => Ok(()),
         }

@@ -4,6 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::error::{Context, Error, Result};
 
+/// Cores that others may use before a round is called disturbed.
+const QUIET: f64 = 0.15;
+
 /// Resident memory in bytes.
 pub(super) fn resident(pid: u32) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))
@@ -59,6 +62,13 @@ pub(super) struct Load {
     pub(super) generator: f64,
     /// By others on this machine, and by those that it shares its processor with.
     pub(super) others: f64,
+}
+
+impl Load {
+    /// Whether others used so much that rates and latencies are not to be trusted.
+    pub(super) fn disturbed(&self) -> bool {
+        self.others > QUIET
+    }
 }
 
 impl Watch {

@@ -11,6 +11,8 @@ use super::{
     load::{Load, Template, Wallets},
 };
 
+/// Where the admin API has projects.
+pub(super) const PROJECTS: &str = "/api/admin/v1/projects";
 /// Credits that every wallet starts with: no load comes near it.
 const FUNDS: u64 = 1_000_000_000;
 /// Items in a batch.
@@ -21,7 +23,8 @@ const DEDUCTED: &str = "\"deducted\":true";
 /// Whose keys a load uses.
 #[derive(Debug, Clone)]
 pub(super) struct Project {
-    secret: String,
+    pub(super) id: String,
+    pub(super) secret: String,
     product: String,
 }
 
@@ -29,16 +32,17 @@ impl Project {
     /// Creates it over the admin API.
     pub(super) fn create(server: &Server) -> Result<Self> {
         let admin = server.admin();
-        let projects = "/api/admin/v1/projects";
         let project = admin.post(
-            projects,
+            PROJECTS,
             &json!({"name": "Bench", "mode": "external_users"}),
         )?;
+        let id = text(&project, "id")?;
         let product = admin.post(
-            &format!("{projects}/{}/products", text(&project, "id")?),
+            &format!("{PROJECTS}/{id}/products"),
             &json!({"name": "Credits", "type": "credits", "creditUnit": "credits"}),
         )?;
         Ok(Self {
+            id,
             secret: text(&project, "secretKey")?,
             product: text(&product, "id")?,
         })
@@ -115,13 +119,15 @@ pub(super) fn every(
         threads,
         template,
         wallets,
+        rate: None,
         warm_up: Duration::ZERO,
         length: Duration::MAX,
     };
     Ok(load.run()?.rate())
 }
 
-fn text(body: &Value, field: &str) -> Result<String> {
+/// A text in an answer.
+pub(super) fn text(body: &Value, field: &str) -> Result<String> {
     body.get(field)
         .and_then(Value::as_str)
         .map(str::to_owned)

@@ -43,9 +43,9 @@ impl Connection {
         })
     }
 
-    /// Sends a request, or as much as the socket takes now.
-    pub(super) fn send(&mut self, request: &[u8], now: Instant) -> Result<()> {
-        (self.filled, self.head, self.begun) = (0, None, Some(now));
+    /// Sends a request, or as much as the socket takes now. `begun`: since when it counts.
+    pub(super) fn send(&mut self, request: &[u8], begun: Instant) -> Result<()> {
+        (self.filled, self.head, self.begun) = (0, None, Some(begun));
         let taken = write(&mut self.stream, request)?;
         if taken < request.len() {
             self.unsent.clear();

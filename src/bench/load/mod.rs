@@ -2,9 +2,13 @@
 //! connection. It shares the processor with the server, so it must cost next to nothing: requests
 //! are built once and only their digits patched, and no more of an answer is read than it takes to
 //! tell a good one from a bad one. It never lets a bad one pass.
+//!
+//! As fast as answers come, or at a given rate: then a request that had to wait for a connection has
+//! waited since it was due, as whoever sent it would see it.
 
 mod connection;
 mod response;
+mod schedule;
 mod template;
 mod worker;
 
@@ -27,6 +31,7 @@ use super::{
     error::{Context, Error, Result},
     stop,
 };
+use schedule::Schedule;
 use worker::{Pace, Worker};
 
 /// Which wallet the next request is for.
@@ -64,6 +69,8 @@ pub(super) struct Load<'a> {
     pub(super) template: &'a Template,
     /// For whom.
     pub(super) wallets: Wallets,
+    /// Requests a second, answered or not; `None`: one as soon as the one before is answered.
+    pub(super) rate: Option<f64>,
     /// How long it is not counted.
     pub(super) warm_up: Duration,
     /// How long it is counted. [`Duration::MAX`]: until [`Wallets`] ends it.
@@ -76,7 +83,7 @@ pub(super) struct Outcome {
     pub(super) answers: u64,
     /// Over this time.
     pub(super) elapsed: Duration,
-    /// Nanoseconds from the first byte out to the last byte in.
+    /// Nanoseconds from the first byte out, or from when it was due, to the last byte in.
     pub(super) latency: Histogram<u64>,
 }
 
@@ -161,7 +168,11 @@ impl Load<'_> {
             self.wallets.part(thread, threads, self.template.items()),
         );
         barrier.wait();
-        worker?.run(Pace::from_now(self.warm_up, self.length))
+        let now = Instant::now();
+        let schedule = self
+            .rate
+            .map(|rate| Schedule::share(now, rate, thread, threads));
+        worker?.run(Pace::from(now, self.warm_up, self.length), schedule)
     }
 }
 

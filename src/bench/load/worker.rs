@@ -8,7 +8,7 @@ use std::{
 use hdrhistogram::Histogram;
 use mio::{Events, Interest, Poll, Token};
 
-use super::{Outcome, connection::Connection, histogram, template::Request};
+use super::{Outcome, connection::Connection, histogram, schedule::Schedule, template::Request};
 use crate::bench::{
     error::{Context, Error, Result},
     stop,
@@ -16,6 +16,13 @@ use crate::bench::{
 
 /// How long answers may take once nothing more is sent, and how long the server may say nothing.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long to wait for events when nothing is due to be sent.
+const LOOK_UP: Duration = Duration::from_millis(100);
+/// Epoll counts in these.
+const MILLISECOND: Duration = Duration::from_millis(1);
+/// How long to sleep at least where more than one request is due within a millisecond: waking up for
+/// each would cost the server its processor.
+const GRAIN: Duration = Duration::from_micros(200);
 
 /// Which wallets a thread's requests are for.
 pub(super) enum Choice {
@@ -88,8 +95,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    pub(super) fn from_now(warm_up: Duration, length: Duration) -> Self {
-        let begin = Instant::now() + warm_up;
+    pub(super) fn from(now: Instant, warm_up: Duration, length: Duration) -> Self {
+        let begin = now + warm_up;
         Self {
             begin,
             end: begin.checked_add(length),
@@ -108,6 +115,10 @@ pub(super) struct Worker {
     request: Request,
     choice: Choice,
     number: u64,
+    /// When to send; `None`: after each answer.
+    schedule: Option<Schedule>,
+    /// Connections that wait for something to be due.
+    idle: Vec<usize>,
     in_flight: usize,
     answers: u64,
     /// Answers to what was sent in time and answered too late to count.
@@ -140,6 +151,8 @@ impl Worker {
             request,
             choice,
             number: 0,
+            schedule: None,
+            idle: Vec::new(),
             in_flight: 0,
             answers: 0,
             late: 0,
@@ -150,16 +163,16 @@ impl Worker {
         })
     }
 
-    pub(super) fn run(mut self, pace: Pace) -> Result<Outcome> {
+    pub(super) fn run(mut self, pace: Pace, schedule: Option<Schedule>) -> Result<Outcome> {
+        self.schedule = schedule;
         for token in 0..self.connections.len() {
             self.send_next(token, pace, Instant::now())?;
         }
         let mut events = Events::with_capacity(1024);
-        while self.in_flight > 0 && !stop::asked() {
-            match self
-                .poll
-                .poll(&mut events, Some(Duration::from_millis(100)))
-            {
+        while self.goes_on(pace) && !stop::asked() {
+            self.send_due(pace)?;
+            let wait = self.wait(pace);
+            match self.poll.poll(&mut events, Some(wait)) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                 polled => polled.context("epoll")?,
             }
@@ -234,12 +247,64 @@ impl Worker {
         self.send_next(token, pace, now)
     }
 
-    /// Sends the next request, unless it is time to end.
+    /// Sends the next request, unless it is time to end or a schedule says when.
     fn send_next(&mut self, token: usize, pace: Pace, now: Instant) -> Result<()> {
-        // After many bad answers there is nothing left to measure.
-        if pace.over(now) || self.choice.ended() || self.failures > 1_000 {
+        if self.schedule.is_some() {
+            self.idle.push(token);
             return Ok(());
         }
+        if self.sent_all(pace, now) {
+            return Ok(());
+        }
+        self.send(token, now)
+    }
+
+    /// Sends what is due, as far as there are connections for it.
+    fn send_due(&mut self, pace: Pace) -> Result<()> {
+        let now = Instant::now();
+        while !self.idle.is_empty() && !self.sent_all(pace, now) {
+            let due = self
+                .schedule
+                .as_mut()
+                .and_then(|schedule| schedule.take(now));
+            let Some(due) = due else { break };
+            if let Some(token) = self.idle.pop() {
+                self.send(token, due)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How long to wait for events; what is shorter than epoll can wait is slept here.
+    fn wait(&self, pace: Pace) -> Duration {
+        let now = Instant::now();
+        let Some(schedule) = &self.schedule else {
+            return LOOK_UP;
+        };
+        if self.idle.is_empty() || self.sent_all(pace, now) {
+            return LOOK_UP;
+        }
+        let due = schedule.next().saturating_duration_since(now);
+        if due < MILLISECOND {
+            std::thread::sleep(due.max(GRAIN));
+            return Duration::ZERO;
+        }
+        // Epoll rounds up.
+        due.saturating_sub(MILLISECOND).min(LOOK_UP)
+    }
+
+    fn goes_on(&self, pace: Pace) -> bool {
+        let scheduled = self.schedule.is_some() && !self.sent_all(pace, Instant::now());
+        self.in_flight > 0 || scheduled
+    }
+
+    /// After many bad answers there is nothing left to measure.
+    fn sent_all(&self, pace: Pace, now: Instant) -> bool {
+        pace.over(now) || self.choice.ended() || self.failures > 1_000
+    }
+
+    /// `begun`: since when it counts.
+    fn send(&mut self, token: usize, begun: Instant) -> Result<()> {
         let Self {
             connections,
             request,
@@ -253,6 +318,6 @@ impl Worker {
         };
         *number += 1;
         *in_flight += 1;
-        connection.send(request.fill(*number, || choice.next()), now)
+        connection.send(request.fill(*number, || choice.next()), begun)
     }
 }
