@@ -329,7 +329,9 @@ impl Pending {
 
     fn expire(&mut self, expected: u64) -> Result<()> {
         let (handle, scope) = (self.engine.handle(), self.engine.scope());
-        let expired = self.engine.block_on(handle.expire_due(scope));
+        let expired = self
+            .engine
+            .block_on(handle.expire_due(scope, handle.now_in(scope)));
         let expired = expired.context("expiring")? as u64;
         self.expired += expired;
         if expired == expected {

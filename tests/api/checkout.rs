@@ -355,6 +355,21 @@ async fn codes_that_open_nothing_are_counted_here_too() {
 }
 
 #[tokio::test]
+async fn orders_that_nobody_pays_do_not_pile_up() {
+    let shop = Shop::open().await;
+    for _ in 0..100 {
+        shop.begun("ann").await;
+    }
+    let reply = shop.checkout(json!({"externalUserId": "ann"})).await;
+    assert_refused(&reply, 429, "rate_limited");
+    assert_eq!(
+        crate::service::header(&reply, "ratelimit-limit"),
+        Some("100")
+    );
+    shop.begun("bea").await;
+}
+
+#[tokio::test]
 async fn without_a_provider_nothing_is_sold() {
     let service = Service::start().await;
     let price = service.add_price(100).await;

@@ -379,12 +379,24 @@ async fn a_subscription_is_renewed_switched_and_ends() {
         "billing_reason": "subscription_cycle", "amount_paid": 1900, "currency": "eur",
         "created": shop.seconds(),
         "parent": {"subscription_details": {"subscription": "sub_1", "metadata": subscription["metadata"]}},
-        "lines": {"data": [{
-            "amount": 1900, "period": {"start": shop.seconds(), "end": end},
-            "pricing": {"price_details": {"price": price}},
-        }]},
+        "lines": {"data": [
+            // Something that the merchant put on the bill; it comes first.
+            {"amount": 5, "period": {"start": 1, "end": 2},
+             "parent": {"invoice_item_details": {"proration": false}},
+             "pricing": {"price_details": {"price": "price_of_something_else"}}},
+            {"amount": 1900, "period": {"start": shop.seconds(), "end": end},
+             "parent": {"subscription_item_details": {"proration": false}},
+             "pricing": {"price_details": {"price": price}}},
+        ]},
     });
-    shop.report("invoice.paid", &invoice).await.expect(200);
+    shop.stripe.put("/v1/invoices/in_2", invoice.clone());
+    // As an endpoint of an older version has it: without what names the project.
+    let old = json!({
+        "id": "in_2", "object": "invoice", "customer": "cus_1", "status": "paid",
+        "billing_reason": "subscription_cycle", "amount_paid": 1900, "currency": "eur",
+        "created": shop.seconds(), "subscription": "sub_1",
+    });
+    shop.report("invoice.paid", &old).await.expect(200);
     shop.report("invoice.paid", &invoice).await.expect(200);
     assert_eq!(
         ledger(&shop, "ann").await,
@@ -445,7 +457,6 @@ async fn a_subscription_is_renewed_switched_and_ends() {
     shop.stripe.put("payments of pi_renewal", json!({
         "id": "inpay_1", "invoice": "in_2", "status": "paid", "payment": {"payment_intent": "pi_renewal"},
     }));
-    shop.stripe.put("/v1/invoices/in_2", invoice.clone());
     let charge = json!({
         "id": "ch_2", "amount": 1900, "amount_refunded": 1900, "refunded": true, "currency": "eur",
         "payment_intent": "pi_renewal", "customer": "cus_1", "metadata": {},
@@ -469,6 +480,106 @@ async fn a_subscription_is_renewed_switched_and_ends() {
         (&json!([]), &json!([]))
     );
     assert_eq!(wallet["balances"][0]["balance"], 0);
+}
+
+#[tokio::test]
+async fn a_lost_renewal_is_found_with_the_next_report_of_its_subscription() {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    let begun = shop
+        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
+        .await
+        .expect(200);
+    let mut subscription = shop.subscribe(&begun, "sub_1").await;
+    shop.service.clock.advance_millis(30 * 86_400 * 1000);
+    let price = subscription["items"]["data"][0]["price"]["id"].clone();
+    let marks = json!({"scrip_price_id": tier});
+    let path = format!("/v1/prices/{}", price.as_str().unwrap());
+    shop.stripe.put(
+        &path,
+        json!({"id": price, "product": "prod_x", "active": true, "currency": "eur", "metadata": marks}),
+    );
+    let end = shop.seconds() + 30 * 86_400;
+    shop.stripe.put(
+        "/v1/invoices/in_2",
+        json!({
+            "id": "in_2", "customer": "cus_1", "status": "paid", "amount_paid": 1900, "currency": "eur",
+            "billing_reason": "subscription_cycle", "created": shop.seconds(),
+            "parent": {"subscription_details": {"subscription": "sub_1"}},
+            "lines": {"data": [{
+                "amount": 1900, "period": {"start": shop.seconds(), "end": end},
+                "parent": {"subscription_item_details": {"proration": false}},
+                "pricing": {"price_details": {"price": price}},
+            }]},
+        }),
+    );
+    subscription["latest_invoice"] = json!("in_2");
+    subscription["items"]["data"][0]["current_period_end"] = json!(end);
+    shop.say(&subscription);
+    shop.report("customer.subscription.updated", &subscription)
+        .await
+        .expect(200);
+    assert_eq!(
+        ledger(&shop, "ann").await,
+        lines(&[(500, "purchase"), (-500, "expiry"), (500, "purchase")])
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_of_what_the_account_does_not_know_yet_is_kept() {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    let begun = shop
+        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
+        .await
+        .expect(200);
+    // The key of another account: it has no such subscription.
+    let missing = json!({"error": {"type": "invalid_request_error", "code": "resource_missing"}});
+    for _ in 0..3 {
+        let path = "/v1/subscriptions/sub_1";
+        shop.stripe
+            .instead(path, Instead::Status(404, missing.clone()));
+    }
+    shop.subscribe(&begun, "sub_1").await;
+    while shop.service.payments.waiting() > 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+}
+
+#[tokio::test]
+async fn orders_are_asked_about_also_after_a_sandboxs_clock_was_left() {
+    let shop = Shop::open().await;
+    let project = shop.service.project.id;
+    let set = async |provider| {
+        let nothing = ProjectChange::default();
+        let catalog = &shop.service.catalog;
+        catalog
+            .update_project(project, nothing, Some(provider))
+            .await
+            .unwrap();
+    };
+    set(ProviderChange::Sandbox).await;
+    shop.service
+        .payments
+        .advance(project, 365 * 86_400)
+        .await
+        .unwrap();
+    set(ProviderChange::Stripe {
+        secret_key: Some(stripe::SECRET_KEY.into()),
+        webhook_secret: Some(stripe::WEBHOOK_SECRET.into()),
+    })
+    .await;
+    let begun = shop.begun("ann").await;
+    shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    shop.service.handle.fold_all().await.unwrap();
+    shop.service.clock.advance_millis(11 * 60 * 1000);
+    shop.service
+        .payments
+        .ask_about_pending(project)
+        .await
+        .unwrap();
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
 }
 
 #[tokio::test(start_paused = true)]

@@ -15,6 +15,7 @@ use domain::{
         purchase::Purchase,
     },
 };
+use futures_util::{StreamExt as _, stream};
 use persistence::OrderPlace;
 use uuid::Uuid;
 
@@ -223,6 +224,8 @@ impl Handle {
     /// touched does so by itself: this is for those that nobody touches.
     pub async fn expire_due(&self, scope: &Scope, until: Timestamp) -> Result<usize, Error> {
         const AT_ONCE: usize = 256;
+        /// Each waits for a sync, which all of them share.
+        const TOUCHED_AT_ONCE: usize = 64;
         let registry = &self.inner.registry;
         let until = until.min(self.now_in(scope));
         let mut expired = 0_usize;
@@ -232,12 +235,17 @@ impl Handle {
             let after = after.filter(|(at, _)| *at <= until);
             let due = registry.journal.due(scope.project, after, until, AT_ONCE);
             let due = due.map_err(|error| unreadable(&error))?;
-            for place in &due {
-                match self.order(scope, place.order).await {
+            let orders: Vec<OrderId> = due.iter().map(|place| place.order).collect();
+            let touched = orders.into_iter().map(|order| self.order(scope, order));
+            let mut touched = stream::iter(touched).buffer_unordered(TOUCHED_AT_ONCE);
+            while let Some(touched) = touched.next().await {
+                match touched {
                     Ok(_) | Err(Error::Rejected(_)) => {}
                     Err(error) => return Err(error),
                 }
-                registry.expired.insert(scope.project, place.place());
+            }
+            if let Some(last) = due.last() {
+                registry.expired.insert(scope.project, last.place());
             }
             expired = expired.saturating_add(due.len());
             if due.len() < AT_ONCE {
