@@ -83,7 +83,9 @@ pub(super) struct CheckoutResult {
 
 /// Start a checkout
 ///
-/// Makes an order and a checkout session of the payment provider. Send the buyer to `url`.
+/// Makes an order and a checkout session of the payment provider. Send the buyer to `url`. The order
+/// expires after 24 hours; a late payment still counts. A wallet has at most 100 pending orders: the
+/// next one is `rate_limited`.
 #[utoipa::path(
     post,
     path = "/api/v1/checkout",

@@ -262,8 +262,12 @@ mod tests {
         let invoice = read(
             r#""subscription":"sub_1","billing_reason":"subscription_create","status":"paid",
             "lines":{"data":[
-              {"amount":-5,"period":{"start":1,"end":2},"proration":true,"price":{"id":"price_0"}},
-              {"amount":5,"period":{"start":1,"end":2},"proration":false,"price":{"id":"price_1"}}]}"#,
+              {"type":"subscription","amount":-5,"period":{"start":1,"end":2},"proration":true,
+               "price":{"id":"price_0"}},
+              {"type":"invoiceitem","amount":7,"period":{"start":1,"end":2},"proration":false,
+               "price":{"id":"price_2"}},
+              {"type":"subscription","amount":5,"period":{"start":1,"end":2},"proration":false,
+               "price":{"id":"price_1"}}]}"#,
         );
         assert_eq!(invoice.subscription().unwrap().as_str(), "sub_1");
         let line = invoice.cycle_line().unwrap();
