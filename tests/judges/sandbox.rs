@@ -1,11 +1,13 @@
 //! A running server with a sandbox project, and the judges that meet it.
 
+use std::process::Command;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::{
     node::judge,
-    support::{Client, Server, deadline},
+    support::{Client, Server, deadline, launch::BINARY, process::Process},
 };
 
 async fn open() -> Server {
@@ -50,6 +52,21 @@ async fn stripes_own_library_is_content_with_the_sandbox() {
     assert_eq!(said.await.unwrap().trim(), "the library is content");
 }
 
+/// Sends a person to a checkout page, to pay there; what they saw at the end.
+async fn browse(url: String, phone: bool) -> Value {
+    let phone = if phone { "1" } else { "0" };
+    let said = tokio::task::spawn_blocking(move || {
+        let pictures = std::env::var("SCRIP_TEST_PICTURES").unwrap_or_default();
+        let environment = [
+            ("CHECKOUT_URL", url.as_str()),
+            ("PHONE", phone),
+            ("PICTURES", &pictures),
+        ];
+        judge("node", &["browser.mjs"], &environment)
+    });
+    serde_json::from_str(&said.await.unwrap()).unwrap()
+}
+
 /// From the shop's checkout address through the sandbox's page to a credited balance.
 async fn a_person_buys(phone: bool) {
     let server = open().await;
@@ -75,18 +92,7 @@ async fn a_person_buys(phone: bool) {
         .post("/api/v1/checkout", &checkout)
         .await
         .expect(200);
-    let url = text(&begun, "url");
-    let phone = if phone { "1" } else { "0" };
-    let said = tokio::task::spawn_blocking(move || {
-        let pictures = std::env::var("SCRIP_TEST_PICTURES").unwrap_or_default();
-        let environment = [
-            ("CHECKOUT_URL", url.as_str()),
-            ("PHONE", phone),
-            ("PICTURES", &pictures),
-        ];
-        judge("node", &["browser.mjs"], &environment)
-    });
-    let said: Value = serde_json::from_str(&said.await.unwrap()).unwrap();
+    let said = browse(text(&begun, "url"), phone).await;
     assert!(text(&said, "landed").starts_with(&landing), "{said}");
     let path = format!("/api/v1/orders/{}", text(&begun, "orderId"));
     let end = std::time::Instant::now() + deadline::SOON;
@@ -111,4 +117,40 @@ async fn a_person_buys_at_a_desk() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_buys_on_a_phone() {
     a_person_buys(true).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_buys_in_the_demo_shop() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join(".scrip");
+    let mut command = Command::new(BINARY);
+    command.args(["dev", "--listen", "127.0.0.1:0", "--data-dir"]);
+    command.arg(&data).env_remove("SCRIP_ADMIN_TOKEN");
+    let mut process = Process::start(command, false);
+    let base = process
+        .hears("where it listens", |line| {
+            let (_, base) = line.split_once("listening on ")?;
+            Some(base.trim().to_owned())
+        })
+        .await;
+    process
+        .hears("the last request to paste", |line| {
+            line.contains("idempotencyKey").then_some(())
+        })
+        .await;
+    let demo = std::fs::read(data.join("dev.json")).unwrap();
+    let demo: Value = serde_json::from_slice(&demo).unwrap();
+    let client = Client::new(&base, &text(&demo, "secret_key"));
+    let checkout = json!({"externalUserId": "user_demo", "priceId": demo["price"]});
+    let begun = client.post("/api/v1/checkout", &checkout).await.expect(200);
+    browse(text(&begun, "url"), false).await;
+    // What the buttons of the page do is reported before the page goes on.
+    let wallet = "/api/v1/wallets/external?externalUserId=user_demo";
+    let wallet = client.get(wallet).await.expect(200);
+    assert_eq!(
+        wallet["balances"][0]["balance"], 2000,
+        "1,000 to begin with, 1,000 bought"
+    );
+    process.terminate();
+    assert!(process.wait(deadline::SOON).await.success());
 }
