@@ -57,6 +57,14 @@ async fn the_printed_request_deducts_and_the_keys_are_remembered() {
     let paste = || tool::run(Command::new("sh").arg("-c").arg(command(&said)));
     assert_eq!(paste(), r#"{"balance":995,"deducted":true}"#);
     assert_eq!(paste(), r#"{"balance":995,"deducted":false}"#);
+    // The printed checkout leads to a page that can be paid on, by a script too.
+    let begun = tool::run(Command::new("sh").arg("-c").arg(curl(&said, "/checkout")));
+    let (_, url) = begun.split_once("\"url\":\"").expect("an address");
+    let (url, _) = url.split_once('"').expect("an address");
+    let pay = ["-sS", "-X", "POST", &format!("{url}/pay")];
+    let paid = tool::run(Command::new("curl").args(pay));
+    assert!(paid.contains(r#""paymentStatus":"paid""#), "{paid}");
+    assert_eq!(paste(), r#"{"balance":1995,"deducted":false}"#);
     process.terminate();
     assert!(process.wait(ENDS_WITHIN).await.success());
 
@@ -77,7 +85,7 @@ async fn the_printed_request_deducts_and_the_keys_are_remembered() {
     }
     // Another key: another deduction.
     let printed = tool::run(Command::new("sh").arg("-c").arg(command(&again)));
-    assert_eq!(printed, r#"{"balance":990,"deducted":true}"#);
+    assert_eq!(printed, r#"{"balance":1990,"deducted":true}"#);
     process.terminate();
     assert!(process.wait(ENDS_WITHIN).await.success());
 }
