@@ -56,10 +56,10 @@ pub enum Dispute {
     None,
     /// Undecided. Takes what a full refund takes.
     Open,
-    /// Decided for the seller: what it took is given back.
-    Won,
     /// Decided for the buyer.
     Lost,
+    /// Decided for the seller, at once or on appeal: what it took is given back.
+    Won,
 }
 
 /// What the provider reported so far about money going back to the buyer.

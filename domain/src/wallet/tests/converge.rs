@@ -146,8 +146,8 @@ fn a_dispute_won_does_not_undo_a_full_refund() {
 }
 
 #[test]
-fn contradicting_verdicts_come_to_the_worse_one() {
-    always(&[Paid, Opened, Won, Lost], OrderStatus::Refunded, 0);
+fn a_verdict_on_appeal_is_the_last_one() {
+    always(&[Paid, Opened, Lost, Won], OrderStatus::Paid, 100);
 }
 
 #[test]

@@ -100,8 +100,8 @@ fn a_dispute_lost_or_won_without_having_been_open_is_just_that() {
 fn a_dispute_only_moves_forward() {
     for (known, old) in [
         (Open, vec![Dispute::None, Open]),
-        (Won, vec![Dispute::None, Open, Won]),
-        (Lost, vec![Dispute::None, Open, Won, Lost]),
+        (Lost, vec![Dispute::None, Open, Lost]),
+        (Won, vec![Dispute::None, Open, Lost, Won]),
     ] {
         let mut teller = bought();
         teller.dispute(1, known);
@@ -111,6 +111,16 @@ fn a_dispute_only_moves_forward() {
         }
         assert_eq!(teller.wallet, before);
     }
+}
+
+#[test]
+fn a_dispute_won_on_appeal_gives_back_what_it_took() {
+    let mut teller = bought();
+    teller.dispute(1, Open);
+    teller.dispute(1, Lost);
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
+    assert!(teller.dispute(1, Won));
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 100));
 }
 
 #[test]
