@@ -13,6 +13,7 @@ pub mod compose;
 pub mod config;
 pub mod docs;
 mod failpoint;
+mod hex;
 mod html;
 pub mod limits;
 pub mod metrics;

@@ -16,6 +16,7 @@ use url::Url;
 use super::Error;
 use crate::{
     catalog::{CatalogStore, ProjectCatalog},
+    hex::to_hex,
     provider::{
         signature::SigningSecret,
         stripe::{Api, Client, SecretKey},
@@ -98,10 +99,7 @@ impl Accounts {
             mac.update(b"scrip/sandbox/1");
             mac.update(label);
             mac.update(&project.0.to_be_bytes());
-            let mac = mac.finalize().into_bytes();
-            mac.iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect::<String>()
+            to_hex(&mac.finalize().into_bytes())
         };
         SandboxKeys {
             secret_key: format!("sk_sandbox_{}", derived(b"key")),

@@ -16,6 +16,7 @@ use sha2::{Digest as _, Sha256};
 use super::{Error, Payments};
 use crate::{
     catalog::ProjectCatalog,
+    hex::to_hex,
     provider::stripe::{
         Client, OperationKey,
         id::{ConfigurationId, StripePriceId},
@@ -122,12 +123,8 @@ impl Payments {
         let configuration = NewConfiguration { products };
         // Named by what it says: another offer is another configuration, the same one is made once.
         let hash = Sha256::digest(configuration.form().encode());
-        let hash: String = hash
-            .iter()
-            .take(16)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        let name = format!("{}/{hash}", project.project.id);
+        let (hash, _) = hash.split_at(16);
+        let name = format!("{}/{}", project.project.id, to_hex(hash));
         let key: Box<[u8]> = [PREFIX, name.as_bytes()].concat().into();
         if let Some(known) = self.0.tiers.portals.get(&key) {
             return Ok(known.clone());

@@ -8,6 +8,8 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use subtle::{Choice, ConstantTimeEq as _};
 
+use crate::hex::{from_hex, to_hex};
+
 /// The header that carries it.
 pub const HEADER: &str = "stripe-signature";
 /// How far the header's time may be from ours, before or after.
@@ -100,8 +102,7 @@ pub fn verify(
 pub fn sign(secret: &SigningSecret, body: &[u8], now: Timestamp) -> String {
     let time = now.0.div_euclid(1000).to_string();
     let mac = secret.mac(time.as_bytes(), body);
-    let hex: String = mac.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("t={time},v1={hex}")
+    format!("t={time},v1={}", to_hex(&mac))
 }
 
 struct Parsed<'a> {
@@ -139,18 +140,6 @@ fn parse(header: &[u8]) -> Option<Parsed<'_>> {
         seconds,
         signatures,
     })
-}
-
-fn from_hex(text: &[u8]) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    if text.len() != 64 {
-        return None;
-    }
-    for (slot, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-        let digits = Some(pair).filter(|pair| pair.iter().all(u8::is_ascii_hexdigit))?;
-        *slot = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::{books::Desk, params::Params, records::Operation, refusal::Refusal};
+use crate::hex::to_hex;
 
 const MAX_KEY_BYTES: usize = 255;
 
@@ -18,10 +19,7 @@ pub(crate) fn digest(method: &str, path: &str, params: &Params) -> String {
             hash.update(text);
         }
     }
-    hash.finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    to_hex(&hash.finalize())
 }
 
 fn id(key: &str) -> String {
