@@ -5,6 +5,7 @@
 //! Knows nothing of orders and wallets: what an answer or an event means for them is decided
 //! elsewhere. Never logs, and never puts a secret into an error.
 
+mod connect;
 pub mod event;
 pub mod sandbox;
 pub mod signature;

@@ -1,62 +1,42 @@
 //! Delivers webhooks: signed, in order unless told otherwise, tried again when they are not taken.
 //! At least once: what was delivered is noted afterwards, so a crash in between delivers it again.
 
-use std::{collections::BTreeSet, net::IpAddr, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use dashmap::DashMap;
 use domain::id::ProjectId;
-use reqwest::{Url, header::CONTENT_TYPE, redirect};
+use reqwest::{Url, header::CONTENT_TYPE};
 
 use super::{
     Error, Keys,
     core::{books::Desk, events, records::Event, views::View as _},
     till::{Failure, Till, Tills},
 };
-use crate::provider::signature::{self, SigningSecret};
+use crate::provider::{
+    connect::Kind,
+    signature::{self, SigningSecret},
+};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Events that are noted in one go.
 const MAX_NOTED_BYTES: usize = 24_000;
 
-/// Connections to where webhooks go, one kind for each kind of address.
+/// Connections to where webhooks go, one for each kind of address.
 #[derive(Default)]
-pub(super) struct Lines(DashMap<(bool, bool), reqwest::Client>);
+pub(super) struct Lines(DashMap<Kind, reqwest::Client>);
 
 impl Lines {
     fn to(&self, url: &Url) -> Option<reqwest::Client> {
-        let kind = (url.scheme() == "http", is_loopback(url));
+        let kind = Kind::of(url);
         if let Some(client) = self.0.get(&kind) {
             return Some(client.clone());
         }
-        let client = client(kind)?;
+        let builder = kind.client().timeout(TIMEOUT);
+        let name = concat!("scrip-sandbox/", env!("CARGO_PKG_VERSION"));
+        let client = builder.user_agent(name).build().ok()?;
         self.0.insert(kind, client.clone());
         Some(client)
     }
-}
-
-fn client((plain, loopback): (bool, bool)) -> Option<reqwest::Client> {
-    // Refused only where one is chosen already; any will do.
-    drop(rustls::crypto::ring::default_provider().install_default());
-    let mut builder = reqwest::Client::builder()
-        .user_agent(concat!("scrip-sandbox/", env!("CARGO_PKG_VERSION")))
-        .timeout(TIMEOUT)
-        .redirect(redirect::Policy::none());
-    if plain {
-        // Without TLS no certificate authorities have to be there.
-        builder = builder.tls_certs_only([]);
-    }
-    if loopback {
-        // No proxy reaches this machine's own addresses.
-        builder = builder.no_proxy();
-    }
-    builder.build().ok()
-}
-
-fn is_loopback(url: &Url) -> bool {
-    url.host_str().is_some_and(|host| {
-        let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
-        host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-    })
 }
 
 /// Events in somebody's hands; let go of whatever happens to them.

@@ -1,11 +1,10 @@
 //! One request and its retries. The resources next door say what is asked and what is read.
 
-use std::{borrow::Cow, net::IpAddr, time::Duration};
+use std::{borrow::Cow, time::Duration};
 
 use reqwest::{
     Method, Response, Url,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, RETRY_AFTER},
-    redirect,
 };
 use serde::de::DeserializeOwned;
 
@@ -15,6 +14,7 @@ use super::{
     key::{OperationKey, SecretKey},
     retry::Failed,
 };
+use crate::provider::connect::Kind;
 
 /// The version that requests are made with, whatever the account's own default is: forms and answers
 /// are those of this one. Webhooks come in the version of the merchant's endpoint.
@@ -50,22 +50,11 @@ impl Api {
     ///
     /// TLS cannot be set up: most often no certificate authorities are installed.
     pub fn new(base: Url) -> Result<Self, Error> {
-        // Refused only where one is chosen already; any will do.
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let mut builder = reqwest::Client::builder()
+        let builder = Kind::of(&base)
+            .client()
             .user_agent(concat!("scrip/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
-            .timeout(ATTEMPT_TIMEOUT)
-            // An API does not redirect; following would hand the form to whoever is named.
-            .redirect(redirect::Policy::none());
-        if base.scheme() == "http" {
-            // Without TLS no certificate authorities have to be there.
-            builder = builder.tls_certs_only([]);
-        }
-        if is_loopback(&base) {
-            // No proxy reaches this machine's own addresses.
-            builder = builder.no_proxy();
-        }
+            .timeout(ATTEMPT_TIMEOUT);
         let http = builder.build().map_err(|error| Error::Unavailable {
             reason: root(&error),
             retry_after_seconds: None,
@@ -327,13 +316,6 @@ fn root(error: &reqwest::Error) -> String {
 
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
-}
-
-fn is_loopback(url: &Url) -> bool {
-    url.host_str().is_some_and(|host| {
-        let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
-        host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-    })
 }
 
 /// A random byte; without randomness everybody pauses alike, which does no harm.
