@@ -13,9 +13,10 @@
 use std::cell::Cell;
 
 use domain::catalog::KeyKind;
-use url::{Host, Position, SyntaxViolation, Url};
+use url::{Position, SyntaxViolation, Url};
 
 use super::error::{Code, Error};
+use crate::catalog::is_loopback;
 
 /// What the provider replaces by the checkout's id when it sends the buyer back.
 pub(super) const PLACEHOLDER: &str = "{CHECKOUT_SESSION_ID}";
@@ -138,16 +139,6 @@ fn is_allowed(url: &Url, allowed_origins: &[String]) -> bool {
     safe && bare
         && (allowed_origins.is_empty()
             || allowed_origins.contains(&url.origin().ascii_serialization()))
-}
-
-/// As the project's own origins are checked.
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
 }
 
 #[cfg(test)]

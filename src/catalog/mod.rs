@@ -25,6 +25,7 @@ pub use prices::{NewPrice, PriceChange};
 pub use products::{NewProduct, ProductChange};
 pub use projects::{NewProject, ProjectChange};
 pub use providers::{ProviderChange, SandboxChange};
+pub(crate) use rules::is_loopback;
 pub use store::CatalogStore;
 
 /// A new unguessable, time-ordered identifier body.

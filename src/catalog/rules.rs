@@ -103,13 +103,18 @@ fn origin(text: &str) -> Option<String> {
         return None;
     }
     let url = Url::parse(text).ok()?;
-    let loopback = match url.host()? {
-        Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),
-        Host::Ipv4(address) => address.is_loopback(),
-        Host::Ipv6(address) => address.is_loopback(),
-    };
-    let allowed = url.scheme() == "https" || (url.scheme() == "http" && loopback);
+    let allowed = url.scheme() == "https" || (url.scheme() == "http" && is_loopback(&url));
     (allowed && url.path() == "/").then(|| url.origin().ascii_serialization())
+}
+
+/// Whether an address leads to the very machine that opens it.
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
 }
 
 #[cfg(test)]
