@@ -8,7 +8,7 @@
 use actors::Paid;
 use domain::{
     Rejection, Timestamp,
-    id::{OrderId, OrderSerial},
+    id::{OrderId, OrderSerial, PriceId},
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
@@ -32,7 +32,7 @@ use crate::{
             checkout_sessions::{Session, SessionMode, SessionStatus},
             disputes::{self, DisputeStatus, DisputedMoney},
             id::{
-                InvoiceId as StripeInvoiceId, PaymentIntentId, SessionId,
+                InvoiceId as StripeInvoiceId, PaymentIntentId, SessionId, StripePriceId,
                 SubscriptionId as StripeSubscriptionId,
             },
             invoices::{BillingReason, Invoice, InvoiceStatus},
@@ -73,13 +73,15 @@ impl<'a> Reports<'a> {
             Payload::InvoicePaid(invoice) => self.invoice_paid(invoice).await,
             // The subscription itself says what a failed payment makes of it.
             Payload::InvoicePaymentFailed(invoice) => match invoice.subscription() {
-                Some(id) => self.follow(id).await,
+                Some(id) => self.follow(id, None).await,
                 None => Ok(()),
             },
             // A payment starts it, which is reported by its checkout.
             Payload::SubscriptionCreated(_) | Payload::Ignored => Ok(()),
             Payload::SubscriptionUpdated(subscription)
-            | Payload::SubscriptionDeleted(subscription) => self.follow(&subscription.id).await,
+            | Payload::SubscriptionDeleted(subscription) => {
+                self.follow(&subscription.id, None).await
+            }
             Payload::ChargeRefunded(charge) => self.refunded(charge).await,
             Payload::DisputeCreated(dispute)
             | Payload::DisputeFundsWithdrawn(dispute)
@@ -167,16 +169,10 @@ impl<'a> Reports<'a> {
         if invoice.billing_reason != Some(BillingReason::SubscriptionCycle) {
             return Ok(());
         }
-        let Some(id) = invoice.subscription() else {
-            return Ok(());
-        };
-        let at = self.now();
-        let subscription = self.client.subscription(id).await?;
-        let Some(order) = self.ours(&subscription.metadata) else {
-            return Ok(());
-        };
-        self.renew(order, &invoice.id, at).await?;
-        self.update(order, &subscription, at).await
+        match invoice.subscription() {
+            Some(id) => self.follow(id, Some(&invoice.id)).await,
+            None => Ok(()),
+        }
     }
 
     /// A paid cycle, by its invoice. Any other invoice changes nothing.
@@ -195,7 +191,11 @@ impl<'a> Reports<'a> {
         };
         let handle = &self.payments.0.handle;
         let scope = &self.project.scope;
-        let terms = match self.terms_of_line(line).await? {
+        let known = match line.price() {
+            Some(price) => self.terms(price).await?,
+            None => None,
+        };
+        let terms = match known {
             Some(terms) => terms,
             None => {
                 // Changed by hand at the provider: what was paid for is at least what was bought.
@@ -233,32 +233,30 @@ impl<'a> Reports<'a> {
         self.tell(first, Purchase::Renew(Box::new(renew))).await
     }
 
-    async fn terms_of_line(
-        &self,
-        line: &crate::provider::stripe::invoices::Line,
-    ) -> Result<Option<Terms>, Error> {
-        let Some(price) = line.price() else {
-            return Ok(None);
-        };
+    /// The terms of one of the provider's prices, if it is one of ours.
+    async fn terms(&self, price: &StripePriceId) -> Result<Option<Terms>, Error> {
         let project = self.project.project.id;
-        let ours = self
-            .payments
-            .our_price(&self.client, project, price)
-            .await?;
-        Ok(ours
-            .and_then(|id| self.project.any_price(&id))
-            .map(Terms::from))
+        let ours = self.payments.our_price(&self.client, project, price);
+        Ok(ours.await?.and_then(|id| self.known_terms(id)))
     }
 
-    /// Asks how a subscription stands, and says so; also that its newest invoice was paid, should
-    /// that report have been lost.
-    async fn follow(&self, id: &StripeSubscriptionId) -> Result<(), Error> {
+    fn known_terms(&self, price: PriceId) -> Option<Terms> {
+        self.project.any_price(&price).map(Terms::from)
+    }
+
+    /// Asks how a subscription stands, and says so; also that this invoice of its was paid, or its
+    /// newest one, should that report have been lost.
+    async fn follow(
+        &self,
+        id: &StripeSubscriptionId,
+        invoice: Option<&StripeInvoiceId>,
+    ) -> Result<(), Error> {
         let at = self.now();
         let subscription = self.client.subscription(id).await?;
         let Some(order) = self.ours(&subscription.metadata) else {
             return Ok(());
         };
-        if let Some(invoice) = &subscription.latest_invoice {
+        if let Some(invoice) = invoice.or(subscription.latest_invoice.as_ref()) {
             self.renew(order, invoice, at).await?;
         }
         self.update(order, &subscription, at).await
@@ -295,18 +293,10 @@ impl<'a> Reports<'a> {
         let Some(price) = subscription.price() else {
             return Ok(None);
         };
-        let ours = match price.metadata.price {
-            Some(ours) => Some(ours),
-            None => {
-                let project = self.project.project.id;
-                self.payments
-                    .our_price(&self.client, project, &price.id)
-                    .await?
-            }
-        };
-        Ok(ours
-            .and_then(|id| self.project.any_price(&id))
-            .map(Terms::from))
+        match price.metadata.price {
+            Some(ours) => Ok(self.known_terms(ours)),
+            None => self.terms(&price.id).await,
+        }
     }
 
     async fn refunded(&self, charge: &Charge) -> Result<(), Error> {
