@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use crate::{
-    contract::Error,
+    contract::{Awake, Error, Ticket},
     database::failed,
-    fold::events::Events,
-    frame::{self, Place},
-    options::Step,
+    fold::{NobodyAwake, events::Events},
+    frame,
+    options::{Options, Step},
     progress::Unfolded,
     recovery::write_meta,
     shared::{Disk, Shared},
@@ -18,34 +18,63 @@ use crate::{
 pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
     let options = &shared.options;
     let mut events = Events::default();
+    let durable = || Ticket(shared.progress.durable());
     while let Some(frames) = shared
         .progress
-        .next(options.checkpoint_events, options.checkpoint_interval)
+        .next(options.checkpoint, options.checkpoint_interval)
     {
         let mut rest = frames.as_slice();
         while !rest.is_empty() && !shared.failed() {
-            let folded = fold(shared, disk, rest, &mut events)?;
-            events.clear();
-            rest = rest.get(folded..).unwrap_or_default();
+            let awake = shared.awake();
+            let awake: &dyn Awake = match &awake {
+                Some(awake) => &**awake,
+                None => &NobodyAwake,
+            };
+            let folded = fold(options, disk, rest, &mut events, awake, &durable)?;
+            if shared.failed() {
+                // Settled must not be said of a log that failed meanwhile.
+                break;
+            }
+            let (now, later) = rest.split_at_checked(folded).unwrap_or((rest, &[]));
+            let ticket = now.last().map_or(0, |frame| frame.ticket);
+            shared.progress.made_folded(now);
+            shared.fresh.folded(ticket);
+            rest = later;
         }
+    }
+    Ok(())
+}
+
+/// Folds all of these frames, before anybody is there to ask.
+pub(crate) fn recovered(options: &Options, disk: &Disk, frames: &[Unfolded]) -> Result<(), Error> {
+    let mut events = Events::default();
+    let mut rest = frames;
+    while !rest.is_empty() {
+        let folded = fold(options, disk, rest, &mut events, &NobodyAwake, &Ticket::default)?;
+        rest = rest.get(folded..).unwrap_or_default();
     }
     Ok(())
 }
 
 /// Folds these frames, or as many as are in memory at a time; how many.
 fn fold(
-    shared: &Shared,
+    options: &Options,
     disk: &Disk,
     frames: &[Unfolded],
     events: &mut Events,
+    awake: &dyn Awake,
+    durable: &dyn Fn() -> Ticket,
 ) -> Result<usize, Error> {
-    let options = &shared.options;
-    let (place, count) = read(disk, frames, events, options.checkpoint_bytes)?;
+    events.clear();
+    let count = read(options, disk, frames, events)?;
     let frames = frames.get(..count).unwrap_or(frames);
+    let Some(last) = frames.last() else {
+        return Ok(0);
+    };
     options.before(Step::Fold)?;
-    let report = disk.folded.fold(events)?;
+    let report = disk.folded.fold(events, awake, durable)?;
     options.before(Step::WriteMeta)?;
-    write_meta(&disk.database.sled, &place)?;
+    write_meta(&disk.database.sled, &last.place)?;
     options.before(Step::FlushFold)?;
     disk.database
         .sled
@@ -60,47 +89,42 @@ fn fold(
     options.before(Step::Forget)?;
     disk.folded.forget(report)?;
     for frame in frames {
+        let lsn = frame.place.lsn;
         options.before(Step::DropFrame)?;
         disk.journal
-            .remove(frame.lsn.to_be_bytes())
-            .map_err(|error| failed(&format!("dropping frame {}", frame.lsn), &error))?;
+            .remove(lsn.to_be_bytes())
+            .map_err(|error| failed(&format!("dropping frame {lsn}"), &error))?;
     }
-    if shared.failed() {
-        // Settled must not be said of a log that failed meanwhile.
-        return Ok(count);
-    }
-    disk.tail.folded(place.lsn);
-    shared.progress.made_folded(frames);
     Ok(count)
 }
 
-/// Adds the events of these frames until they are large; the place of the last, and how many.
+/// Adds the events of these frames until they are many; how many frames. What is not in memory any
+/// more is read again, and verified.
 fn read(
+    options: &Options,
     disk: &Disk,
     frames: &[Unfolded],
     events: &mut Events,
-    enough_bytes: usize,
-) -> Result<(Place, usize), Error> {
-    let mut place = Place::default();
+) -> Result<usize, Error> {
     let mut count = 0_usize;
-    for Unfolded { lsn, .. } in frames {
-        if count > 0 && events.bytes() >= enough_bytes {
+    let enough = usize::try_from(options.checkpoint.bytes).unwrap_or(usize::MAX);
+    for unfolded in frames {
+        if count > 0 && events.bytes() >= enough {
             break;
         }
         count = count.saturating_add(1);
-        let bytes = frame::read(&disk.journal, *lsn)?
-            .ok_or_else(|| Error::Damaged(format!("the log at frame {lsn}: it is gone")))?;
-        let frame = frame::decode(&bytes)?;
-        if frame.lsn != *lsn || (place.lsn != 0 && frame.before != place.hash) {
-            return Err(Error::Damaged(format!(
-                "the log at frame {lsn}: it does not follow the frame before it"
-            )));
+        if let Some(frame) = &unfolded.frame {
+            events.push(Arc::clone(frame))?;
+            continue;
         }
-        frame.each_append(|append, count| events.push(append, count))?;
-        place = Place {
-            lsn: *lsn,
-            hash: frame::hash(&bytes),
-        };
+        let lsn = unfolded.place.lsn;
+        let damaged = |what: &str| Error::Damaged(format!("the log at frame {lsn}: {what}"));
+        let bytes = frame::read(&disk.journal, lsn)?.ok_or_else(|| damaged("it is gone"))?;
+        let read = frame::decode(&bytes)?;
+        if read.lsn != lsn || read.before != unfolded.before {
+            return Err(damaged("it does not follow the frame before it"));
+        }
+        events.push((*bytes).into())?;
     }
-    Ok((place, count))
+    Ok(count)
 }

@@ -39,7 +39,7 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
     };
     let mut batch = Batch::default();
     // Far enough from the limit for all that may be in flight meanwhile.
-    let enough = (shared.options.backlog_limit / 8).saturating_mul(5);
+    let enough = shared.options.backlog_limit.most();
     let (mut begun, mut pace) = (Instant::now(), Duration::ZERO);
     loop {
         thread::sleep(pace.saturating_sub(begun.elapsed()));
@@ -60,8 +60,8 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
             // Another thread's failure may mean that this flush did not reach the disk either.
             Ok(_) if shared.failed() => commit.answer(&mut batch, Outcome::Unknown),
             Ok(frames) => {
-                let enough = shared.options.checkpoint_events;
-                shared.progress.made_durable(&frames, commit.head, enough);
+                let enough = shared.options.checkpoint;
+                shared.progress.made_durable(frames, commit.head, enough);
                 commit.answer(&mut batch, Outcome::Durable);
             }
             Err(error) => {
@@ -99,13 +99,18 @@ impl Commit<'_> {
                 .filter(|(payload, _)| !payload.is_empty())
                 .ok_or_else(|| Error::Damaged("a queued append fits no frame".into()))?;
             rest = after;
+            let before = self.head.hash;
             self.head = frame::encode(&mut self.frame, &self.head, payload, cut.appends);
             self.insert()?;
             ticket = ticket.saturating_add(cut.appends.into());
+            let keep = self.shared.progress.waiting_bytes() < self.shared.options.frame_bytes;
             frames.push(Unfolded {
-                lsn: self.head.lsn,
+                place: self.head,
+                before,
                 events: cut.events,
+                length: cut.payload_bytes(),
                 ticket,
+                frame: keep.then(|| self.frame.as_slice().into()),
             });
         }
         // A batch of none but waiting readers: all before it is durable already.

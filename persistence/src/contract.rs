@@ -1,20 +1,24 @@
-//! What the rest of Scrip may rely on, whatever the log is made of. Nothing here assumes that the
-//! log is local: an append may be durable, refused or of unknown outcome, and only that.
+//! What the rest of Scrip may rely on, whatever the log and the books are made of. Nothing here assumes
+//! that the log is local: an append may be durable, refused or of unknown outcome, and only that.
+//!
+//! The **log** is one order of appends. The **books** are state folded from it: wallets with their
+//! histories, the catalog, notes, look-ups.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use domain::{
     catalog::Document,
     history::Record,
-    id::{CodeHash, OrderId, OrderSerial, ProjectId, WalletKey},
-    text::{CheckoutId, Email},
-    time::Timestamp,
+    id::WalletKey,
     wallet::{Corrupt, Wallet},
 };
 
-use crate::codec::Append;
+use crate::{
+    logged::Append,
+    lookups::{Key, LookUp, Stretch, Value},
+};
 
-/// The place of an append in the journal's one order: a later append has a larger ticket.
+/// The place of an append in the log's one order: a later append has a larger ticket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Ticket(pub u64);
 
@@ -23,15 +27,15 @@ pub struct Ticket(pub u64);
 pub enum Outcome {
     /// It and all before it survive a power cut.
     Durable,
-    /// The log failed under it: it may or may not survive. The journal takes nothing any more.
+    /// The log failed under it: it may or may not survive. The log takes nothing any more.
     Unknown,
 }
 
-/// Why an append was not taken in. Nothing of it is or will be written.
+/// Why nothing is taken in. Nothing of it is or will be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// Folding is too far behind; try again soon.
-    #[error("the log is too far ahead of the folded state")]
+    /// Folding is too far behind, or the disk has stalled; try again soon.
+    #[error("the log is too far ahead of the books")]
     Backlog,
     /// The disk is nearly full.
     #[error("the disk is nearly full")]
@@ -39,7 +43,7 @@ pub enum Refused {
     /// The log failed before, for good.
     #[error("the log failed")]
     Poisoned,
-    /// The journal was closed.
+    /// The log was closed.
     #[error("the log is closed")]
     Closed,
 }
@@ -61,37 +65,60 @@ pub enum Error {
     Unusable(String),
 }
 
-/// Called exactly once with the outcome of an append, outside all of the journal's locks, in the
-/// order of the tickets.
+/// Called exactly once with the outcome of an append, outside all of the log's locks, in the order of
+/// the tickets.
 pub type Done = Box<dyn FnOnce(Outcome) + Send>;
+
+/// What was taken in and is not folded yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Backlog {
+    /// Events.
+    pub events: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// The log.
+///
+/// Contract, checked by one conformance suite against every implementation:
+///
+/// 1. [`Log::append`] never waits for a disk. Tickets rise in the order of the calls; only an append
+///    of no events shares the ticket before it.
+/// 2. All events of one append survive together or not at all, and never without every append with a
+///    smaller ticket.
+/// 3. `done` hears [`Outcome::Durable`] only after the append survives a power cut. Then
+///    [`Log::durable`] is at least its ticket, already while `done` runs.
+/// 4. After a failed write or sync nothing is taken in any more, every waiting `done` hears
+///    [`Outcome::Unknown`], and no failed sync is ever tried again.
+/// 5. Opening again gives every durable append, in order, exactly once; of the others a prefix.
+/// 6. Whether there is room is asked before anything is changed, with [`Log::refusing`]: an append
+///    that follows is refused only where the log has failed or was closed, so that nobody's memory
+///    gets ahead of a log that has no room. The room that is left then is enough for one append of
+///    each thread.
+pub trait Log: Send + Sync + 'static {
+    /// Takes an append in. `done` may be `None` for events that nobody waits for. An append of no
+    /// events writes nothing: it waits for all before it, and has the last one's ticket.
+    fn append(&self, append: Append, done: Option<Done>) -> Result<Ticket, Refused>;
+
+    /// Every append up to this ticket is durable.
+    fn durable(&self) -> Ticket;
+
+    /// Why nothing should be appended now, if so.
+    fn refusing(&self) -> Option<Refused>;
+
+    /// What was taken in and is not folded yet.
+    fn backlog(&self) -> Backlog;
+
+    /// Takes nothing more in, makes what was taken in durable, and lets go of the disk (blocking).
+    fn close(&self) -> Result<(), Error>;
+}
 
 /// A wallet as it is stored.
 pub struct Stored {
     /// The state after all of its logged events.
     pub wallet: Wallet,
-    /// Records that its [`History`] does not have yet: events logged before a restart and not
-    /// folded since. Oldest first, without gaps after [`History::folded`].
-    pub tail: Vec<Record>,
-    /// What was folded.
+    /// Its records.
     pub history: Arc<dyn History>,
-}
-
-/// A place in a project's list of orders, or among those that are due. Places are in order of
-/// `(at, order.serial)`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OrderPlace {
-    /// When the order was placed; among those that are due, when it expires.
-    pub at: Timestamp,
-    /// The order, and with it its wallet.
-    pub order: OrderId,
-}
-
-impl OrderPlace {
-    /// What the next page is asked for with.
-    #[must_use]
-    pub const fn place(&self) -> (Timestamp, OrderSerial) {
-        (self.at, self.order.serial)
-    }
 }
 
 /// A note as it is kept: its key and its body.
@@ -100,12 +127,12 @@ pub type KeptNote = (Box<[u8]>, Box<[u8]>);
 /// A wallet's folded records. Cheap to ask for what is not there: every new idempotency key is.
 /// It follows the folding: what it has only grows.
 pub trait History: Send + Sync {
-    /// The number of the last record that can be found here; 0 if none. A record with a larger
-    /// number is the wallet's own to remember.
+    /// The wallet's version up to which its records can be found here; 0 if none. A later record is
+    /// the wallet's own to remember.
     fn folded(&self) -> u64;
 
-    /// The record with this look-up hash for which `matches` holds. Two look-ups may share a hash:
-    /// `matches` compares the key itself.
+    /// The newest record with this look-up hash for which `matches` holds. Two look-ups may share a
+    /// hash: `matches` compares the key itself.
     fn find(&self, hash: u64, matches: &dyn Fn(&Record) -> bool) -> Result<Option<Record>, Error>;
 
     /// At most `limit` records with numbers below `seq`, the newest first. Fewer than `limit` (and
@@ -113,42 +140,26 @@ pub trait History: Send + Sync {
     fn before(&self, seq: u64, limit: usize) -> Result<Vec<Record>, Error>;
 }
 
-/// The books. One order of appends; folded state behind it.
+/// The wallets in memory, as far as the books ask: a fold takes their snapshots from them, so that it
+/// need not replay what they have applied already.
+pub trait Awake: Send + Sync {
+    /// Shows a wallet that is awake, between two turns, with the ticket of its last append. Its state
+    /// is what its events up to that ticket come to, all of them. May be passed over.
+    fn show(&self, key: &WalletKey, look: &mut dyn FnMut(&Wallet, Ticket));
+}
+
+/// The books.
 ///
 /// Contract, checked by one conformance suite against every implementation:
 ///
-/// 1. [`Journal::append`] never waits for a disk. Tickets rise in the order of the calls; only an
-///    append of no events shares the ticket before it.
-/// 2. All events of one append survive together or not at all, and never without every append with
-///    a smaller ticket.
-/// 3. `done` hears [`Outcome::Durable`] only after the append survives a power cut. Then
-///    [`Journal::durable`] is at least its ticket, already while `done` runs.
-/// 4. After a failed write or sync nothing is taken in any more, every waiting `done` hears
-///    [`Outcome::Unknown`], and no failed sync is ever tried again.
-/// 5. Opening again gives every durable append, in order, exactly once; of the others a prefix.
-/// 6. [`Journal::load`] and [`Journal::documents`] show every append up to [`Journal::folded`],
-///    and after opening also all that was recovered. Whoever loads a wallet must know that all its
-///    appends are folded (or were recovered): see [`Journal::settle`].
-/// 7. The same holds for [`Journal::notes`], [`Journal::orders`], [`Journal::checkout`],
-///    [`Journal::due`] and [`Journal::buyers`]. They may already show some of what is being folded.
-///    What was appended since the start and is not folded yet is the caller's own to remember; and
-///    how an order stands, only its wallet knows.
-pub trait Journal: Send + Sync + 'static {
-    /// Takes an append in. `done` may be `None` for events that nobody waits for. An append of no
-    /// events writes nothing: it waits for all before it, and has the last one's ticket.
-    fn append(&self, append: Append, done: Option<Done>) -> Result<Ticket, Refused>;
-
-    /// Every append up to this ticket is durable.
-    fn durable(&self) -> Ticket;
-
-    /// Every append up to this ticket is folded into the state that [`Journal::load`] reads.
+/// 1. [`Books::load`], [`Books::documents`] and [`Books::notes`] show every append up to
+///    [`Books::folded`], and after opening all that was recovered. Whoever loads a wallet must know
+///    that all its appends are folded: see [`Books::settle`].
+/// 2. Look-ups ([`Books::stretch`], [`Books::find`]) show every append that was taken in, also before
+///    it is durable: how things stand, and whether it may be told, only the wallet knows.
+pub trait Books: Send + Sync + 'static {
+    /// Every append up to this ticket is folded.
     fn folded(&self) -> Ticket;
-
-    /// Why appends would be refused now, if they would.
-    fn refusing(&self) -> Option<Refused>;
-
-    /// Events taken in and not folded yet.
-    fn backlog(&self) -> u64;
 
     /// Asks for a fold soon, without waiting.
     fn fold_soon(&self);
@@ -156,14 +167,14 @@ pub trait Journal: Send + Sync + 'static {
     /// Waits (blocking) until everything taken in so far is durable and folded.
     fn settle(&self) -> Result<(), Error>;
 
+    /// Whose snapshots may be taken from memory, for as long as it is there.
+    fn follow(&self, awake: Weak<dyn Awake>);
+
     /// The wallet stored under `key`.
     fn load(&self, key: &WalletKey) -> Result<Option<Stored>, Error>;
 
     /// The history of a wallet that was just created and has nothing stored.
     fn new_history(&self, key: &WalletKey) -> Arc<dyn History>;
-
-    /// The wallet that a code opens, where the code is not the one it was created with.
-    fn alias(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error>;
 
     /// The whole catalog, each document in its latest form. For start-up.
     fn documents(&self) -> Result<Vec<Document>, Error>;
@@ -172,42 +183,33 @@ pub trait Journal: Send + Sync + 'static {
     /// start-up: all of them are read into memory.
     fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error>;
 
-    /// At most `limit` orders of a project, checkouts and renewals alike, the newest first: those
-    /// strictly before a place, or the newest of all. Fewer than `limit`: there are no more. A page
-    /// asked for with the last place of the page before it continues that one, however many orders
-    /// were placed meanwhile.
-    fn orders(
+    /// At most `limit` entries of a look-up, in the stretch's order.
+    fn stretch(
         &self,
-        project: ProjectId,
-        before: Option<(Timestamp, OrderSerial)>,
+        look_up: LookUp,
+        stretch: &Stretch,
         limit: usize,
-    ) -> Result<Vec<OrderPlace>, Error>;
+    ) -> Result<Vec<(Key, Value)>, Error>;
 
-    /// The order that a checkout session of the provider is for.
-    fn checkout(&self, project: ProjectId, checkout: &CheckoutId)
-    -> Result<Option<OrderId>, Error>;
+    /// What a look-up has under a key.
+    fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error>;
+}
 
-    /// At most `limit` pending orders of a project that expire at `until` or earlier, the soonest
-    /// first: those strictly after a place, or from the first. Fewer than `limit`: there are no
-    /// more. Pending as of the folding: whoever acts on one asks its wallet first.
-    fn due(
-        &self,
-        project: ProjectId,
-        after: Option<(Timestamp, OrderSerial)>,
-        until: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<OrderPlace>, Error>;
+/// The log and the books of one data directory.
+#[derive(Clone)]
+pub struct Store {
+    /// What everything goes through.
+    pub log: Arc<dyn Log>,
+    /// What comes of it.
+    pub books: Arc<dyn Books>,
+}
 
-    /// At most `limit` wallets of a project with an order that was paid under this address, by
-    /// key. Capitals do not count. Found by a hash of the address: whoever tells something to its
-    /// owner compares it with the wallet's own.
-    fn buyers(
-        &self,
-        project: ProjectId,
-        email: &Email,
-        limit: usize,
-    ) -> Result<Vec<WalletKey>, Error>;
-
-    /// Takes nothing more in, makes what was taken in durable, and lets go of the disk (blocking).
-    fn close(&self) -> Result<(), Error>;
+impl Store {
+    /// Both in one.
+    pub fn of<T: Log + Books>(both: Arc<T>) -> Self {
+        Self {
+            log: Arc::clone(&both) as Arc<dyn Log>,
+            books: both,
+        }
+    }
 }

@@ -16,9 +16,10 @@
 use sha2::{Digest, Sha256};
 
 use crate::{
-    codec::{Append, Logged, decode_events},
     contract::Error,
     database::failed,
+    format::item,
+    logged::{Append, Logged, decode_events},
 };
 
 /// The version of the frame's layout.
@@ -50,6 +51,14 @@ pub(crate) struct Cut {
     pub bytes: usize,
     pub appends: u32,
     pub events: u64,
+}
+
+impl Cut {
+    /// Bytes of the events themselves.
+    pub(crate) const fn payload_bytes(&self) -> u64 {
+        let heads = (self.appends as usize).saturating_mul(APPEND_HEADER_BYTES);
+        self.bytes.saturating_sub(heads) as u64
+    }
 }
 
 /// A frame as read, its checksum verified.
@@ -122,6 +131,15 @@ pub(crate) fn hash(frame: &[u8]) -> [u8; 32] {
 
 /// Reads a frame and verifies its checksum. `Err`: why these bytes are not a frame.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Frame<'_>, Error> {
+    read_head(bytes, true)
+}
+
+/// Reads a frame whose checksum was made or verified in this process.
+pub(crate) fn decode_checked(bytes: &[u8]) -> Result<Frame<'_>, Error> {
+    read_head(bytes, false)
+}
+
+fn read_head(bytes: &[u8], check: bool) -> Result<Frame<'_>, Error> {
     let mut reader = Reader(bytes);
     let (Some([version]), Some(length), Some(crc)) =
         (reader.take::<1>(), reader.take::<4>(), reader.take::<4>())
@@ -131,7 +149,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Frame<'_>, Error> {
     if u32::from_be_bytes(length) as usize != bytes.len() {
         return Err(damaged("its length is not what it says"));
     }
-    if checksum(bytes) != Some(u32::from_be_bytes(crc)) {
+    if check && checksum(bytes) != Some(u32::from_be_bytes(crc)) {
         return Err(damaged("its checksum does not match"));
     }
     // Only after the checksum: what is sound and of another version is no damage.
@@ -164,8 +182,30 @@ impl Frame<'_> {
     pub(crate) fn events(&self) -> Result<Vec<Logged>, Error> {
         let mut events = Vec::new();
         self.each_append(|bytes, count| {
-            events.append(&mut decode_events(bytes, count.into())?);
+            let mut some = decode_events(bytes)?;
+            if some.len() != usize::from(count) {
+                return Err(damaged("an append has another number of events than it says"));
+            }
+            events.append(&mut some);
             Ok(())
+        })?;
+        Ok(events)
+    }
+
+    /// How many events, and that each of them is whole.
+    pub(crate) fn count(&self) -> Result<u64, Error> {
+        let mut events = 0_u64;
+        self.each_append(|append, count| {
+            let (mut rest, mut some) = (append, 0_u16);
+            while !rest.is_empty() {
+                (_, rest) = item::split(rest)?;
+                some = some.saturating_add(1);
+            }
+            events = events.saturating_add(some.into());
+            match some == count {
+                true => Ok(()),
+                false => Err(damaged("an append has another number of events than it says")),
+            }
         })?;
         Ok(events)
     }

@@ -1,18 +1,21 @@
-//! Where Scrip's books are kept: a journal that everything goes through, and the state folded from
+//! Where everything is kept: the log that all of it goes through, and the books that are folded from
 //! it. The only crate that names sled; `codec.rs` is the only file that names bincode.
 
 mod checkpoint;
-pub mod codec;
+mod codec;
 mod commit;
 pub mod contract;
 mod database;
 mod fold;
+mod format;
 mod frame;
 #[cfg(test)]
 mod golden_tests;
 mod guard;
 mod index;
 mod lock;
+mod logged;
+pub mod lookups;
 pub mod memory;
 mod options;
 mod progress;
@@ -22,14 +25,15 @@ mod rounds;
 mod shared;
 mod space;
 mod store;
-mod tail;
 pub mod verify;
 mod watermark;
 
-pub use codec::{Append, Logged, Note};
+pub use logged::{Append, Logged, Note};
 pub use contract::{
-    Done, Error, History, Journal, KeptNote, OrderPlace, Outcome, Refused, Stored, Ticket,
+    Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Outcome, Refused, Store, Stored,
+    Ticket,
 };
+pub use lookups::OrderPlace;
 pub use memory::MemoryJournal;
 pub use options::{Completions, Faults, OnFatal, Options, Step};
 pub use store::SledJournal;

@@ -1,4 +1,4 @@
-//! The journal's contract without a disk, for tests of what stands on it. "Durable" means kept
+//! The log's and the books' contracts without a disk, for tests of what stands on them. "Durable" means kept
 //! across [`MemoryJournal::reopen`]; durability and folding can be held back, and the log can be
 //! made to fail, so that a test can stand between any two moments.
 //!
@@ -9,22 +9,18 @@ mod books;
 
 use std::sync::{Arc, Weak};
 
-use domain::{
-    catalog::Document,
-    history::Record,
-    id::{CodeHash, OrderId, OrderSerial, ProjectId, WalletKey},
-    text::{CheckoutId, Email},
-    time::Timestamp,
-};
+use domain::{catalog::Document, history::Record, id::WalletKey};
 use parking_lot::{Condvar, Mutex};
 
+use self::books::Folded;
 use crate::{
-    codec::{Append, decode_events},
     contract::{
-        Done, Error, History, Journal, KeptNote, OrderPlace, Outcome, Refused, Stored, Ticket,
+        Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Outcome, Refused, Stored,
+        Ticket,
     },
+    logged::{Append, decode_events},
+    lookups::{Key, LookUp, Stretch, Value, fresh::Fresh},
 };
-use books::Books;
 
 struct Queued {
     append: Append,
@@ -42,9 +38,9 @@ struct State {
     recovered: usize,
     /// Appends of `log` in `books`.
     folded: usize,
-    books: Books,
-    /// Events taken in and not folded.
-    backlog: u64,
+    books: Folded,
+    /// What was taken in and is not folded.
+    backlog: Backlog,
     holding: bool,
     holding_folds: bool,
     /// Someone is answering: another who finds more to answer leaves it to them.
@@ -56,6 +52,8 @@ struct State {
 /// A journal in memory.
 pub struct MemoryJournal {
     state: Arc<Mutex<State>>,
+    /// What the folded look-ups do not have yet.
+    fresh: Fresh,
     /// Something became durable, was folded, or failed.
     moved: Condvar,
 }
@@ -72,6 +70,7 @@ impl MemoryJournal {
     pub fn new() -> Self {
         Self {
             state: Arc::default(),
+            fresh: Fresh::default(),
             moved: Condvar::new(),
         }
     }
@@ -87,6 +86,7 @@ impl MemoryJournal {
         state.fold()?;
         Ok(Self {
             state: Arc::new(Mutex::new(state)),
+            fresh: Fresh::default(),
             moved: Condvar::new(),
         })
     }
@@ -136,6 +136,7 @@ impl MemoryJournal {
                     return;
                 }
                 let (batch, outcome) = state.advance();
+                self.fresh.folded(state.folded_ticket().0);
                 self.moved.notify_all();
                 if batch.is_empty() {
                     return;
@@ -161,6 +162,10 @@ impl State {
 
     fn durable(&self) -> usize {
         self.log.len().saturating_sub(self.recovered)
+    }
+
+    fn folded_ticket(&self) -> Ticket {
+        ticket(self.folded.saturating_sub(self.recovered))
     }
 
     /// Appends ever taken in, also by earlier openings.
@@ -201,10 +206,12 @@ impl State {
             return Ok(());
         }
         for append in self.log.iter().skip(self.folded) {
-            for logged in decode_events(append.bytes(), append.events())? {
+            for logged in decode_events(append.bytes())? {
                 self.books.fold(logged)?;
             }
-            self.backlog = self.backlog.saturating_sub(append.events().into());
+            let Backlog { events, bytes } = &mut self.backlog;
+            *events = events.saturating_sub(append.events().into());
+            *bytes = bytes.saturating_sub(append.bytes().len() as u64);
             self.folded = self.folded.saturating_add(1);
         }
         Ok(())
@@ -215,21 +222,23 @@ fn ticket(appends: usize) -> Ticket {
     Ticket(u64::try_from(appends).unwrap_or(u64::MAX))
 }
 
-impl Journal for MemoryJournal {
-    fn append(&self, append: Append, done: Option<Done>) -> Result<Ticket, Refused> {
+impl Log for MemoryJournal {
+    fn append(&self, mut append: Append, done: Option<Done>) -> Result<Ticket, Refused> {
+        let listed = std::mem::take(&mut append.listed);
+        self.fresh.add(&listed);
         let taken = {
             let mut state = self.state.lock();
-            // What writes nothing only waits: neither a full disk nor a backlog refuses it.
-            let refused = state.refusing().filter(|refused| {
-                append.events() > 0 || matches!(refused, Refused::Poisoned | Refused::Closed)
-            });
-            if let Some(refused) = refused {
+            let refused = state.refusing();
+            if let Some(refused @ (Refused::Poisoned | Refused::Closed)) = refused {
                 return Err(refused);
             }
-            state.backlog = state.backlog.saturating_add(append.events().into());
+            let Backlog { events, bytes } = &mut state.backlog;
+            *events = events.saturating_add(append.events().into());
+            *bytes = bytes.saturating_add(append.bytes().len() as u64);
             state.queued.push(Queued { append, done });
             ticket(state.taken().saturating_sub(state.recovered))
         };
+        self.fresh.appended(listed, taken.0);
         self.deliver();
         Ok(taken)
     }
@@ -238,17 +247,24 @@ impl Journal for MemoryJournal {
         ticket(self.state.lock().durable())
     }
 
-    fn folded(&self) -> Ticket {
-        let state = self.state.lock();
-        ticket(state.folded.saturating_sub(state.recovered))
-    }
-
     fn refusing(&self) -> Option<Refused> {
         self.state.lock().refusing()
     }
 
-    fn backlog(&self) -> u64 {
+    fn backlog(&self) -> Backlog {
         self.state.lock().backlog
+    }
+
+    fn close(&self) -> Result<(), Error> {
+        self.state.lock().refusing = Some(Refused::Closed);
+        self.release();
+        self.state.lock().failure.clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Books for MemoryJournal {
+    fn folded(&self) -> Ticket {
+        self.state.lock().folded_ticket()
     }
 
     fn fold_soon(&self) {
@@ -270,11 +286,13 @@ impl Journal for MemoryJournal {
         }
     }
 
+    /// Everything is replayed here: nobody's snapshot is needed.
+    fn follow(&self, _: Weak<dyn Awake>) {}
+
     fn load(&self, key: &WalletKey) -> Result<Option<Stored>, Error> {
         let state = self.state.lock();
         Ok(state.books.wallet(key).map(|wallet| Stored {
             wallet: wallet.clone(),
-            tail: Vec::new(),
             history: self.new_history(key),
         }))
     }
@@ -286,10 +304,6 @@ impl Journal for MemoryJournal {
         })
     }
 
-    fn alias(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
-        Ok(self.state.lock().books.alias(code))
-    }
-
     fn documents(&self) -> Result<Vec<Document>, Error> {
         Ok(self.state.lock().books.documents())
     }
@@ -298,46 +312,34 @@ impl Journal for MemoryJournal {
         Ok(self.state.lock().books.notes(prefix))
     }
 
-    fn orders(
+    fn stretch(
         &self,
-        project: ProjectId,
-        before: Option<(Timestamp, OrderSerial)>,
+        look_up: LookUp,
+        stretch: &Stretch,
         limit: usize,
-    ) -> Result<Vec<OrderPlace>, Error> {
-        Ok(self.state.lock().books.orders(project, before, limit))
+    ) -> Result<Vec<(Key, Value)>, Error> {
+        let state = self.state.lock();
+        let entries = state.books.entries(look_up);
+        let entry = |(key, value): (&Key, &Value)| Ok((key.clone(), value.clone()));
+        let over = |stored: &mut dyn Iterator<Item = _>| {
+            self.fresh.over(look_up, stretch, limit, stored)
+        };
+        match stretch {
+            Stretch::From(from) => over(&mut entries.filter(|(key, _)| *key >= from).map(entry)),
+            Stretch::Before(to) => {
+                over(&mut entries.rev().filter(|(key, _)| *key < to).map(entry))
+            }
+        }
     }
 
-    fn checkout(
-        &self,
-        project: ProjectId,
-        checkout: &CheckoutId,
-    ) -> Result<Option<OrderId>, Error> {
-        Ok(self.state.lock().books.checkout(project, checkout))
-    }
-
-    fn due(
-        &self,
-        project: ProjectId,
-        after: Option<(Timestamp, OrderSerial)>,
-        until: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<OrderPlace>, Error> {
-        Ok(self.state.lock().books.due(project, after, until, limit))
-    }
-
-    fn buyers(
-        &self,
-        project: ProjectId,
-        email: &Email,
-        limit: usize,
-    ) -> Result<Vec<WalletKey>, Error> {
-        Ok(self.state.lock().books.buyers(project, email, limit))
-    }
-
-    fn close(&self) -> Result<(), Error> {
-        self.state.lock().refusing = Some(Refused::Closed);
-        self.release();
-        self.state.lock().failure.clone().map_or(Ok(()), Err)
+    fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
+        if let Some(fresh) = self.fresh.find(look_up, key) {
+            return Ok(fresh);
+        }
+        let state = self.state.lock();
+        let mut entries = state.books.entries(look_up);
+        let found = entries.find(|(known, _)| ***known == *key);
+        Ok(found.map(|(_, value)| value.clone()))
     }
 }
 
@@ -358,8 +360,10 @@ impl MemoryHistory {
 
 impl History for MemoryHistory {
     fn folded(&self) -> u64 {
-        self.records(|records| records.last().map_or(0, |record| record.seq))
-            .unwrap_or(0)
+        self.state.upgrade().map_or(0, |state| {
+            let state = state.lock();
+            state.books.wallet(&self.key).map_or(0, |wallet| wallet.version)
+        })
     }
 
     fn find(&self, hash: u64, matches: &dyn Fn(&Record) -> bool) -> Result<Option<Record>, Error> {
@@ -369,7 +373,7 @@ impl History for MemoryHistory {
                 .is_some_and(|lookup| lookup.hash(&self.key) == hash)
                 && matches(record)
         };
-        self.records(|records| records.iter().find(found).cloned())
+        self.records(|records| records.iter().rev().find(found).cloned())
     }
 
     fn before(&self, seq: u64, limit: usize) -> Result<Vec<Record>, Error> {

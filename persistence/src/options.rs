@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use crate::contract::{Done, Outcome};
+use crate::contract::{Backlog, Done, Outcome};
 
 /// Runs what waited for a group commit, in the order given. Called by the log's own thread: it
 /// should hand the work on rather than do it.
@@ -20,15 +20,16 @@ pub struct Options {
     pub cache_bytes: u64,
     /// How often sled collects garbage, in milliseconds. Durability does not hang on it.
     pub flush_every_ms: u64,
-    /// Fold once this many events wait, and at most about this many at a time.
-    pub checkpoint_events: u64,
-    /// Fold about this many bytes of events at a time: they are in memory together. Usual events
-    /// are small; that many notes may be gigabytes.
-    pub checkpoint_bytes: usize,
+    /// Fold once so much waits, and at most about so much at a time: it is in memory together.
+    pub checkpoint: Backlog,
     /// Fold after this long when fewer wait.
     pub checkpoint_interval: Duration,
-    /// Refuse appends while this many events wait to be folded.
-    pub backlog_limit: u64,
+    /// Refuse appends while so much waits to be folded. Awake wallets keep as much in memory.
+    pub backlog_limit: Backlog,
+    /// Refuse appends while so many bytes wait for the log's thread: the disk has stalled.
+    pub queue_bytes: usize,
+    /// Bytes of durable frames that are kept in memory until they are folded; others are read again.
+    pub frame_bytes: u64,
     /// Refuse appends while less than this is free on the disk, in bytes.
     pub min_free_bytes: u64,
     /// Run also where writes cannot be made to survive a power cut.
@@ -49,10 +50,17 @@ impl Options {
             dir: dir.into(),
             cache_bytes: 16 << 20,
             flush_every_ms: 200,
-            checkpoint_events: 256 * 1024,
-            checkpoint_bytes: 128 << 20,
+            checkpoint: Backlog {
+                events: 256 * 1024,
+                bytes: 64 << 20,
+            },
             checkpoint_interval: Duration::from_secs(5),
-            backlog_limit: 1_000_000,
+            backlog_limit: Backlog {
+                events: 1_000_000,
+                bytes: 256 << 20,
+            },
+            queue_bytes: 64 << 20,
+            frame_bytes: 64 << 20,
             min_free_bytes: 256 << 20,
             allow_unsynced: false,
             completions: Arc::new(|waiting| {

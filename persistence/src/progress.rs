@@ -3,28 +3,37 @@
 
 use std::{
     collections::VecDeque,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::{contract::Refused, frame::Place};
+use crate::{contract::Backlog, frame::Place};
 
 /// A durable frame that is not folded yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unfolded {
-    pub lsn: u64,
+    pub place: Place,
+    /// The frame before it.
+    pub before: [u8; 32],
     pub events: u64,
+    /// Its bytes.
+    pub length: u64,
     /// The last ticket in it; 0 when it was recovered.
     pub ticket: u64,
+    /// The frame itself, unless too much is in memory already.
+    pub frame: Option<Arc<[u8]>>,
 }
 
 #[derive(Default)]
 struct State {
     frames: VecDeque<Unfolded>,
-    /// Events in `frames`.
-    events: u64,
+    /// What is in `frames`.
+    waiting: Backlog,
     /// Since when something waits to be folded.
     since: Option<Instant>,
     /// Someone waits for this ticket, and all that was recovered, to be folded.
@@ -37,7 +46,9 @@ struct State {
 /// See the module.
 #[derive(Default)]
 pub(crate) struct Progress {
-    backlog: AtomicU64,
+    /// What was taken in and is not folded.
+    events: AtomicU64,
+    bytes: AtomicU64,
     durable: AtomicU64,
     folded: AtomicU64,
     state: Mutex<State>,
@@ -50,36 +61,40 @@ pub(crate) struct Progress {
 impl Progress {
     /// After opening: the last frame, and those that are not folded.
     pub(crate) fn recovered(head: Place, frames: Vec<Unfolded>) -> Self {
-        let events = frames
-            .iter()
-            .fold(0_u64, |sum, frame| sum.saturating_add(frame.events));
+        let waiting = frames.iter().fold(Backlog::default(), |sum, frame| sum.plus(frame));
         let since = (!frames.is_empty()).then(Instant::now);
         let state = State {
             frames: frames.into(),
-            events,
+            waiting,
             since,
             head,
             ..State::default()
         };
         Self {
-            backlog: AtomicU64::new(events),
+            events: waiting.events.into(),
+            bytes: waiting.bytes.into(),
             state: Mutex::new(state),
             ..Self::default()
         }
     }
 
-    /// Counts events in, unless too many wait already. Called in one order, by the queue.
-    pub(crate) fn admit(&self, events: u32, limit: u64) -> Result<(), Refused> {
-        if self.backlog() >= limit {
-            return Err(Refused::Backlog);
-        }
-        self.backlog.fetch_add(events.into(), Ordering::Relaxed);
-        Ok(())
+    /// Counts an append in.
+    pub(crate) fn taken(&self, events: u32, bytes: usize) {
+        self.events.fetch_add(events.into(), Ordering::Relaxed);
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Events taken in and not folded.
-    pub(crate) fn backlog(&self) -> u64 {
-        self.backlog.load(Ordering::Relaxed)
+    /// What was taken in and is not folded.
+    pub(crate) fn backlog(&self) -> Backlog {
+        Backlog {
+            events: self.events.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Bytes that are durable and not folded.
+    pub(crate) fn waiting_bytes(&self) -> u64 {
+        self.state.lock().waiting.bytes
     }
 
     /// The last durable ticket.
@@ -98,30 +113,30 @@ impl Progress {
     }
 
     /// These frames are durable now, the last of them at `head`.
-    pub(crate) fn made_durable(&self, frames: &[Unfolded], head: Place, enough: u64) {
-        let Some(Unfolded { ticket, .. }) = frames.last().copied() else {
+    pub(crate) fn made_durable(&self, frames: Vec<Unfolded>, head: Place, enough: Backlog) {
+        let Some(ticket) = frames.last().map(|frame| frame.ticket) else {
             return;
         };
         let mut state = self.state.lock();
         let slept = state.frames.is_empty() || state.asked.is_some();
         state.head = head;
         state.since.get_or_insert_with(Instant::now);
-        let before = state.events;
+        let before = state.waiting;
         for frame in frames {
-            state.events = state.events.saturating_add(frame.events);
-            state.frames.push_back(*frame);
+            state.waiting = state.waiting.plus(&frame);
+            state.frames.push_back(frame);
         }
         self.durable.fetch_max(ticket, Ordering::AcqRel);
-        let now_enough = before < enough && state.events >= enough;
+        let now_enough = !before.reaches(enough) && state.waiting.reaches(enough);
         drop(state);
         if slept || now_enough {
             self.work.notify_one();
         }
     }
 
-    /// Waits until there is a reason to fold: `enough` events, the oldest waiting for `interval`,
-    /// or someone asking. The oldest frames, about `enough` events; `None` when stopped.
-    pub(crate) fn next(&self, enough: u64, interval: Duration) -> Option<Vec<Unfolded>> {
+    /// Waits until there is a reason to fold: `enough` of it, the oldest waiting for `interval`,
+    /// or someone asking. The oldest frames, about `enough`; `None` when stopped.
+    pub(crate) fn next(&self, enough: Backlog, interval: Duration) -> Option<Vec<Unfolded>> {
         let mut state = self.state.lock();
         loop {
             if state.stopped {
@@ -131,7 +146,7 @@ impl Progress {
                 None => self.work.wait(&mut state),
                 Some(since) => {
                     let due = state.asked.is_some()
-                        || state.events >= enough
+                        || state.waiting.reaches(enough)
                         || since.elapsed() >= interval;
                     if due {
                         return Some(oldest(&state.frames, enough));
@@ -148,8 +163,10 @@ impl Progress {
         let mut state = self.state.lock();
         for frame in frames {
             state.frames.pop_front();
-            state.events = state.events.saturating_sub(frame.events);
-            self.backlog.fetch_sub(frame.events, Ordering::Relaxed);
+            state.waiting.events = state.waiting.events.saturating_sub(frame.events);
+            state.waiting.bytes = state.waiting.bytes.saturating_sub(frame.length);
+            self.events.fetch_sub(frame.events, Ordering::Relaxed);
+            self.bytes.fetch_sub(frame.length, Ordering::Relaxed);
         }
         let ticket = frames.last().map_or(0, |frame| frame.ticket);
         self.folded.fetch_max(ticket, Ordering::AcqRel);
@@ -184,11 +201,11 @@ impl Progress {
         true
     }
 
-    /// Waits while more than `limit` durable events wait to be folded: under a load that folding
+    /// Waits while more than `limit` of what is durable waits to be folded: under a load that folding
     /// cannot follow, callers are slowed down before anybody has to be turned away.
-    pub(crate) fn make_room(&self, limit: u64) {
+    pub(crate) fn make_room(&self, limit: Backlog) {
         let mut state = self.state.lock();
-        while state.events > limit && !state.stopped {
+        while state.waiting.reaches(limit) && !state.stopped {
             self.folded_more.wait(&mut state);
         }
     }
@@ -206,12 +223,34 @@ impl Progress {
     }
 }
 
-fn oldest(frames: &VecDeque<Unfolded>, enough: u64) -> Vec<Unfolded> {
-    let mut events = 0_u64;
+impl Backlog {
+    fn plus(self, frame: &Unfolded) -> Self {
+        Self {
+            events: self.events.saturating_add(frame.events),
+            bytes: self.bytes.saturating_add(frame.length),
+        }
+    }
+
+    /// Whether it is as much as that, in one way or the other.
+    pub(crate) const fn reaches(self, enough: Self) -> bool {
+        self.events >= enough.events || self.bytes >= enough.bytes
+    }
+
+    /// Five eighths of it.
+    pub(crate) const fn most(self) -> Self {
+        Self {
+            events: (self.events / 8).saturating_mul(5),
+            bytes: (self.bytes / 8).saturating_mul(5),
+        }
+    }
+}
+
+fn oldest(frames: &VecDeque<Unfolded>, enough: Backlog) -> Vec<Unfolded> {
+    let mut sum = Backlog::default();
     let few = frames.iter().take_while(|frame| {
-        let more = events < enough;
-        events = events.saturating_add(frame.events);
+        let more = !sum.reaches(enough);
+        sum = sum.plus(frame);
         more
     });
-    few.copied().collect()
+    few.cloned().collect()
 }

@@ -1,16 +1,16 @@
 //! Where appends wait for the log's thread: one mutex, one buffer that already has the form of a
 //! frame's payload. Pushing copies the events in and hands out a ticket; it never waits for a disk.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use parking_lot::{Condvar, Mutex};
 
 use crate::{
-    codec::Append,
     contract::{Done, Outcome, Refused, Ticket},
     frame,
+    logged::Append,
 };
 
-/// Queued bytes over which appends are shed: the disk has stalled, and memory must not grow.
-const MAX_QUEUED_BYTES: usize = 128 << 20;
 /// Larger buffers are given back after a burst instead of being kept.
 const KEPT_BYTES: usize = 8 << 20;
 
@@ -40,27 +40,22 @@ struct State {
 #[derive(Default)]
 pub(crate) struct Queue {
     state: Mutex<State>,
+    /// Bytes that wait, to be asked without the lock.
+    bytes: AtomicUsize,
     wake: Condvar,
 }
 
 impl Queue {
-    /// Takes an append in. `admit` runs in the order of the tickets and may refuse.
+    /// Takes an append in. `taken` runs in the order of the tickets, for those that write something.
     pub(crate) fn push(
         &self,
         append: &Append,
         done: Option<Done>,
-        admit: impl FnOnce() -> Result<(), Refused>,
+        taken: impl FnOnce(),
     ) -> Result<Ticket, Refused> {
         let mut state = self.state.lock();
         if let Some(refused) = state.stopped {
             return Err(refused);
-        }
-        if state.batch.bytes.len() > MAX_QUEUED_BYTES {
-            return Err(Refused::Backlog);
-        }
-        // What writes nothing is never refused: it only waits.
-        if append.events() > 0 {
-            admit()?;
         }
         if let Some(done) = done {
             state.batch.waiting.push((done, Outcome::Unknown));
@@ -68,7 +63,10 @@ impl Queue {
         // An append of no events only waits for those before it: it has their ticket.
         if append.events() > 0 {
             frame::push(&mut state.batch.bytes, append);
+            self.bytes
+                .store(state.batch.bytes.len(), Ordering::Relaxed);
             state.last = state.last.saturating_add(1);
+            taken();
         }
         let ticket = Ticket(state.last);
         let idle = std::mem::take(&mut state.idle);
@@ -96,6 +94,7 @@ impl Queue {
         spent.before = state.last;
         // The group before this one is a good guess at how many will wait, and growing copies.
         spent.waiting = Vec::with_capacity(state.batch.waiting.len().saturating_mul(2));
+        self.bytes.store(0, Ordering::Relaxed);
         Some(std::mem::replace(&mut state.batch, spent))
     }
 
@@ -113,6 +112,11 @@ impl Queue {
     /// Why nothing is taken in any more, if so.
     pub(crate) fn stopped(&self) -> Option<Refused> {
         self.state.lock().stopped
+    }
+
+    /// Bytes that wait for the log's thread.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
     }
 
     /// The last ticket handed out.

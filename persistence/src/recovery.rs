@@ -10,7 +10,6 @@ use crate::{
     database::failed,
     frame::{self, Place},
     progress::Unfolded,
-    tail::{Builder, Tail},
 };
 
 /// The tree of frames, by sequence number.
@@ -33,8 +32,6 @@ pub(crate) struct Scan {
     pub head: Place,
     /// Sound frames that are not folded.
     pub frames: Vec<Unfolded>,
-    /// What they say.
-    pub tail: Tail,
     /// Frames that are folded and were about to be dropped.
     pub leftover: Vec<u64>,
     /// A last frame that was only half written, and what is wrong with it.
@@ -77,11 +74,9 @@ pub(crate) fn scan(db: &sled::Db, journal: &sled::Tree, mark: Place) -> Result<S
         folded,
         head: folded,
         frames: Vec::new(),
-        tail: Tail::default(),
         leftover: Vec::new(),
         torn: None,
     };
-    let mut tail = Builder::default();
     let mut marked = mark.lsn <= folded.lsn;
     for entry in journal {
         let (key, bytes) = entry.map_err(|error| failed("the log", &error))?;
@@ -115,18 +110,20 @@ pub(crate) fn scan(db: &sled::Db, journal: &sled::Tree, mark: Place) -> Result<S
         if frame.before != scan.head.hash {
             return Err(at(lsn, "it does not follow the frame before it"));
         }
-        let events = frame.events().map_err(|why| at(lsn, &why.to_string()))?;
-        let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
-        tail.add(lsn, events)?;
-        scan.frames.push(Unfolded {
-            lsn,
-            events: count,
-            ticket: 0,
-        });
+        let events = frame.count().map_err(|why| at(lsn, &why.to_string()))?;
+        let before = frame.before;
         scan.head = Place {
             lsn,
             hash: frame::hash(&bytes),
         };
+        scan.frames.push(Unfolded {
+            place: scan.head,
+            before,
+            events,
+            length: bytes.len() as u64,
+            ticket: 0,
+            frame: None,
+        });
         marked |= scan.head == mark;
     }
     if scan.head.lsn < mark.lsn {
@@ -138,7 +135,6 @@ pub(crate) fn scan(db: &sled::Db, journal: &sled::Tree, mark: Place) -> Result<S
     if !marked || (mark.lsn == folded.lsn && mark != folded) {
         return Err(at(mark.lsn, "it is not the one that the watermark names"));
     }
-    scan.tail = tail.finish();
     Ok(scan)
 }
 

@@ -5,7 +5,7 @@
 use std::{
     panic::{self, AssertUnwindSafe},
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
     thread::{self, JoinHandle},
@@ -15,15 +15,15 @@ use std::{
 use parking_lot::{Condvar, Mutex};
 
 use crate::{
-    contract::{Error, Refused},
+    contract::{Awake, Error, Refused},
     database::{Database, words},
     fold::Folded,
     lock::Directory,
     options::Options,
+    lookups::fresh::Fresh,
     progress::Progress,
     queue::Queue,
     space::Space,
-    tail::Tail,
 };
 
 /// How long those who wait for an append may take to hear of a failure before the process is told.
@@ -34,7 +34,6 @@ pub(crate) struct Disk {
     pub database: Database,
     pub journal: sled::Tree,
     pub folded: Folded,
-    pub tail: Tail,
     // Last, so that the directory is free only after everything else is.
     pub _directory: Directory,
 }
@@ -45,6 +44,10 @@ pub(crate) struct Shared {
     pub queue: Queue,
     pub progress: Progress,
     pub space: Space,
+    /// What the stored look-ups do not have yet.
+    pub fresh: Fresh,
+    /// Who may give snapshots.
+    awake: Mutex<Option<Weak<dyn Awake>>>,
     /// The filter is not there and the operator said to run all the same.
     pub unsynced: bool,
     failure: Mutex<Option<String>>,
@@ -60,12 +63,24 @@ impl Shared {
             queue: Queue::default(),
             progress,
             space,
+            fresh: Fresh::default(),
+            awake: Mutex::new(None),
             unsynced,
             failure: Mutex::new(None),
             answered: Mutex::new(false),
             on_answered: Condvar::new(),
             told: AtomicBool::new(false),
         }
+    }
+
+    /// From now on these give snapshots.
+    pub(crate) fn follow(&self, awake: Weak<dyn Awake>) {
+        *self.awake.lock() = Some(awake);
+    }
+
+    /// Who gives snapshots now.
+    pub(crate) fn awake(&self) -> Option<Arc<dyn Awake>> {
+        self.awake.lock().as_ref().and_then(Weak::upgrade)
     }
 
     /// Why the store failed, if it did.

@@ -1,25 +1,26 @@
 //! The journal on sled: puts the parts together and opens and closes them in the right order. What
 //! each part promises is said where it is.
 
-use std::{sync::Arc, thread::JoinHandle};
-
-use domain::{
-    catalog::Document,
-    id::{CodeHash, OrderId, OrderSerial, ProjectId, WalletKey},
-    text::{CheckoutId, Email},
-    time::Timestamp,
+use std::{
+    sync::{Arc, Weak},
+    thread::JoinHandle,
 };
+
+use domain::{catalog::Document, id::WalletKey};
 use parking_lot::{Mutex, RwLock};
 
 use crate::{
-    checkpoint,
-    codec::Append,
-    commit,
-    contract::{Done, Error, History, Journal, KeptNote, OrderPlace, Refused, Stored, Ticket},
+    checkpoint, commit,
+    contract::{
+        Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Refused, Stored, Ticket,
+    },
     database::{self, Database, caught, failed},
     fold::Folded,
+    frame::Place,
     guard,
     lock::Directory,
+    logged::Append,
+    lookups::{Key, LookUp, Stretch, Value},
     options::Options,
     progress::Progress,
     recovery::{self, JOURNAL},
@@ -58,7 +59,8 @@ impl SledJournal {
             Some(options.flush_every_ms),
         )?;
         let watermark = Watermark::open(&directory.watermark())?;
-        let (disk, progress) = recover(directory, database, &watermark)?;
+        let (disk, head) = recover(&options, directory, database, &watermark)?;
+        let progress = Progress::recovered(head, Vec::new());
         let shared = Arc::new(Shared::new(options, progress, space, unsynced));
         let journal = Self {
             shared,
@@ -116,12 +118,13 @@ impl SledJournal {
     }
 }
 
-/// Checks the log, repairs what a crash left, and says where it stands.
+/// Checks the log, repairs what a crash left, folds what was not folded, and says where it stands.
 fn recover(
+    options: &Options,
     directory: Directory,
     database: Database,
     watermark: &Watermark,
-) -> Result<(Disk, Progress), Error> {
+) -> Result<(Disk, Place), Error> {
     let Database { sled, .. } = &database;
     let (journal, folded, scan) = caught(|| {
         let journal = sled
@@ -130,7 +133,6 @@ fn recover(
         let scan = recovery::scan(sled, &journal, watermark.place())?;
         recovery::repair(sled, &journal, &scan)?;
         let folded = Folded::open(sled)?;
-        scan.tail.complete(&folded)?;
         Ok((journal, folded, scan))
     })?;
     tracing::info!(
@@ -139,38 +141,32 @@ fn recover(
         log.unfolded_frames = scan.frames.len(),
         "the log is whole"
     );
-    let progress = Progress::recovered(scan.head, scan.frames);
-    Ok((
-        Disk {
-            database,
-            journal,
-            folded,
-            tail: scan.tail,
-            _directory: directory,
-        },
-        progress,
-    ))
+    let disk = Disk {
+        database,
+        journal,
+        folded,
+        _directory: directory,
+    };
+    caught(|| checkpoint::recovered(options, &disk, &scan.frames))?;
+    Ok((disk, scan.head))
 }
 
-impl Journal for SledJournal {
-    fn append(&self, append: Append, done: Option<Done>) -> Result<Ticket, Refused> {
+impl Log for SledJournal {
+    fn append(&self, mut append: Append, done: Option<Done>) -> Result<Ticket, Refused> {
         let shared = &self.shared;
-        shared.queue.push(&append, done, || {
-            if shared.space.low() {
-                return Err(Refused::DiskFull);
-            }
+        let listed = std::mem::take(&mut append.listed);
+        shared.fresh.add(&listed);
+        let ticket = shared.queue.push(&append, done, || {
             shared
                 .progress
-                .admit(append.events(), shared.options.backlog_limit)
-        })
+                .taken(append.events(), append.bytes().len());
+        })?;
+        shared.fresh.appended(listed, ticket.0);
+        Ok(ticket)
     }
 
     fn durable(&self) -> Ticket {
         Ticket(self.shared.progress.durable())
-    }
-
-    fn folded(&self) -> Ticket {
-        Ticket(self.shared.progress.folded())
     }
 
     fn refusing(&self) -> Option<Refused> {
@@ -181,12 +177,34 @@ impl Journal for SledJournal {
         if shared.space.low() {
             return Some(Refused::DiskFull);
         }
-        let full = shared.progress.backlog() >= shared.options.backlog_limit;
+        let behind = shared.progress.backlog();
+        let full = behind.reaches(shared.options.backlog_limit)
+            || shared.queue.bytes() >= shared.options.queue_bytes;
         full.then_some(Refused::Backlog)
     }
 
-    fn backlog(&self) -> u64 {
+    fn backlog(&self) -> Backlog {
         self.shared.progress.backlog()
+    }
+
+    fn close(&self) -> Result<(), Error> {
+        self.shared.queue.stop(Refused::Closed);
+        let mut threads = self.threads.lock();
+        let mut threads = threads.drain(..);
+        // The log's thread first: it drains the queue, and the watermark is written after it.
+        if let Some(log) = threads.next() {
+            join(log);
+        }
+        self.shared.progress.stop();
+        self.stop_rounds.stop();
+        threads.for_each(join);
+        self.let_go()
+    }
+}
+
+impl Books for SledJournal {
+    fn folded(&self) -> Ticket {
+        Ticket(self.shared.progress.folded())
     }
 
     fn fold_soon(&self) {
@@ -202,13 +220,13 @@ impl Journal for SledJournal {
         }
     }
 
+    fn follow(&self, awake: Weak<dyn Awake>) {
+        self.shared.follow(awake);
+    }
+
     fn load(&self, key: &WalletKey) -> Result<Option<Stored>, Error> {
         let disk = self.disk()?;
-        caught(|| {
-            // The frames first: one that is folded and dropped in between is in what is stored.
-            let events = disk.tail.events(key, &disk.journal)?;
-            disk.folded.load(key, events)
-        })
+        caught(|| disk.folded.load(key))
     }
 
     fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {
@@ -218,87 +236,36 @@ impl Journal for SledJournal {
         }
     }
 
-    fn alias(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
-        let disk = self.disk()?;
-        match disk.tail.alias(code) {
-            Some(key) => Ok(Some(key)),
-            None => caught(|| disk.folded.alias(code)),
-        }
-    }
-
     fn documents(&self) -> Result<Vec<Document>, Error> {
         let disk = self.disk()?;
-        // The folded ones first would miss what is folded and dropped in between; the tail keeps
-        // its documents until all of them are folded.
-        let recovered = disk.tail.documents();
-        let folded = caught(|| disk.folded.documents())?;
-        Ok(recovered.over(folded))
+        caught(|| disk.folded.documents())
     }
 
     fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error> {
         let disk = self.disk()?;
-        // As with documents: the tail keeps its notes until all of them are folded.
-        let recovered = disk.tail.notes(prefix);
-        let folded = caught(|| disk.folded.notes(prefix))?;
-        Ok(recovered.over(folded))
+        caught(|| disk.folded.notes(prefix))
     }
 
-    fn orders(
+    fn stretch(
         &self,
-        project: ProjectId,
-        before: Option<(Timestamp, OrderSerial)>,
+        look_up: LookUp,
+        stretch: &Stretch,
         limit: usize,
-    ) -> Result<Vec<OrderPlace>, Error> {
+    ) -> Result<Vec<(Key, Value)>, Error> {
         let disk = self.disk()?;
-        let look = |over: &_| disk.folded.orders(over, project, before, limit);
-        caught(|| disk.tail.with_orders(look))
+        caught(|| {
+            let stored = disk.folded.stretch(look_up, stretch);
+            self.shared.fresh.over(look_up, stretch, limit, stored)
+        })
     }
 
-    fn checkout(
-        &self,
-        project: ProjectId,
-        checkout: &CheckoutId,
-    ) -> Result<Option<OrderId>, Error> {
-        let disk = self.disk()?;
-        let look = |over: &_| disk.folded.checkout(over, project, checkout);
-        caught(|| disk.tail.with_orders(look))
-    }
-
-    fn due(
-        &self,
-        project: ProjectId,
-        after: Option<(Timestamp, OrderSerial)>,
-        until: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<OrderPlace>, Error> {
-        let disk = self.disk()?;
-        let look = |over: &_| disk.folded.due(over, project, after, until, limit);
-        caught(|| disk.tail.with_orders(look))
-    }
-
-    fn buyers(
-        &self,
-        project: ProjectId,
-        email: &Email,
-        limit: usize,
-    ) -> Result<Vec<WalletKey>, Error> {
-        let disk = self.disk()?;
-        let look = |over: &_| disk.folded.buyers(over, project, email, limit);
-        caught(|| disk.tail.with_orders(look))
-    }
-
-    fn close(&self) -> Result<(), Error> {
-        self.shared.queue.stop(Refused::Closed);
-        let mut threads = self.threads.lock();
-        let mut threads = threads.drain(..);
-        // The log's thread first: it drains the queue, and the watermark is written after it.
-        if let Some(log) = threads.next() {
-            join(log);
+    fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
+        // What is not folded yet first: what is folded in between is then stored.
+        if let Some(fresh) = self.shared.fresh.find(look_up, key) {
+            return Ok(fresh);
         }
-        self.shared.progress.stop();
-        self.stop_rounds.stop();
-        threads.for_each(join);
-        self.let_go()
+        let disk = self.disk()?;
+        caught(|| disk.folded.find(look_up, key))
     }
 }
 

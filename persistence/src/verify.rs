@@ -1,19 +1,13 @@
 //! Re-reads everything that is stored, with the server stopped: the chain of frames, every record,
 //! and whether the unfolded events fit the state they will be folded into. It repairs nothing.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs, io,
-    path::Path,
-};
-
-use domain::{id::WalletKey, wallet::Event};
+use std::{fs, io, path::Path};
 
 use crate::{
-    codec::Logged,
     contract::Error,
     database::{self, Database, caught, failed},
-    fold::Folded,
+    fold::{Folded, Unfolded},
+    format::item::{self, Item},
     frame, guard,
     lock::{Directory, unusable},
     recovery::{self, JOURNAL, Scan},
@@ -83,11 +77,11 @@ fn read(directory: &Directory, report: &mut Report) -> Result<(), Error> {
             .open_tree(JOURNAL)
             .map_err(|error| failed("the log", &error))?;
         let folded = Folded::open(&sled)?;
-        let mut unfolded = BTreeSet::new();
+        let mut unfolded = Unfolded::new();
         match recovery::scan(&sled, &journal, watermark.place()) {
             Ok(scan) => {
                 count(&scan, report);
-                unfolded = replay(&scan, &journal, &folded, report)?;
+                unfolded = by_wallet(&scan, &journal)?;
             }
             Err(error) => report.problem(&error),
         }
@@ -102,45 +96,27 @@ fn count(scan: &Scan, report: &mut Report) {
     }
 }
 
-/// Every unfolded event must fit its wallet. The wallets that have some.
-fn replay(
-    scan: &Scan,
-    journal: &sled::Tree,
-    folded: &Folded,
-    report: &mut Report,
-) -> Result<BTreeSet<WalletKey>, Error> {
+/// Entries of unfolded frames.
+fn by_wallet(scan: &Scan, journal: &sled::Tree) -> Result<Unfolded, Error> {
     if let Some((lsn, why)) = &scan.torn {
         tracing::warn!(log.lsn = lsn, error = %why, "the next start removes a torn last frame");
     }
-    let mut unfolded = BTreeSet::new();
-    for (key, events) in by_wallet(scan, journal)? {
-        unfolded.insert(key);
-        if let Err(error) = folded.load(&key, events) {
-            report.problems.push(format!("{key:?}: {error}"));
-        }
-    }
-    Ok(unfolded)
-}
-
-fn by_wallet(
-    scan: &Scan,
-    journal: &sled::Tree,
-) -> Result<BTreeMap<WalletKey, Vec<(u64, Event)>>, Error> {
-    let mut wallets = BTreeMap::<_, Vec<_>>::new();
+    let mut wallets = Unfolded::new();
     for unfolded in &scan.frames {
-        let Some(bytes) = frame::read(journal, unfolded.lsn)? else {
+        let Some(bytes) = frame::read(journal, unfolded.place.lsn)? else {
             continue;
         };
-        for logged in frame::decode(&bytes)?.events()? {
-            if let Logged::Wallet {
-                key,
-                version,
-                event,
-            } = logged
-            {
-                wallets.entry(key).or_default().push((version, event));
+        frame::decode(&bytes)?.each_append(|append, _| {
+            let mut rest = append;
+            while !rest.is_empty() {
+                let (item, after) = item::split(rest)?;
+                rest = after;
+                if let Item::Wallet(key, entry) = item {
+                    wallets.entry(key).or_default().push(entry.into());
+                }
             }
-        }
+            Ok(())
+        })?;
     }
     Ok(wallets)
 }

@@ -71,7 +71,7 @@ impl Wallet {
         Ok(fact.map(|fact| {
             self.records = self.records.saturating_add(1);
             Record {
-                seq: self.records,
+                seq: self.version,
                 at,
                 fact,
             }
@@ -81,7 +81,7 @@ impl Wallet {
     fn change(&mut self, at: Timestamp, change: Change) -> Result<Option<Fact>, Corrupt> {
         match change {
             Change::Created(_) => Err(Corrupt("a wallet is created twice")),
-            Change::CodeRotated { hash, sealed } => {
+            Change::CodeRotated { hash, sealed, .. } => {
                 self.owner = super::Owner::Code { hash, sealed };
                 Ok(None)
             }
@@ -187,8 +187,8 @@ impl Wallet {
             }
             Change::OrderPlaced(placed) => self.order_placed(at, *placed),
             Change::OrderPaid(paid) => self.order_paid(at, *paid),
-            Change::OrderFailed { order } => self.order_closed(order, Stage::Failed),
-            Change::OrderExpired { order } => self.order_closed(order, Stage::Expired),
+            Change::OrderFailed(closed) => self.order_closed(closed.order, Stage::Failed),
+            Change::OrderExpired(closed) => self.order_closed(closed.order, Stage::Expired),
             Change::OrderReversed {
                 order,
                 reversal,

@@ -1,7 +1,9 @@
 //! What time did to a wallet since it was last touched: holds, lots and orders expire, free grants
 //! fall due. A sleeping wallet costs nothing; whoever touches it applies these events first.
 
-use super::{Change, Event, FreeGrantRule, Owner, Wallet, account::FreeMark};
+use super::{
+    Change, Event, FreeGrantRule, Owner, Wallet, account::FreeMark, event::OrderClosed,
+};
 use crate::{
     amount::Amount,
     id::{HoldId, OrderSerial, ProductId},
@@ -65,7 +67,11 @@ impl Wallet {
                 lot,
                 amount: Amount::new(credits)?,
             },
-            Due::Order(order) => Change::OrderExpired { order },
+            Due::Order(order) => Change::OrderExpired(OrderClosed {
+                order,
+                project: self.project,
+                expires_at: at,
+            }),
         };
         Some(Event {
             at: self.date(at),

@@ -44,6 +44,8 @@ pub struct Created {
 pub struct OrderPlaced {
     /// Names it within the wallet.
     pub order: OrderSerial,
+    /// The wallet's project.
+    pub project: ProjectId,
     /// Why it is there.
     pub kind: OrderKind,
     /// What it buys.
@@ -61,6 +63,10 @@ pub struct OrderPlaced {
 pub struct OrderPaid {
     /// Which.
     pub order: OrderSerial,
+    /// The wallet's project.
+    pub project: ProjectId,
+    /// When it would have expired.
+    pub expires_at: Timestamp,
     /// What was charged, in the currency's minor unit.
     pub amount_cents: i64,
     /// Credits for it; 0: none.
@@ -77,6 +83,17 @@ pub struct OrderPaid {
     pub customer: Option<CustomerId>,
     /// The buyer's address.
     pub email: Option<Email>,
+}
+
+/// A pending order came to an end without a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderClosed {
+    /// Which.
+    pub order: OrderSerial,
+    /// The wallet's project.
+    pub project: ProjectId,
+    /// When it expires.
+    pub expires_at: Timestamp,
 }
 
 /// What there is to tell about a subscription.
@@ -115,6 +132,8 @@ pub enum Change {
         hash: CodeHash,
         /// The new code, encrypted.
         sealed: Box<[u8]>,
+        /// How the code that it replaces was found.
+        former: Option<CodeHash>,
     },
     /// A period's free credits.
     FreeGranted {
@@ -216,15 +235,9 @@ pub enum Change {
     /// An order was paid and fulfilled.
     OrderPaid(Box<OrderPaid>),
     /// A pending order's payment failed.
-    OrderFailed {
-        /// Which.
-        order: OrderSerial,
-    },
+    OrderFailed(OrderClosed),
     /// A pending order was not paid in time.
-    OrderExpired {
-        /// Which.
-        order: OrderSerial,
-    },
+    OrderExpired(OrderClosed),
     /// Money went back to the buyer, or is disputed, or no longer is. Also of an order that is not
     /// known yet.
     OrderReversed {

@@ -11,6 +11,7 @@ pub mod credit;
 pub mod deduct;
 mod draft;
 pub mod event;
+mod faults;
 pub mod feature;
 pub mod hold;
 pub mod order;

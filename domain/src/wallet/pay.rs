@@ -93,7 +93,11 @@ impl Wallet {
         draft.fulfil(order, payment, billing.as_ref());
         if self.owner == Owner::Order {
             let MintedCode { hash, sealed } = code;
-            draft.push(Change::CodeRotated { hash, sealed });
+            draft.push(Change::CodeRotated {
+                hash,
+                sealed,
+                former: None,
+            });
         }
         if let (Some(billing), Some(known)) = (billing, draft.wallet.order(order)) {
             let terms = known.terms.clone();
@@ -120,14 +124,18 @@ impl Draft {
         let credits = order.terms.credits.min(room).max(0);
         let credits_expire_at = order.terms.credits_expire_at(self.now);
         let reversal = order.reversal;
+        let known_email = order.email.clone();
         let Payment {
             amount_cents,
             payment,
             customer,
             email,
         } = payment;
+        let (project, expires_at) = (self.wallet.project, order.expires_at);
         self.push(Change::OrderPaid(Box::new(OrderPaid {
             order: serial,
+            project,
+            expires_at,
             amount_cents: amount_cents.max(0),
             credits,
             credits_expire_at,
@@ -135,7 +143,7 @@ impl Draft {
             invoice: billing.and_then(|billing| billing.invoice.clone()),
             subscription: billing.map(|billing| billing.subscription.clone()),
             customer,
-            email,
+            email: email.or(known_email),
         })));
         let credits = self.wallet.moved_by(serial, reversal);
         if credits != 0 {

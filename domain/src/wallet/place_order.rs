@@ -69,6 +69,7 @@ impl Draft {
         let expires_at = self.now.plus_seconds(PENDING_SECONDS);
         self.push(Change::OrderPlaced(Box::new(OrderPlaced {
             order,
+            project: self.wallet.project,
             kind,
             terms,
             checkout,

@@ -1,209 +1,303 @@
-//! Folding the events of one wallet: pages, runs, parts and directory first, then what they
-//! replace, then the wallet's record, all of it new at once. Interrupted anywhere, the wallet is
-//! as before, and its events are folded again.
+//! Folding the entries of one wallet: pages, runs, parts and directory first, then what they replace,
+//! then the wallet's record, all of it new at once. Interrupted anywhere, the wallet is as before, and
+//! its entries are folded again. Nothing is replayed where the awake wallet gives its snapshot.
 
 use std::cmp::Ordering;
 
-use domain::{
-    history::Record,
-    id::{CodeHash, WalletKey},
-    wallet::{Change, Event, Wallet},
-};
+use domain::{id::WalletKey, wallet::Wallet};
 
 use super::{
-    catalog, directory,
-    orders::{self, Changes},
-    pages::Ledger,
+    Tools, directory,
+    events::Of,
+    pages::{self, From, Writer},
     retire::{self, List, Retired},
     store::{Store, damaged},
     wallet_record::{Spill, WalletRecord},
 };
 use crate::{
-    contract::Error,
-    index::{Key, MAX_SEQ, merge, pack, run::sorted, slot::Slots},
+    contract::{Error, Ticket},
+    format::{
+        encode_wallet,
+        entry::{self, Entry},
+    },
+    index::{Key, MAX_VERSION, merge},
+    lookups::{self, AllChanges},
 };
 
-/// What became of a wallet's events.
-pub(super) enum Folded {
-    /// All of them were folded before.
-    Nothing,
-    /// The record is new; what it no longer names.
-    New(Option<List>),
-}
+/// So many events may follow a snapshot and be replayed when the wallet wakes.
+const MAX_REPLAYED: u64 = 512;
+/// Of a large wallet more may: its snapshot is written once for so many of its bytes per event.
+const SNAPSHOT_BYTES_PER_EVENT: u64 = 64;
 
-/// Replays one logged event, unless the state has it already; the new state and its record.
+/// Replays one entry, unless the state has it already.
 pub(super) fn replay(
     wallet: Option<Wallet>,
     key: WalletKey,
-    version: u64,
-    event: Event,
-) -> Result<(Option<Wallet>, Option<Record>), Error> {
+    entry: &Entry<'_>,
+) -> Result<Wallet, Error> {
     let current = wallet.as_ref().map_or(0, |wallet| wallet.version);
-    match version.cmp(&current.saturating_add(1)) {
-        Ordering::Less => Ok((wallet, None)),
-        Ordering::Equal => {
-            let (wallet, record) = Wallet::replay(wallet, key, event)?;
-            Ok((Some(wallet), record))
+    match (entry.version.cmp(&current.saturating_add(1)), wallet) {
+        (Ordering::Less, Some(wallet)) => Ok(wallet),
+        (Ordering::Equal, wallet) => {
+            let (wallet, record) = Wallet::replay(wallet, key, entry.said()?.event)?;
+            if record.is_some() == entry.has_record() {
+                return Ok(wallet);
+            }
+            Err(damaged(format!(
+                "{key:?}: entry {} says otherwise than its event",
+                entry.version
+            )))
         }
-        Ordering::Greater => Err(damaged(format!(
-            "{key:?} is at version {current}, and its next event is number {version}"
+        _ => Err(damaged(format!(
+            "{key:?} is at version {current}, and its next event is number {}",
+            entry.version
         ))),
     }
 }
 
-/// Folds the events of one wallet, in log order. Adds what they say of orders, also where they were
-/// folded before: what is made of it may not have been stored.
-pub(super) fn wallet(
-    slots: &Slots,
-    number: u32,
+/// An awake wallet's state at some version, and the append that has to be durable before it may be
+/// stored.
+pub(super) struct Snapshot {
+    bytes: Vec<u8>,
+    version: u64,
+    last: Ticket,
+}
+
+/// A wallet between its entries' way into pages and its record.
+pub(super) struct Pending {
     key: WalletKey,
-    changes: &mut Changes,
-    events: impl Iterator<Item = Result<(u64, Event), Error>>,
-) -> Result<Folded, Error> {
-    let store = slots.store();
-    let (mut stored, mut wallet) = match WalletRecord::read(store, &key)? {
-        Some(stored) => {
-            let wallet = stored.wallet(store, &key)?;
-            let missing = || damaged(format!("{key:?}: a part of its snapshot is missing"));
-            (stored, Some(wallet.ok_or_else(missing)?))
+    stored: WalletRecord,
+    /// The version that is stored.
+    before: u64,
+    /// Keys of the new entries.
+    fresh: Vec<Key>,
+    snapshot: Option<Snapshot>,
+}
+
+impl Pending {
+    /// Reads the wallet's record, and takes its snapshot from memory if one is due. `None`: all of
+    /// these entries were folded before.
+    pub(super) fn begin(
+        tools: &Tools<'_>,
+        key: WalletKey,
+        of: Of<'_>,
+    ) -> Result<Option<Self>, Error> {
+        let stored = WalletRecord::read(tools.store(), &key)?.unwrap_or_default();
+        let last = of.entries().last().transpose()?;
+        let last = last.map_or(0, |(entry, _)| entry.version);
+        if last <= stored.head.version {
+            return Ok(None);
         }
-        None => (WalletRecord::default(), None),
-    };
-    let version = stored.head.version;
-    let mut ledger = Ledger::new(store, key, number, &mut stored);
-    let mut fresh = Vec::new();
-    let mut codes = Codes::new(&key, wallet.as_ref());
-    let mut ordered = Vec::new();
-    for event in events {
-        let (version, event) = event?;
-        let rotated = matches!(
-            event.change,
-            Change::Created(_) | Change::CodeRotated { .. }
-        );
-        ordered.extend(orders::touched(&event.change));
-        let (next, record) = replay(wallet, key, version, event)?;
-        wallet = next;
-        if rotated {
-            codes.follow(&key, wallet.as_ref());
+        if last >= MAX_VERSION {
+            return Err(damaged(format!("{key:?} has too many entries")));
         }
-        let Some(record) = record else { continue };
-        if record.seq >= MAX_SEQ {
-            return Err(damaged(format!("{key:?} has too many records")));
-        }
-        if let Some(lookup) = record.lookup() {
-            fresh.push(Key {
-                hash: lookup.hash(&key),
-                seq: record.seq,
+        let mut pending = Self {
+            key,
+            before: stored.head.version,
+            stored,
+            fresh: Vec::new(),
+            snapshot: None,
+        };
+        if pending.wants_snapshot(last) {
+            tools.awake.show(&key, &mut |wallet, ticket| {
+                // One that does not encode would not be readable either: it is replayed instead.
+                if wallet.version >= last
+                    && let Ok(bytes) = encode_wallet(wallet)
+                {
+                    pending.snapshot = Some(Snapshot {
+                        bytes,
+                        version: wallet.version,
+                        last: ticket,
+                    });
+                }
             });
         }
-        ledger.push(record)?;
+        Ok(Some(pending))
     }
-    if let Some(wallet) = &wallet {
-        changes.note(wallet, &ordered);
-    }
-    let Some(wallet) = wallet.filter(|wallet| wallet.version > version) else {
-        return Ok(Folded::Nothing);
-    };
-    spill(store, number, &key, &mut stored, ledger)?;
-    let mut replaced = index(store, number, key, &mut stored, &fresh)?;
-    replaced.extend(codes.store(store, &key)?);
-    if let Some(parts) = stored.set_wallet(store, number, &wallet)? {
-        replaced.push(Retired::Parts(parts.number));
-    }
-    let list = retire::list(store, number, key, replaced)?;
-    store.put(&store.wallets, key.0, stored.encode()?)?;
-    if let Some(slot) = slots.awake(&key)
-        && !slot.publish(&stored)?
-    {
-        return Err(damaged(format!("{key:?}: a run of its index is missing")));
-    }
-    Ok(Folded::New(list))
-}
 
-/// The codes that a wallet is and was opened by in this fold.
-struct Codes {
-    before: Option<CodeHash>,
-    now: Option<CodeHash>,
-    former: Vec<CodeHash>,
-}
+    /// A small snapshot is taken with each fold; a large one once enough has happened.
+    fn wants_snapshot(&self, last: u64) -> bool {
+        let bytes = self.stored.snapshot_bytes();
+        let since = last.saturating_sub(self.stored.head.snapshot);
+        bytes <= SNAPSHOT_BYTES_PER_EVENT.saturating_mul(64)
+            || since.saturating_mul(SNAPSHOT_BYTES_PER_EVENT) >= bytes
+    }
 
-impl Codes {
-    fn new(key: &WalletKey, wallet: Option<&Wallet>) -> Self {
-        let code = wallet.and_then(|wallet| catalog::alias_of(key, &wallet.owner));
-        Self {
-            before: code,
-            now: code,
-            former: Vec::new(),
+    /// Adds the entries to the wallet's tail, or moves all of it to the fold's pages.
+    pub(super) fn write(
+        &mut self,
+        tools: &Tools<'_>,
+        of: Of<'_>,
+        writer: &mut Writer<'_>,
+        changes: &mut AllChanges,
+    ) -> Result<(), Error> {
+        let store = tools.store();
+        // Also of what was folded before: what is made of it may not have been stored.
+        list(&self.key, of, changes)?;
+        let Self {
+            key, stored, fresh, ..
+        } = self;
+        let known = stored.head.version;
+        let (mut next, mut bytes) = (known, stored.tail.len());
+        for entry in of.entries() {
+            let (entry, raw) = entry?;
+            if entry.version <= known {
+                continue;
+            }
+            if entry.version != next.saturating_add(1) {
+                return Err(damaged(format!(
+                    "{key:?} is at version {next}, and its next event is number {}",
+                    entry.version
+                )));
+            }
+            next = entry.version;
+            bytes = bytes.saturating_add(entry::pushed_bytes(raw));
+            if let Some(hash) = entry.hash {
+                fresh.push(Key {
+                    hash,
+                    version: entry.version,
+                });
+            }
         }
-    }
-
-    fn follow(&mut self, key: &WalletKey, wallet: Option<&Wallet>) {
-        self.former.extend(self.now);
-        self.now = wallet.and_then(|wallet| catalog::alias_of(key, &wallet.owner));
-    }
-
-    /// Also codes that came and went within this fold are removed: an interrupted fold of fewer
-    /// events may have stored them.
-    fn store(
-        self,
-        store: &Store,
-        key: &WalletKey,
-    ) -> Result<impl Iterator<Item = Retired> + use<>, Error> {
-        if let Some(code) = self.now.filter(|_| self.now != self.before) {
-            catalog::put_alias(store, key, code)?;
+        let new = of.entries().filter(|entry| {
+            let known_already = |(entry, _): &(Entry<'_>, _)| entry.version <= known;
+            !entry.as_ref().is_ok_and(known_already)
+        });
+        if bytes <= store.tuning.tail_bytes {
+            stored.tail.reserve_exact(bytes.saturating_sub(stored.tail.len()));
+            for entry in new {
+                entry::push(&mut stored.tail, entry?.1);
+            }
+        } else {
+            writer.wallet(*key);
+            for entry in entry::Entries(&stored.tail).chain(new) {
+                let (entry, raw) = entry?;
+                writer.push(entry.version, raw)?;
+            }
+            let spill = Spill {
+                number: tools.number,
+                first: stored.head.spilled.saturating_add(1),
+            };
+            stored.tail.clear();
+            directory::push(store, key, &mut stored.head, spill)?;
+            stored.head.spilled = next;
         }
-        let now = self.now;
-        Ok(self
-            .former
-            .into_iter()
-            .filter(move |code| Some(*code) != now)
-            .map(Retired::Alias))
+        stored.head.version = next;
+        Ok(())
     }
-}
 
-fn spill(
-    store: &Store,
-    number: u32,
-    key: &WalletKey,
-    stored: &mut WalletRecord,
-    ledger: Ledger<'_>,
-) -> Result<(), Error> {
-    let before = stored.head.spilled;
-    (stored.tail, stored.head.spilled) = ledger.finish(before)?;
-    if stored.head.spilled > before {
-        let spill = Spill {
-            number,
-            first_seq: before.saturating_add(1),
+    /// Writes what belongs to the record, then the record. The pages must be written.
+    pub(super) fn finish(self, tools: &Tools<'_>) -> Result<Option<List>, Error> {
+        let store = tools.store();
+        let Self {
+            key,
+            mut stored,
+            before,
+            fresh,
+            snapshot,
+        } = self;
+        let slot = tools.slots.awake(&key);
+        let known = slot.as_ref().map(|slot| slot.recent(before, &fresh));
+        let (unindexed, mut replaced) = index(tools, key, &mut stored, known)?;
+        let parts = match snapshot.filter(|snapshot| snapshot.last <= tools.durable()) {
+            Some(Snapshot { bytes, version, .. }) => {
+                stored.set_snapshot(store, tools.number, &key, bytes, version)?
+            }
+            None => replayed(store, tools.number, key, &mut stored)?,
         };
-        directory::push(store, key, &mut stored.head, spill)?;
+        replaced.extend(parts.map(|parts| Retired::Parts(parts.number)));
+        let list = retire::list(store, tools.number, key, replaced)?;
+        store.put(&store.wallets, key.0, stored.encode()?)?;
+        if let Some(slot) = slot {
+            if !slot.publish(&stored, &unindexed)? {
+                return Err(damaged(format!("{key:?}: a run of its index is missing")));
+            }
+        }
+        Ok(list)
+    }
+}
+
+/// Adds what entries change in look-ups.
+pub(super) fn list(
+    key: &WalletKey,
+    of: Of<'_>,
+    changes: &mut AllChanges,
+) -> Result<(), Error> {
+    for entry in of.entries() {
+        let (entry, _) = entry?;
+        if entry.is_listed() {
+            let mut listed = Vec::new();
+            lookups::of(key, &entry.said()?.event, &mut listed);
+            listed.into_iter().for_each(|listed| changes.add(listed));
+        }
     }
     Ok(())
 }
 
-/// Adds the new keys to the inline ones, or all of them to the runs; runs that were merged away.
-fn index(
+/// Where nobody is awake to give a snapshot and much would have to be replayed later, it is replayed
+/// now. The parts that the new snapshot replaces.
+fn replayed(
     store: &Store,
-    number: u32,
+    number: u64,
     key: WalletKey,
     stored: &mut WalletRecord,
-    fresh: &[Key],
-) -> Result<Vec<Retired>, Error> {
-    if fresh.is_empty() {
-        return Ok(Vec::new());
+) -> Result<Option<super::wallet_record::Parts>, Error> {
+    let since = stored.head.version.saturating_sub(stored.head.snapshot);
+    let few = stored.snapshot_bytes() / SNAPSHOT_BYTES_PER_EVENT;
+    if since <= few.max(MAX_REPLAYED) {
+        return Ok(None);
     }
-    let keys = sorted(&stored.keys, fresh);
-    stored.keys.clear();
+    let missing = || damaged(format!("{key:?}: a part of its snapshot is missing"));
+    let wallet = stored.wallet(store, &key)?.ok_or_else(missing)?;
+    let Some(wallet) = wallet else { return Ok(None) };
+    let bytes = encode_wallet(&wallet)?;
+    stored.set_snapshot(store, number, &key, bytes, wallet.version)
+}
+
+/// Keys that are in no run, sorted.
+pub(super) fn unindexed(
+    store: &Store,
+    key: &WalletKey,
+    stored: &WalletRecord,
+) -> Result<Vec<Key>, Error> {
+    let mut keys = Vec::new();
+    let from = From::after(stored.head.indexed);
+    pages::each(store, key, stored, from, &mut |entry, _| {
+        keys.extend(entry.hash.map(|hash| Key {
+            hash,
+            version: entry.version,
+        }));
+        Ok(true)
+    })?;
+    keys.sort_unstable();
+    Ok(keys)
+}
+
+/// Leaves keys in their entries, or writes a run of all that are in none. Those that are in no run
+/// afterwards, as far as somebody is awake to ask for them; and runs that were merged away. `awake`:
+/// the keys that the awake wallet's slot knows, if it knows them.
+fn index(
+    tools: &Tools<'_>,
+    key: WalletKey,
+    stored: &mut WalletRecord,
+    awake: Option<Option<Vec<Key>>>,
+) -> Result<(Vec<Key>, Vec<Retired>), Error> {
+    let store = tools.store();
+    let events = stored.head.version.saturating_sub(stored.head.indexed);
+    let may_be_many = events > store.tuning.inline_keys as u64;
+    let keys = match awake {
+        None if !may_be_many => return Ok((Vec::new(), Vec::new())),
+        Some(Some(keys)) => keys,
+        None | Some(None) => unindexed(store, &key, stored)?,
+    };
     if keys.len() <= store.tuning.inline_keys {
-        pack(&keys, &mut stored.keys);
-        return Ok(Vec::new());
+        return Ok((keys, Vec::new()));
     }
     let plan = merge::plan(&stored.head.runs, keys.len(), &store.tuning);
-    let run = merge::write(store, key, number, &keys, &plan)?;
+    let run = merge::write(store, key, tools.number, &keys, &plan)?;
     stored.head.runs = plan.kept;
     stored.head.runs.push(run);
-    Ok(plan
-        .sources
-        .iter()
-        .map(|run| Retired::Run(run.number))
-        .collect())
+    stored.head.indexed = stored.head.version;
+    let replaced = plan.sources.iter().map(|run| Retired::Run(run.number));
+    Ok((Vec::new(), replaced.collect()))
 }

@@ -1,123 +1,119 @@
-//! What a fold is made from: events as they are in the log, still encoded, in the order of the
-//! wallets. Each is decoded when its wallet's turn comes: a quarter of a million decoded at once were
-//! a hundred megabytes to fill, to miss in the cache, and to give back.
+//! What a fold is made from: frames as they were written, and where each wallet's entries are in
+//! them. Nothing is copied and nothing decoded: a fold moves entries from frames to pages.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
-use domain::{catalog::Document, id::WalletKey, wallet::Event};
+use domain::{catalog::Document, id::WalletKey};
 
-use super::store::damaged;
 use crate::{
-    codec::{Logged, event_at, wallet_of},
     contract::Error,
+    format::{
+        decode_document,
+        entry::Entry,
+        item::{self, Item},
+    },
+    frame,
 };
 
-/// Where an event of a wallet begins.
+/// Where an entry is. In the order of wallets, and of the log within a wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
-    wallet: WalletKey,
-    start: u32,
+    /// The wallet's key as a number: compared twice as fast.
+    wallet: u128,
+    frame: u32,
+    start: u16,
+    length: u16,
 }
 
 /// Events of a fold. Filled in log order, then read by wallet; used again for the next fold.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
-    bytes: Vec<u8>,
+    frames: Vec<Arc<[u8]>>,
     places: Vec<Place>,
     /// Each in its latest form.
     documents: BTreeMap<(u8, u128), Document>,
     /// Each in its latest form.
     notes: BTreeMap<Box<[u8]>, Option<Box<[u8]>>>,
-    /// Of documents and notes, also of those that were replaced.
-    other_bytes: usize,
+    bytes: usize,
 }
 
 impl Events {
     /// Forgets all events; keeps room for as many again.
     pub(crate) fn clear(&mut self) {
-        let (bytes, places) = (self.bytes.len(), self.places.len());
-        self.bytes.clear();
-        self.bytes.shrink_to(bytes.saturating_mul(2));
+        let places = self.places.len();
+        self.frames.clear();
         self.places.clear();
         self.places.shrink_to(places.saturating_mul(2));
         self.documents.clear();
         self.notes.clear();
-        self.other_bytes = 0;
+        self.bytes = 0;
     }
 
-    /// How large they are, about.
+    /// How large they are.
     pub(crate) const fn bytes(&self) -> usize {
-        self.bytes.len().saturating_add(self.other_bytes)
+        self.bytes
     }
 
-    /// Adds the events of one append.
-    pub(crate) fn push(&mut self, append: &[u8], events: u16) -> Result<(), Error> {
-        let mut rest = append;
-        for left in (0..events).rev() {
-            let start = self.bytes.len();
-            let (event, after) = match wallet_of(rest)? {
-                // Only where several events follow each other does the end of one have to be found.
-                Some(wallet) => {
-                    let start = u32::try_from(start)
-                        .map_err(|_| damaged("a fold of more than 4 GiB".into()))?;
-                    self.places.push(Place { wallet, start });
-                    match left {
-                        0 => (rest, &[][..]),
-                        _ => event_at(rest)?.1,
+    /// Adds the events of the next frame.
+    pub(crate) fn push(&mut self, frame: Arc<[u8]>) -> Result<(), Error> {
+        let number = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        self.bytes = self.bytes.saturating_add(frame.len());
+        let whole = frame.as_ptr();
+        frame::decode_checked(&frame)?.each_append(|append, _| {
+            let mut rest = append;
+            while !rest.is_empty() {
+                let (item, after) = item::split(rest)?;
+                match item {
+                    Item::Wallet(wallet, entry) => {
+                        let start = entry.as_ptr().addr().wrapping_sub(whole.addr());
+                        let place = u16::try_from(start).ok().zip(entry.len().try_into().ok());
+                        let (start, length) = place.ok_or_else(|| {
+                            Error::Damaged("a frame of the log is too long".into())
+                        })?;
+                        self.places.push(Place {
+                            wallet: u128::from_be_bytes(wallet.0),
+                            frame: number,
+                            start,
+                            length,
+                        });
+                    }
+                    Item::Document(document) => {
+                        let document = decode_document(document)?;
+                        self.documents.insert(document.address(), document);
+                    }
+                    Item::Note(key, body) => {
+                        self.notes.insert(key.into(), body.map(Box::from));
                     }
                 }
-                None => {
-                    let (logged, split) = event_at(rest)?;
-                    self.other_bytes = self.other_bytes.saturating_add(split.0.len());
-                    match logged {
-                        Logged::Catalog(document) => {
-                            self.documents.insert(document.address(), document);
-                        }
-                        Logged::Note(note) => {
-                            self.notes.insert(note.key, note.body);
-                        }
-                        Logged::Wallet { .. } => {}
-                    }
-                    (&[][..], split.1)
-                }
-            };
-            self.bytes.extend_from_slice(event);
-            rest = after;
-        }
-        if rest.is_empty() {
+                rest = after;
+            }
             Ok(())
-        } else {
-            Err(damaged("bytes follow the last event of an append".into()))
-        }
+        })?;
+        self.frames.push(frame);
+        Ok(())
     }
 
-    /// Brings wallets in order, each one's events in log order: sled takes sorted keys three times as
+    /// Brings wallets in order, each one's entries in log order: sled takes sorted keys three times as
     /// fast.
     pub(crate) fn sort(&mut self) {
         self.places.sort_unstable();
     }
 
-    /// Each wallet and its events with its versions. Sorted, if this was.
-    pub(crate) fn wallets(
-        &self,
-    ) -> impl Iterator<Item = (WalletKey, impl Iterator<Item = Result<(u64, Event), Error>>)> {
+    /// Each wallet and its entries. In order, if this was sorted.
+    pub(crate) fn wallets(&self) -> impl Iterator<Item = (WalletKey, Of<'_>)> {
         let groups = self
             .places
             .chunk_by(|one, other| one.wallet == other.wallet);
-        groups.filter_map(|group| {
-            let wallet = group.first()?.wallet;
-            Some((wallet, group.iter().map(|place| self.event(place.start))))
+        groups.filter_map(|places| {
+            let wallet = WalletKey(places.first()?.wallet.to_be_bytes());
+            Some((
+                wallet,
+                Of {
+                    frames: &self.frames,
+                    places,
+                },
+            ))
         })
-    }
-
-    fn event(&self, start: u32) -> Result<(u64, Event), Error> {
-        let bytes = self.bytes.get(start as usize..).unwrap_or_default();
-        match event_at(bytes)?.0 {
-            Logged::Wallet { version, event, .. } => Ok((version, event)),
-            Logged::Catalog(_) | Logged::Note(_) => {
-                Err(damaged("something else among a wallet's events".into()))
-            }
-        }
     }
 
     /// The catalog's documents, each in its latest form.
@@ -132,64 +128,42 @@ impl Events {
     }
 }
 
-#[cfg(test)]
-impl Events {
-    /// As if each event had been an append of its own.
-    pub(crate) fn of(events: &[Logged]) -> Self {
-        let mut all = Self::default();
-        for event in events {
-            let append = crate::codec::Append::one(event).unwrap();
-            all.push(append.bytes(), 1).unwrap();
-        }
-        all
+/// One wallet's entries in a fold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Of<'a> {
+    frames: &'a [Arc<[u8]>],
+    places: &'a [Place],
+}
+
+impl<'a> Of<'a> {
+    /// Each entry and its bytes, in log order.
+    pub(crate) fn entries(
+        self,
+    ) -> impl Iterator<Item = Result<(Entry<'a>, &'a [u8]), Error>> + use<'a> {
+        self.places.iter().map(move |place| {
+            let start = usize::from(place.start);
+            let end = start.saturating_add(place.length.into());
+            let frame = self.frames.get(place.frame as usize);
+            let bytes = frame.and_then(|frame| frame.get(start..end));
+            let bytes = bytes.unwrap_or_default();
+            Entry::read(bytes).map(|entry| (entry, bytes))
+        })
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use domain::{
-        Timestamp,
-        text::Feature,
-        wallet::{Change, Event},
-    };
-
-    use super::*;
-    use crate::codec::Append;
-
-    fn event(wallet: u8, version: u64) -> Logged {
-        let feature = Feature::new(format!("f{version}")).unwrap();
-        Logged::Wallet {
-            key: WalletKey([wallet; 16]),
-            version,
-            event: Event {
-                at: Timestamp(0),
-                change: Change::FeatureGranted { feature },
-            },
+impl Events {
+    /// As if each event had been an append of its own.
+    pub(crate) fn of(events: &[crate::logged::Logged]) -> Self {
+        use crate::{frame::Place, logged::Append};
+        let mut all = Self::default();
+        for event in events {
+            let mut payload = Vec::new();
+            frame::push(&mut payload, &Append::one(event).unwrap());
+            let mut bytes = Vec::new();
+            frame::encode(&mut bytes, &Place::default(), &payload, 1);
+            all.push(bytes.into()).unwrap();
         }
-    }
-
-    #[test]
-    fn events_come_back_by_wallet_in_log_order() {
-        let mut several = Append::default();
-        for logged in [event(9, 1), event(2, 1), event(9, 2)] {
-            several.push(&logged).unwrap();
-        }
-        let mut events = Events::default();
-        events.push(several.bytes(), 3).unwrap();
-        let one = Append::one(&event(2, 2)).unwrap();
-        events.push(one.bytes(), 1).unwrap();
-        events.sort();
-        let read: Vec<_> = events
-            .wallets()
-            .map(|(wallet, events)| {
-                let versions = events.map(|event| event.unwrap().0).collect::<Vec<_>>();
-                (wallet.0[0], versions)
-            })
-            .collect();
-        assert_eq!(read, [(2, vec![1, 2]), (9, vec![1, 2])]);
-        assert!(events.push(one.bytes(), 0).is_err(), "bytes are left over");
-        assert!(events.push(one.bytes(), 2).is_err(), "one is missing");
-        events.clear();
-        assert_eq!(events.wallets().count(), 0);
+        all
     }
 }

@@ -1,4 +1,4 @@
-//! State folded from the log: wallets with their histories, codes and the catalog. Folding the
+//! State folded from the log: wallets with their histories, look-ups and the catalog. Folding the
 //! same events again, all or some, grouped in whatever way, changes nothing; a fold that was
 //! interrupted anywhere is repaired by folding again. It flushes nothing: whoever calls decides
 //! when a fold is durable.
@@ -8,8 +8,6 @@ mod catalog;
 mod directory;
 pub(crate) mod events;
 mod notes;
-pub(crate) mod orders;
-mod overlay;
 mod packed;
 pub(crate) mod pages;
 mod retire;
@@ -25,39 +23,38 @@ mod tests;
 mod verify;
 pub(crate) mod wallet_record;
 
-use std::{
-    collections::BTreeSet,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
+pub(crate) use verify::Unfolded;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
-use domain::{
-    catalog::Document,
-    id::{CodeHash, OrderId, OrderSerial, ProjectId, WalletKey},
-    text::{CheckoutId, Email},
-    time::Timestamp,
-    wallet::{Event, Wallet},
-};
+use domain::{catalog::Document, id::WalletKey, wallet::Wallet};
 
 use self::{
+    apply::Pending,
     events::Events,
-    orders::Changes,
+    pages::Writer,
     store::{Store, Tuning, damaged},
     wallet_record::WalletRecord,
 };
 use crate::{
-    contract::{Error, History, KeptNote, OrderPlace, Stored},
+    contract::{Awake, Error, History, KeptNote, Stored, Ticket},
     index::slot::{Slot, Slots},
+    lookups::{AllChanges, Key, LookUp, Stretch, Value},
     verify::Report,
 };
+
+/// Wallets whose records are written together, after their entries: so many snapshots and index
+/// pages are in memory at once, however many wallets a fold has.
+const WALLETS_AT_ONCE: usize = 1024;
 
 /// The folded state.
 pub(crate) struct Folded {
     slots: Arc<Slots>,
     /// The last fold number given out. Every fold takes a new one, also after one that failed.
-    last: AtomicU32,
+    last: AtomicU64,
 }
 
 /// What a fold replaced.
@@ -65,6 +62,31 @@ pub(crate) struct Folded {
 #[must_use = "what was replaced must be forgotten once the fold is durable"]
 pub(crate) struct FoldReport {
     lists: Vec<retire::List>,
+}
+
+/// What a fold works with.
+struct Tools<'a> {
+    slots: &'a Slots,
+    number: u64,
+    awake: &'a dyn Awake,
+    durable: &'a dyn Fn() -> Ticket,
+}
+
+impl Tools<'_> {
+    fn store(&self) -> &Store {
+        self.slots.store()
+    }
+
+    fn durable(&self) -> Ticket {
+        (self.durable)()
+    }
+}
+
+/// When nobody is awake: at the start, and in tests.
+pub(crate) struct NobodyAwake;
+
+impl Awake for NobodyAwake {
+    fn show(&self, _: &WalletKey, _: &mut dyn FnMut(&Wallet, Ticket)) {}
 }
 
 impl Folded {
@@ -88,42 +110,61 @@ impl Folded {
     }
 
     /// Writes the state after these events; those that it has already are skipped.
-    pub(crate) fn fold(&self, events: &mut Events) -> Result<FoldReport, Error> {
+    pub(crate) fn fold(
+        &self,
+        events: &mut Events,
+        awake: &dyn Awake,
+        durable: &dyn Fn() -> Ticket,
+    ) -> Result<FoldReport, Error> {
         let mut report = FoldReport { lists: Vec::new() };
-        let number = self.take_number()?;
+        let tools = Tools {
+            slots: &self.slots,
+            number: self.take_number()?,
+            awake,
+            durable,
+        };
+        let store = tools.store();
         events.sort();
         for document in events.documents() {
-            catalog::put(self.store(), document)?;
+            catalog::put(store, document)?;
         }
         for (key, body) in events.notes() {
-            notes::put(self.store(), key, body)?;
+            notes::put(store, key, body)?;
         }
-        let mut changed = events.documents().len() > 0;
-        let mut orders = Changes::default();
-        for (key, events) in events.wallets() {
-            let folded = apply::wallet(&self.slots, number, key, &mut orders, events)?;
-            if let apply::Folded::New(list) = folded {
-                report.lists.extend(list);
-                changed = true;
+        let mut changes = AllChanges::default();
+        let mut writer = Writer::new(store, tools.number);
+        let mut wallets = events.wallets().peekable();
+        while wallets.peek().is_some() {
+            // Snapshots first: what they wait for is durable by the time they are written.
+            let mut at_once = Vec::new();
+            for (key, of) in wallets.by_ref().take(WALLETS_AT_ONCE) {
+                at_once.push((Pending::begin(&tools, key, of)?, key, of));
             }
-            if orders.len() >= self.store().tuning.orders_at_once {
-                orders.store(self.store())?;
+            for (pending, key, of) in &mut at_once {
+                match pending {
+                    Some(pending) => pending.write(&tools, *of, &mut writer, &mut changes)?,
+                    None => apply::list(key, *of, &mut changes)?,
+                }
+            }
+            writer.finish()?;
+            for (pending, ..) in at_once {
+                if let Some(pending) = pending {
+                    report.lists.extend(pending.finish(&tools)?);
+                }
+            }
+            if changes.count() >= store.tuning.changes_at_once {
+                store.list(&mut changes)?;
             }
         }
-        orders.store(self.store())?;
-        if changed {
-            retire::set_last_number(self.store(), number)?;
-        }
+        store.list(&mut changes)?;
+        retire::set_last_number(store, tools.number)?;
         Ok(report)
     }
 
-    fn take_number(&self) -> Result<u32, Error> {
-        let next = |last: u32| last.checked_add(1);
-        let last = self
-            .last
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
-        let last = last.map_err(|_| damaged("there were too many folds".into()))?;
-        next(last).ok_or_else(|| damaged("there were too many folds".into()))
+    fn take_number(&self) -> Result<u64, Error> {
+        let last = self.last.fetch_add(1, Ordering::Relaxed);
+        last.checked_add(1)
+            .ok_or_else(|| damaged("there were too many folds".into()))
     }
 
     /// Removes what a fold replaced. Only after it is durable.
@@ -134,25 +175,12 @@ impl Folded {
             .try_for_each(|list| list.complete(self.store()))
     }
 
-    /// The stored wallet after `tail` (log order, versions; what is folded of it is skipped).
-    pub(crate) fn load(
-        &self,
-        key: &WalletKey,
-        tail: Vec<(u64, Event)>,
-    ) -> Result<Option<Stored>, Error> {
+    /// The stored wallet.
+    pub(crate) fn load(&self, key: &WalletKey) -> Result<Option<Stored>, Error> {
         let slot = self.slots.wake(key);
-        let mut wallet = self.read(key, &slot)?;
-        let mut records = Vec::new();
-        for (version, event) in tail {
-            let (next, record) = apply::replay(wallet, *key, version, event)?;
-            wallet = next;
-            records.extend(record);
-        }
-        let folded = slot.folded();
-        records.retain(|record| record.seq > folded);
+        let wallet = self.read(key, &slot)?;
         Ok(wallet.map(|wallet| Stored {
             wallet,
-            tail: records,
             history: slot,
         }))
     }
@@ -165,10 +193,11 @@ impl Folded {
             let Some(record) = WalletRecord::read(self.store(), key)? else {
                 return Ok(None);
             };
-            if let Some(wallet) = record.wallet(self.store(), key)?
-                && slot.publish(&record)?
-            {
-                return Ok(Some(wallet));
+            if let Some(wallet) = record.wallet(self.store(), key)? {
+                let keys = apply::unindexed(self.store(), key, &record)?;
+                if slot.publish(&record, &keys)? {
+                    return Ok(wallet);
+                }
             }
             if record.head.version == seen {
                 return Err(damaged(format!(
@@ -184,11 +213,6 @@ impl Folded {
         self.slots.wake(key)
     }
 
-    /// The wallet that a code opens, where the code is not the wallet's own key.
-    pub(crate) fn alias(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
-        catalog::alias(self.store(), code)
-    }
-
     /// All catalog documents.
     pub(crate) fn documents(&self) -> Result<Vec<Document>, Error> {
         catalog::documents(self.store())
@@ -199,57 +223,24 @@ impl Folded {
         notes::with_prefix(self.store(), prefix)
     }
 
-    /// See [`crate::Journal::orders`]; what was recovered is laid over what is folded.
-    pub(crate) fn orders(
+    /// Entries of a look-up, in the stretch's order.
+    pub(crate) fn stretch(
         &self,
-        over: &Changes,
-        project: ProjectId,
-        before: Option<(Timestamp, OrderSerial)>,
-        limit: usize,
-    ) -> Result<Vec<OrderPlace>, Error> {
-        let orders = &self.store().orders;
-        orders.before(over, project, before, limit)
+        look_up: LookUp,
+        stretch: &Stretch,
+    ) -> impl Iterator<Item = Result<(Key, Value), Error>> + use<'_> {
+        self.store().look_up(look_up).stretch(stretch)
     }
 
-    /// See [`crate::Journal::checkout`].
-    pub(crate) fn checkout(
-        &self,
-        over: &Changes,
-        project: ProjectId,
-        checkout: &CheckoutId,
-    ) -> Result<Option<OrderId>, Error> {
-        self.store().orders.checkout(over, project, checkout)
+    /// What a look-up has under a key.
+    pub(crate) fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
+        self.store().look_up(look_up).get(key)
     }
 
-    /// See [`crate::Journal::due`].
-    pub(crate) fn due(
-        &self,
-        over: &Changes,
-        project: ProjectId,
-        after: Option<(Timestamp, OrderSerial)>,
-        until: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<OrderPlace>, Error> {
-        let orders = &self.store().orders;
-        orders.due(over, project, after, until, limit)
-    }
-
-    /// See [`crate::Journal::buyers`].
-    pub(crate) fn buyers(
-        &self,
-        over: &Changes,
-        project: ProjectId,
-        email: &Email,
-        limit: usize,
-    ) -> Result<Vec<WalletKey>, Error> {
-        self.store().orders.buyers(over, project, email, limit)
-    }
-
-    /// Re-reads everything and reports what is wrong. Nothing may be folded meanwhile. `unfolded`:
-    /// wallets with events that are not folded, or not all.
+    /// Re-reads everything and reports what is wrong. Nothing may be folded meanwhile.
     pub(crate) fn verify(
         &self,
-        unfolded: &BTreeSet<WalletKey>,
+        unfolded: &Unfolded,
         report: &mut Report,
     ) -> Result<(), Error> {
         verify::verify(self.store(), unfolded, report)

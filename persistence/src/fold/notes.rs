@@ -1,15 +1,15 @@
 //! Notes of the layers above, by key: a format version, then what they say. Nobody here looks inside.
 
-use super::store::{Store, damaged, io};
+use super::store::{Store, io};
 use crate::{
-    codec::FORMAT,
     contract::{Error, KeptNote},
+    format::{decode_note, encode_note},
 };
 
 /// Stores a note in place of its former self, or forgets it.
 pub(super) fn put(store: &Store, key: &[u8], body: Option<&[u8]>) -> Result<(), Error> {
     match body {
-        Some(body) => store.put(&store.notes, key, [[FORMAT].as_slice(), body].concat()),
+        Some(body) => store.put(&store.notes, key, encode_note(body)),
         None => store.remove(&store.notes, key),
     }
 }
@@ -20,18 +20,7 @@ pub(super) fn with_prefix(store: &Store, prefix: &[u8]) -> Result<Vec<KeptNote>,
     notes
         .map(|note| {
             let (key, value) = note.map_err(io)?;
-            Ok(((*key).into(), body(&value)?.into()))
+            Ok(((*key).into(), decode_note(&value)?.into()))
         })
         .collect()
-}
-
-/// What a stored note says.
-pub(super) fn body(value: &[u8]) -> Result<&[u8], Error> {
-    match value.split_first() {
-        Some((&FORMAT, body)) => Ok(body),
-        Some((other, _)) => Err(Error::Unusable(format!(
-            "a note has format {other}, this version of Scrip reads {FORMAT}: use a newer one"
-        ))),
-        None => Err(damaged("an empty note".into())),
-    }
 }

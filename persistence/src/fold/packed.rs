@@ -5,17 +5,80 @@
 //! writing both as one and then removing the upper one: a crash in between shows nothing twice and
 //! loses nothing.
 
-use std::{collections::BTreeMap, iter::Peekable};
+use std::iter::Peekable;
 
 use parking_lot::RwLock;
 
 use super::store::{Store, damaged, io};
-use crate::{codec::FORMAT, contract::Error};
+use crate::{
+    codec::{FORMAT, checked},
+    contract::Error,
+    lookups::{Changes, Key, Stretch, Value},
+};
 
 /// A key and its value.
-pub(crate) type Entry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
-/// Entries to put (`Some`) and to take out (`None`).
-pub(crate) type Changes<const K: usize, const V: usize> = BTreeMap<[u8; K], Option<[u8; V]>>;
+type Entry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
+/// An entry to put (`Some`) or to take out (`None`).
+type Change<const K: usize, const V: usize> = ([u8; K], Option<[u8; V]>);
+
+/// A set, whatever the width of its entries.
+pub(crate) trait Set: Send + Sync {
+    /// The value under this key.
+    fn get(&self, key: &[u8]) -> Result<Option<Value>, Error>;
+
+    /// Entries, in the stretch's order.
+    fn stretch(
+        &self,
+        stretch: &Stretch,
+    ) -> Box<dyn Iterator<Item = Result<(Key, Value), Error>> + '_>;
+
+    /// Puts and takes out. What is there or gone already changes nothing and writes nothing. Each
+    /// page is written once.
+    fn apply(&self, store: &Store, changes: &Changes) -> Result<(), Error>;
+
+    /// Every entry, in order. `Err`: a page is not as it must be.
+    fn check(&self, each: &mut dyn FnMut(&[u8], &[u8])) -> Result<(), Error>;
+}
+
+impl<const K: usize, const V: usize> Set for Packed<K, V> {
+    fn get(&self, key: &[u8]) -> Result<Option<Value>, Error> {
+        let value = self.value(&read_key(key)?)?;
+        Ok(value.map(|value| value.into()))
+    }
+
+    fn stretch(
+        &self,
+        stretch: &Stretch,
+    ) -> Box<dyn Iterator<Item = Result<(Key, Value), Error>> + '_> {
+        fn boxed<const K: usize, const V: usize>(
+            entry: Result<Entry<K, V>, Error>,
+        ) -> Result<(Key, Value), Error> {
+            entry.map(|(key, value)| (key.into(), value.into()))
+        }
+        let (key, forward) = match stretch {
+            Stretch::From(key) => (key, true),
+            Stretch::Before(key) => (key, false),
+        };
+        match read_key(key) {
+            Ok(key) if forward => Box::new(self.forward(key).map(boxed)),
+            Ok(key) => Box::new(self.backward(key).map(boxed)),
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        }
+    }
+
+    fn apply(&self, store: &Store, changes: &Changes) -> Result<(), Error> {
+        let changes = changes.iter().map(|(key, value)| {
+            let value = value.as_deref().map(read_key).transpose()?;
+            Ok((read_key(key)?, value))
+        });
+        let changes: Result<Vec<Change<K, V>>, Error> = changes.collect();
+        self.apply_all(store, &changes?)
+    }
+
+    fn check(&self, each: &mut dyn FnMut(&[u8], &[u8])) -> Result<(), Error> {
+        self.check_all(|(key, value)| each(key, value))
+    }
+}
 
 /// Such a set, in a tree of its own.
 pub(crate) struct Packed<const K: usize, const V: usize> {
@@ -43,8 +106,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         }
     }
 
-    /// The value under this key.
-    pub(crate) fn get(&self, key: &[u8; K]) -> Result<Option<[u8; V]>, Error> {
+    fn value(&self, key: &[u8; K]) -> Result<Option<[u8; V]>, Error> {
         let _turn = self.turn.read();
         let Some((_, bytes)) = self.stored(key)? else {
             return Ok(None);
@@ -55,7 +117,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
     }
 
     /// Entries from this key on, in order.
-    pub(crate) fn forward(
+    fn forward(
         &self,
         from: [u8; K],
     ) -> impl Iterator<Item = Result<Entry<K, V>, Error>> + use<'_, K, V> {
@@ -73,7 +135,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
     }
 
     /// Entries before this key, the last one first.
-    pub(crate) fn backward(
+    fn backward(
         &self,
         before: [u8; K],
     ) -> impl Iterator<Item = Result<Entry<K, V>, Error>> + use<'_, K, V> {
@@ -92,9 +154,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         })
     }
 
-    /// Puts and takes out. What is there or gone already changes nothing and writes nothing. Each
-    /// page is written once.
-    pub(crate) fn apply(&self, store: &Store, changes: &Changes<K, V>) -> Result<(), Error> {
+    fn apply_all(&self, store: &Store, changes: &[Change<K, V>]) -> Result<(), Error> {
         let mut rest = changes.iter().peekable();
         while let Some((first, _)) = rest.peek() {
             let _turn = self.turn.write();
@@ -107,8 +167,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         Ok(())
     }
 
-    /// Every entry, in order. `Err`: a page is not as it must be.
-    pub(crate) fn check(&self, mut each: impl FnMut(&Entry<K, V>)) -> Result<(), Error> {
+    fn check_all(&self, mut each: impl FnMut(&Entry<K, V>)) -> Result<(), Error> {
         let mut fence = [0; K];
         loop {
             let _turn = self.turn.read();
@@ -243,7 +302,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
 /// The page's entries with the changes that belong to it, and whether that is something else.
 fn merged<'a, const K: usize, const V: usize>(
     page: &Page<K, V>,
-    changes: &mut Peekable<impl Iterator<Item = (&'a [u8; K], &'a Option<[u8; V]>)>>,
+    changes: &mut Peekable<impl Iterator<Item = &'a Change<K, V>>>,
 ) -> (Vec<Entry<K, V>>, bool) {
     let mut entries = Vec::with_capacity(page.entries.len());
     let mut rest = page.entries.as_slice();
@@ -299,16 +358,7 @@ fn read_key<const K: usize>(fence: &[u8]) -> Result<[u8; K], Error> {
 }
 
 fn decode<const K: usize, const V: usize>(bytes: &[u8]) -> Result<Vec<Entry<K, V>>, Error> {
-    let mut rest = match bytes.split_first() {
-        Some((&FORMAT, rest)) => rest,
-        Some((other, _)) => {
-            return Err(Error::Unusable(format!(
-                "a packed page has format {other}, this version of Scrip reads {FORMAT}: use a \
-                 newer one"
-            )));
-        }
-        None => return Err(damaged("an empty packed page".into())),
-    };
+    let mut rest = checked(bytes, "a packed page")?;
     let entry = K.saturating_add(V);
     let mut entries = Vec::with_capacity(rest.len().checked_div(entry).unwrap_or(0));
     while !rest.is_empty() {

@@ -1,187 +1,273 @@
-//! Ledger pages: a wallet's records in order, many to a sled value, keyed by the fold that wrote
-//! them so that new ones always go to the right edge of the tree. Written once, never changed,
-//! never removed.
+//! Ledger pages: wallets' entries as they are in the log, many to a sled value. A fold's pages are
+//! shared by its wallets, in the order of their keys, and keyed by the fold first, so that new ones
+//! always go to the right edge of the tree. Written once, never changed, never removed.
+//!
+//! ```text
+//! key    fold, wallet and version of the page's first entry
+//! value  format, then for each wallet: [u8;16] key, u32 length, entries, each behind its length
+//! ```
 
-use domain::{
-    history::{Fact, Record},
-    id::WalletKey,
-};
+use domain::{history::Record, id::WalletKey};
 
 use super::{
     directory,
     store::{Store, damaged, io},
-    wallet_record::WalletRecord,
+    wallet_record::{Spill, WalletRecord},
 };
 use crate::{
-    codec::{decode_value, encode_value},
+    codec::{FORMAT, checked},
     contract::Error,
+    format::entry::{self, Entries, Entry},
 };
 
-pub(crate) fn page_key(wallet: &WalletKey, number: u32, first_seq: u64) -> Vec<u8> {
+/// Where a page is.
+pub(crate) fn page_key(number: u64, wallet: &WalletKey, version: u64) -> Vec<u8> {
     [
         number.to_be_bytes().as_slice(),
         &wallet.0,
-        &first_seq.to_be_bytes(),
+        &version.to_be_bytes(),
     ]
     .concat()
 }
 
-/// `count` stored records, one after the other, are the encoding of a list without its length.
-pub(super) fn decode(count: u64, bytes: &[u8]) -> Result<Vec<Record>, Error> {
-    decode_value(&join(count, bytes)?)
-}
+/// Wallet and length in front of a wallet's entries.
+const GROUP_BYTES: usize = 20;
 
-fn join(count: u64, bytes: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut list = encode_value(&count)?;
-    list.extend_from_slice(bytes);
-    Ok(list)
-}
-
-/// A record never takes more than this and its texts.
-const FIXED_BYTES: usize = 220;
-
-fn most_bytes(record: &Record) -> usize {
-    let entry = record.entry();
-    let placed = match &record.fact {
-        Fact::HoldPlaced(_, key) => Some(key),
-        Fact::Entry(_) | Fact::HoldClosed(..) => None,
-    };
-    let key = entry.and_then(|entry| entry.key.as_ref()).or(placed);
-    let meta = entry.and_then(|entry| entry.meta.as_ref());
-    FIXED_BYTES
-        .saturating_add(key.map_or(0, |key| key.as_str().len()))
-        .saturating_add(meta.map_or(0, |meta| meta.as_str().len()))
-}
-
-/// A wallet's records on their way from its tail to pages.
-pub(super) struct Ledger<'a> {
+/// Writes the pages of one fold.
+pub(super) struct Writer<'a> {
     store: &'a Store,
-    wallet: WalletKey,
-    number: u32,
-    /// Records up to this one are in pages.
-    spilled: u64,
-    /// Records after it, encoded.
-    count: u64,
+    number: u64,
+    /// The page's key, once it has an entry.
+    key: Vec<u8>,
     bytes: Vec<u8>,
-    /// Records after those. They are encoded many at once, into one growing buffer.
-    fresh: Vec<Record>,
-    /// At most so many bytes.
-    fresh_bytes: usize,
+    wallet: WalletKey,
+    /// Where the wallet's entries begin, once there is one in this page.
+    group: Option<usize>,
 }
 
-impl<'a> Ledger<'a> {
-    pub(super) fn new(
-        store: &'a Store,
-        wallet: WalletKey,
-        number: u32,
-        stored: &mut WalletRecord,
-    ) -> Self {
-        let spilled = stored.head.spilled;
-        let count = stored.head.records.saturating_sub(spilled);
-        let bytes = std::mem::take(&mut stored.tail);
+impl<'a> Writer<'a> {
+    pub(super) fn new(store: &'a Store, number: u64) -> Self {
         Self {
             store,
-            wallet,
             number,
-            spilled,
-            count,
-            bytes,
-            fresh: Vec::new(),
-            fresh_bytes: 0,
+            key: Vec::new(),
+            bytes: Vec::with_capacity(store.tuning.page_bytes.saturating_add(4096)),
+            wallet: WalletKey([0; 16]),
+            group: None,
         }
     }
 
-    /// Adds the next record.
-    pub(super) fn push(&mut self, record: Record) -> Result<(), Error> {
-        let bytes = most_bytes(&record);
-        if self.most_bytes().saturating_add(bytes) > self.store.tuning.page_bytes {
-            self.encode()?;
-            let full = self.bytes.len().saturating_add(bytes) > self.store.tuning.page_bytes;
-            if full && self.count > 0 {
-                self.write_page()?;
+    /// What follows is this wallet's. Wallets come in the order of their keys.
+    pub(super) fn wallet(&mut self, wallet: WalletKey) {
+        self.end_group();
+        self.wallet = wallet;
+    }
+
+    /// Adds the wallet's next entry.
+    pub(super) fn push(&mut self, version: u64, entry: &[u8]) -> Result<(), Error> {
+        let more = entry::pushed_bytes(entry).saturating_add(GROUP_BYTES);
+        let full = self.bytes.len().saturating_add(more) > self.store.tuning.page_bytes;
+        if full && self.bytes.len() > 1 {
+            self.finish()?;
+        }
+        if self.bytes.is_empty() {
+            self.bytes.push(FORMAT);
+            self.key = page_key(self.number, &self.wallet, version);
+        }
+        if self.group.is_none() {
+            self.bytes.extend_from_slice(&self.wallet.0);
+            self.bytes.extend_from_slice(&[0; 4]);
+            self.group = Some(self.bytes.len());
+        }
+        entry::push(&mut self.bytes, entry);
+        Ok(())
+    }
+
+    fn end_group(&mut self) {
+        if let Some(start) = self.group.take() {
+            let length = self.bytes.len().saturating_sub(start);
+            let length = u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
+            if let Some(place) = self.bytes.get_mut(start.saturating_sub(4)..start) {
+                place.copy_from_slice(&length);
             }
         }
-        self.fresh_bytes = self.fresh_bytes.saturating_add(bytes);
-        self.fresh.push(record);
-        Ok(())
     }
 
-    const fn most_bytes(&self) -> usize {
-        self.bytes.len().saturating_add(self.fresh_bytes)
-    }
-
-    fn encode(&mut self) -> Result<(), Error> {
-        let count = self.fresh.len() as u64;
-        let list = encode_value(&self.fresh)?;
-        // Without the format version, which the page or the wallet's record has, and the length.
-        let head = encode_value(&count)?.len();
-        self.bytes
-            .extend_from_slice(list.get(head..).unwrap_or_default());
-        self.count = self.count.saturating_add(count);
-        self.fresh.clear();
-        self.fresh_bytes = 0;
-        Ok(())
-    }
-
-    /// What stays in the tail, and the last record in a page. Once some of the tail was written
-    /// all of it is: the next spill is then as far away as can be.
-    pub(super) fn finish(mut self, spilled_before: u64) -> Result<(Vec<u8>, u64), Error> {
-        self.encode()?;
-        let some = self.spilled > spilled_before;
-        if self.count > 0 && (some || self.bytes.len() > self.store.tuning.tail_bytes) {
-            self.write_page()?;
+    /// Writes what is left. More may follow.
+    pub(super) fn finish(&mut self) -> Result<(), Error> {
+        self.end_group();
+        if !self.bytes.is_empty() {
+            self.store
+                .put(&self.store.pages, &self.key, self.bytes.as_slice())?;
+            self.bytes.clear();
         }
-        Ok((self.bytes, self.spilled))
-    }
-
-    fn write_page(&mut self) -> Result<(), Error> {
-        let key = page_key(&self.wallet, self.number, self.spilled.saturating_add(1));
-        self.store
-            .put(&self.store.pages, key, join(self.count, &self.bytes)?)?;
-        self.spilled = self.spilled.saturating_add(self.count);
-        self.count = 0;
-        self.bytes.clear();
         Ok(())
     }
 }
 
-/// The page that a record is in.
-fn page_of(
+/// The wallets in a page, each with its entries.
+pub(super) fn groups(page: &[u8]) -> Result<Vec<(WalletKey, Entries<'_>)>, Error> {
+    let mut groups = Vec::new();
+    let mut rest = checked(page, "a ledger page")?;
+    while !rest.is_empty() {
+        let (wallet, entries, after) =
+            split(rest).ok_or_else(|| damaged("a ledger page is cut short".into()))?;
+        groups.push((wallet, Entries(entries)));
+        rest = after;
+    }
+    Ok(groups)
+}
+
+fn split(bytes: &[u8]) -> Option<(WalletKey, &[u8], &[u8])> {
+    let (wallet, rest) = bytes.split_first_chunk::<16>()?;
+    let (length, rest) = rest.split_first_chunk::<4>()?;
+    let (entries, rest) = rest.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+    Some((WalletKey(*wallet), entries, rest))
+}
+
+/// A wallet's entries in a page; none if it has none there.
+fn entries_in<'a>(page: &'a [u8], wallet: &WalletKey) -> Result<Entries<'a>, Error> {
+    let mut rest = checked(page, "a ledger page")?;
+    while !rest.is_empty() {
+        let (of, entries, after) =
+            split(rest).ok_or_else(|| damaged("a ledger page is cut short".into()))?;
+        if of == *wallet {
+            return Ok(Entries(entries));
+        }
+        rest = after;
+    }
+    Ok(Entries(&[]))
+}
+
+/// Where to begin to read entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct From(u64);
+
+impl From {
+    /// With the first entry after this version.
+    pub(crate) const fn after(version: u64) -> Self {
+        Self(version.saturating_add(1))
+    }
+}
+
+/// Every entry of a wallet in the books from there on, in order, until `each` has enough.
+pub(crate) fn each(
     store: &Store,
     wallet: &WalletKey,
     stored: &WalletRecord,
-    seq: u64,
-) -> Result<Vec<Record>, Error> {
-    let missing = || {
-        damaged(format!(
-            "{wallet:?}: the page of its record {seq} is missing"
-        ))
+    From(first): From,
+    each: &mut dyn FnMut(Entry<'_>, &[u8]) -> Result<bool, Error>,
+) -> Result<(), Error> {
+    let mut next = first;
+    let mut take = |entries: Entries<'_>| -> Result<bool, Error> {
+        for entry in entries {
+            let (entry, bytes) = entry?;
+            if entry.version < next {
+                continue;
+            }
+            if entry.version != next {
+                return Err(missing(wallet, next));
+            }
+            next = next.saturating_add(1);
+            if !each(entry, bytes)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     };
-    let spill = directory::find(store, wallet, &stored.head, seq)?.ok_or_else(missing)?;
-    let from = page_key(wallet, spill.number, spill.first_seq);
-    let to = page_key(wallet, spill.number, seq);
-    let page = store
-        .pages
-        .range(from..=to)
-        .next_back()
-        .ok_or_else(missing)?;
-    decode_value(&page.map_err(io)?.1)
+    let spilled = stored.head.spilled;
+    if first <= spilled {
+        for spill in directory::from(store, wallet, &stored.head, first)? {
+            if !pages_of(store, wallet, spill?, first, &mut take)? {
+                return Ok(());
+            }
+        }
+    }
+    if take(Entries(&stored.tail))? && next <= stored.head.version {
+        return Err(missing(wallet, next));
+    }
+    Ok(())
+}
+
+/// A spill's pages from the one with the entry `first` on; whether more is wanted.
+fn pages_of(
+    store: &Store,
+    wallet: &WalletKey,
+    spill: Spill,
+    first: u64,
+    take: &mut dyn FnMut(Entries<'_>) -> Result<bool, Error>,
+) -> Result<bool, Error> {
+    let first = spill.first.max(first);
+    let page = page_at(store, wallet, spill, first)?.ok_or_else(|| missing(wallet, first))?;
+    if !take(entries_in(&page, wallet)?)? {
+        return Ok(false);
+    }
+    // Further pages of the same spill begin with this wallet.
+    let from = page_key(spill.number, wallet, first);
+    let last = page_key(spill.number, wallet, u64::MAX);
+    let further = (
+        std::ops::Bound::Excluded(from.as_slice()),
+        std::ops::Bound::Included(last.as_slice()),
+    );
+    for page in store.pages.range::<&[u8], _>(further) {
+        if !take(entries_in(&page.map_err(io)?.1, wallet)?)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn missing(wallet: &WalletKey, version: u64) -> Error {
+    damaged(format!("{wallet:?}: its entry {version} is missing"))
+}
+
+/// Looks at the entries around a version: those of its page, or the tail. `None`: it is not there.
+fn around<T>(
+    store: &Store,
+    wallet: &WalletKey,
+    stored: &WalletRecord,
+    version: u64,
+    look: impl FnOnce(Entries<'_>) -> Result<T, Error>,
+) -> Result<Option<T>, Error> {
+    if version > stored.head.spilled {
+        return look(Entries(&stored.tail)).map(Some);
+    }
+    let Some(spill) = directory::find(store, wallet, &stored.head, version)? else {
+        return Ok(None);
+    };
+    match page_at(store, wallet, spill, version)? {
+        Some(page) => look(entries_in(&page, wallet)?).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The page of a spill that a version would be in.
+fn page_at(
+    store: &Store,
+    wallet: &WalletKey,
+    spill: Spill,
+    version: u64,
+) -> Result<Option<sled::IVec>, Error> {
+    let key = page_key(spill.number, wallet, version);
+    let page = store.pages.range(..=key.as_slice()).next_back();
+    let page = page.transpose().map_err(io)?;
+    let own = page.filter(|(key, _)| key.starts_with(&spill.number.to_be_bytes()));
+    Ok(own.map(|(_, page)| page))
 }
 
 /// One folded record.
-pub(crate) fn record(store: &Store, wallet: &WalletKey, seq: u64) -> Result<Record, Error> {
-    let missing = || damaged(format!("{wallet:?}: its record {seq} is missing"));
-    let stored = WalletRecord::read(store, wallet)?.ok_or_else(missing)?;
-    let records = if seq > stored.head.spilled {
-        stored.tail()?
-    } else {
-        page_of(store, wallet, &stored, seq)?
-    };
-    // Their numbers have no gaps: search instead of counting, which would trust them.
-    let found = records.binary_search_by_key(&seq, |record| record.seq).ok();
-    found
-        .and_then(|place| records.into_iter().nth(place))
-        .ok_or_else(missing)
+pub(crate) fn record(store: &Store, wallet: &WalletKey, version: u64) -> Result<Record, Error> {
+    let stored = WalletRecord::read(store, wallet)?.ok_or_else(|| missing(wallet, version))?;
+    let found = around(store, wallet, &stored, version, |entries| {
+        for entry in entries {
+            let (entry, _) = entry?;
+            if entry.version == version {
+                return entry.record();
+            }
+        }
+        Ok(None)
+    })?;
+    found.flatten().ok_or_else(|| missing(wallet, version))
 }
 
 /// At most `limit` folded records with numbers below `seq`, the newest first.
@@ -194,26 +280,26 @@ pub(crate) fn before(
     let Some(stored) = WalletRecord::read(store, wallet)? else {
         return Ok(Vec::new());
     };
-    let mut below = seq.min(stored.head.records.saturating_add(1));
+    let mut below = seq.min(stored.head.version.saturating_add(1));
     let mut found = Vec::new();
     while below > 1 && found.len() < limit {
         let last = below.saturating_sub(1);
-        let records = if last > stored.head.spilled {
-            stored.tail()?
-        } else {
-            page_of(store, wallet, &stored, last)?
-        };
         let room = limit.saturating_sub(found.len());
-        let older = records
-            .into_iter()
-            .rev()
-            .filter(|record| record.seq < below)
-            .take(room);
-        found.extend(older);
-        match found.last() {
-            Some(oldest) if oldest.seq < below => below = oldest.seq,
-            _ => return Err(damaged(format!("{wallet:?}: its record {last} is missing"))),
-        }
+        let page = around(store, wallet, &stored, last, |entries| {
+            let heads: Result<Vec<Entry<'_>>, Error> =
+                entries.map(|entry| Ok(entry?.0)).collect();
+            let heads = heads?;
+            let older = heads.iter().filter(|entry| entry.version < below);
+            let records = older.clone().rev().filter(|entry| entry.has_record());
+            let records: Result<Vec<_>, Error> = records
+                .take(room)
+                .filter_map(|entry| entry.record().transpose())
+                .collect();
+            Ok((older.map(|entry| entry.version).min(), records?))
+        })?;
+        let (first, records) = page.ok_or_else(|| missing(wallet, last))?;
+        below = first.ok_or_else(|| missing(wallet, last))?;
+        found.extend(records);
     }
     Ok(found)
 }

@@ -2,11 +2,11 @@
 //! runs and parts that it will no longer name are listed; they are removed once the fold is
 //! durable. A list that a crash left behind only proposes: what a wallet's record names is kept.
 
-use domain::id::{CodeHash, WalletKey};
+use domain::id::WalletKey;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    catalog, directory,
+    directory, pages,
     store::{Store, damaged, io},
     wallet_record::WalletRecord,
 };
@@ -16,21 +16,19 @@ use crate::{
     index::run,
 };
 
-/// Something that a wallet's record named: by the number of the fold that wrote it, or a code.
+/// Something that a wallet's record named, by the number of the fold that wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Retired {
     /// A run of the index, with its filters.
-    Run(u32),
+    Run(u64),
     /// The parts of a snapshot.
-    Parts(u32),
-    /// A code that was replaced.
-    Alias(CodeHash),
+    Parts(u64),
 }
 
 /// What one wallet's fold replaced.
 #[derive(Debug)]
 pub(super) struct List {
-    number: u32,
+    number: u64,
     wallet: WalletKey,
     items: Vec<Retired>,
 }
@@ -42,7 +40,7 @@ const LIST: u8 = 1;
 /// Writes a list, before the record of the wallet.
 pub(super) fn list(
     store: &Store,
-    number: u32,
+    number: u64,
     wallet: WalletKey,
     items: Vec<Retired>,
 ) -> Result<Option<List>, Error> {
@@ -80,7 +78,6 @@ impl List {
                 Retired::Parts(number) => {
                     store.remove_all(&store.parts, &run::prefix(&self.wallet, *number))?;
                 }
-                Retired::Alias(code) => store.remove(&store.aliases, code.0)?,
             }
         }
         store.remove(&store.folds, self.key())
@@ -88,13 +85,13 @@ impl List {
 }
 
 /// The number of the last fold that ended; 0 before the first.
-pub(super) fn last_number(store: &Store) -> Result<u32, Error> {
+pub(super) fn last_number(store: &Store) -> Result<u64, Error> {
     let number = store.folds.get(NUMBER).map_err(io)?;
     number.map_or(Ok(0), |number| decode_value(&number))
 }
 
 /// The last write of a fold.
-pub(super) fn set_last_number(store: &Store, number: u32) -> Result<(), Error> {
+pub(super) fn set_last_number(store: &Store, number: u64) -> Result<(), Error> {
     store.put(&store.folds, NUMBER, encode_value(&number)?)
 }
 
@@ -106,8 +103,7 @@ pub(super) fn complete_lists(store: &Store) -> Result<(), Error> {
         let record = WalletRecord::read(store, &wallet)?;
         let mut items: Vec<Retired> = decode_value(&items)?;
         if let Some(record) = record {
-            let named = Named::new(store, &wallet, &record)?;
-            items.retain(|item| !named.has(*item));
+            items.retain(|item| !names(&record, *item));
         }
         List {
             number,
@@ -119,30 +115,6 @@ pub(super) fn complete_lists(store: &Store) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a wallet's record names.
-struct Named<'a> {
-    record: &'a WalletRecord,
-    code: Option<CodeHash>,
-}
-
-impl<'a> Named<'a> {
-    fn new(store: &Store, key: &WalletKey, record: &'a WalletRecord) -> Result<Self, Error> {
-        let missing = || damaged(format!("{key:?}: a part of its snapshot is missing"));
-        let wallet = record.wallet(store, key)?.ok_or_else(missing)?;
-        Ok(Self {
-            record,
-            code: catalog::alias_of(key, &wallet.owner),
-        })
-    }
-
-    fn has(&self, item: Retired) -> bool {
-        match item {
-            Retired::Run(_) | Retired::Parts(_) => names(self.record, item),
-            Retired::Alias(code) => self.code == Some(code),
-        }
-    }
-}
-
 /// Whether a record names a run or parts.
 fn names(record: &WalletRecord, item: Retired) -> bool {
     match item {
@@ -151,16 +123,15 @@ fn names(record: &WalletRecord, item: Retired) -> bool {
             .head
             .parts
             .is_some_and(|parts| parts.number == number),
-        Retired::Alias(_) => false,
     }
 }
 
 /// The fold and the wallet that a key starts with.
-pub(super) fn read_key(key: &[u8]) -> Result<(u32, WalletKey), Error> {
+pub(super) fn read_key(key: &[u8]) -> Result<(u64, WalletKey), Error> {
     let number = key
-        .first_chunk::<4>()
-        .map(|number| u32::from_be_bytes(*number));
-    let wallet = key.get(4..).and_then(|rest| rest.first_chunk::<16>());
+        .first_chunk::<8>()
+        .map(|number| u64::from_be_bytes(*number));
+    let wallet = key.get(8..).and_then(|rest| rest.first_chunk::<16>());
     number
         .zip(wallet.map(|wallet| WalletKey(*wallet)))
         .ok_or_else(|| damaged("a short key".into()))
@@ -170,51 +141,60 @@ pub(super) fn read_key(key: &[u8]) -> Result<(u32, WalletKey), Error> {
 /// are past `last`, at the right edge of each tree. The largest number that is in use.
 ///
 /// What a record names must stay: the events behind it will be skipped when they are folded again.
-pub(super) fn sweep(store: &Store, last: u32) -> Result<u32, Error> {
+pub(super) fn sweep(store: &Store, last: u64) -> Result<u64, Error> {
     let mut used = last;
     let Some(from) = last.checked_add(1) else {
         return Ok(last);
     };
-    for tree in [&store.pages, &store.parts, &store.index, &store.filters] {
+    let from = from.to_be_bytes();
+    for tree in [&store.parts, &store.index, &store.filters] {
         let mut record: Option<(WalletKey, Option<WalletRecord>)> = None;
-        for key in tree.range(from.to_be_bytes().as_slice()..).keys() {
+        for key in tree.range(from.as_slice()..).keys() {
             let key = key.map_err(io)?;
             let (number, wallet) = read_key(&key)?;
             if record.as_ref().is_none_or(|(of, _)| *of != wallet) {
                 record = Some((wallet, WalletRecord::read(store, &wallet)?));
             }
-            let named = match &record {
-                Some((_, Some(record))) if tree.name() == store.pages.name() => {
-                    names_page(store, record, &wallet, number, &key)?
-                }
-                Some((_, Some(record))) if tree.name() == store.parts.name() => {
-                    names(record, Retired::Parts(number))
-                }
-                Some((_, Some(record))) => names(record, Retired::Run(number)),
-                _ => false,
+            let item = match tree.name() == store.parts.name() {
+                true => Retired::Parts(number),
+                false => Retired::Run(number),
             };
-            if named {
+            let record = record.as_ref().and_then(|(_, record)| record.as_ref());
+            if record.is_some_and(|record| names(record, item)) {
                 used = used.max(number);
             } else {
                 store.remove(tree, key)?;
             }
         }
     }
+    for page in store.pages.range(from.as_slice()..) {
+        let (key, page) = page.map_err(io)?;
+        let (number, _) = read_key(&key)?;
+        if is_named(store, number, &page)? {
+            used = used.max(number);
+        } else {
+            store.remove(&store.pages, key)?;
+        }
+    }
     Ok(used)
 }
 
-fn names_page(
-    store: &Store,
-    record: &WalletRecord,
-    wallet: &WalletKey,
-    number: u32,
-    key: &[u8],
-) -> Result<bool, Error> {
-    let seq = key.last_chunk::<8>().map(|seq| u64::from_be_bytes(*seq));
-    let seq = seq.ok_or_else(|| damaged("a short key".into()))?;
-    if seq > record.head.spilled {
-        return Ok(false);
+/// Whether some wallet leads to its entries in this page. What another wallet has there and does not
+/// lead to is not looked at.
+pub(super) fn is_named(store: &Store, number: u64, page: &[u8]) -> Result<bool, Error> {
+    for (wallet, mut entries) in pages::groups(page)? {
+        let Some(record) = WalletRecord::read(store, &wallet)? else {
+            continue;
+        };
+        let Some((first, _)) = entries.next().transpose()? else {
+            continue;
+        };
+        if first.version <= record.head.spilled {
+            let spill = directory::find(store, &wallet, &record.head, first.version)?;
+            if spill.is_some_and(|spill| spill.number == number) {
+                return Ok(true);
+            }
+        }
     }
-    let spill = directory::find(store, wallet, &record.head, seq)?;
-    Ok(spill.is_some_and(|spill| spill.number == number))
+    Ok(false)
 }

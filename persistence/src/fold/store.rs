@@ -2,8 +2,11 @@
 //! time (sled's batches keep every old leaf alive), none larger than sled keeps in its log (a
 //! larger one would go to a file that it never syncs).
 
-use super::{orders::Orders, packed::Packed};
-use crate::contract::Error;
+use super::packed::{Packed, Set};
+use crate::{
+    contract::Error,
+    lookups::{AllChanges, LookUp},
+};
 
 /// Sizes that the layout turns on. Changing one leaves what is stored readable. sled reads and
 /// rewrites leaves of up to 16 values. With ten million entries in one wallet, ledger pages of
@@ -11,11 +14,11 @@ use crate::contract::Error;
 /// time or less to find a used key, for 8 to 22 percent more time to fold (three runs of each).
 #[derive(Debug, Clone)]
 pub(crate) struct Tuning {
-    /// A wallet's newest records stay in its own record up to this.
+    /// A wallet's newest entries stay in its own record up to this.
     pub(crate) tail_bytes: usize,
-    /// Records in one ledger page.
+    /// One ledger page.
     pub(crate) page_bytes: usize,
-    /// A wallet's newest keys stay in its own record up to this many.
+    /// A wallet's newest keys stay without a run up to this many: they are in its entries.
     pub(crate) inline_keys: usize,
     /// So many spills move from a wallet's own record to a directory block.
     pub(crate) inline_spills: usize,
@@ -31,8 +34,8 @@ pub(crate) struct Tuning {
     pub(crate) part_bytes: usize,
     /// One page of a packed set.
     pub(crate) packed_bytes: usize,
-    /// A fold stores what it has of orders once it is so many, so that it does not grow with it.
-    pub(crate) orders_at_once: usize,
+    /// A fold stores what it has of look-ups once it is so many, so that it does not grow with it.
+    pub(crate) changes_at_once: usize,
     /// Memory for the filters of awake wallets.
     pub(crate) filter_bytes: usize,
 }
@@ -40,17 +43,17 @@ pub(crate) struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            tail_bytes: 4 << 10,
+            tail_bytes: 2 << 10,
             page_bytes: 16 << 10,
             inline_keys: 315,
-            inline_spills: 256,
+            inline_spills: 32,
             keys_per_page: 1024,
             keys_per_value: 4700,
             fan_in: 8,
             snapshot_bytes: 40 << 10,
             part_bytes: 56 << 10,
             packed_bytes: 4 << 10,
-            orders_at_once: 1 << 16,
+            changes_at_once: 1 << 16,
             filter_bytes: 128 << 20,
         }
     }
@@ -63,24 +66,22 @@ pub(crate) const MAX_VALUE_BYTES: usize = 64 << 10;
 pub(crate) struct Store {
     /// Wallet key: [`super::wallet_record`].
     pub(crate) wallets: sled::Tree,
-    /// Fold, wallet, first record: [`super::pages`].
+    /// Fold, wallet, first entry: [`super::pages`].
     pub(crate) pages: sled::Tree,
     /// Fold, wallet, place: parts of a large snapshot.
     pub(crate) parts: sled::Tree,
-    /// Wallet, first record: [`super::directory`].
+    /// Wallet, first entry: [`super::directory`].
     pub(crate) directory: sled::Tree,
     /// Fold, wallet, page, part: [`crate::index::run`].
     pub(crate) index: sled::Tree,
     /// Fold, wallet, page: the filters of runs with several pages.
     pub(crate) filters: sled::Tree,
-    /// Code hash: wallet key.
-    pub(crate) aliases: sled::Tree,
     /// Kind, identifier: a document.
     pub(crate) catalog: sled::Tree,
     /// Key: [`super::notes`].
     pub(crate) notes: sled::Tree,
-    /// Four packed sets.
-    pub(crate) orders: Orders,
+    /// One for each look-up, in the order of [`LookUp::ALL`].
+    look_ups: [Box<dyn Set>; LookUp::ALL.len()],
     /// The last fold's number, and what folds replaced: [`super::retire`].
     pub(crate) folds: sled::Tree,
     pub(crate) tuning: Tuning,
@@ -99,15 +100,15 @@ impl Store {
             directory: tree("directory")?,
             index: tree("index")?,
             filters: tree("filters")?,
-            aliases: tree("aliases")?,
             catalog: tree("catalog")?,
             notes: tree("notes")?,
-            orders: Orders {
-                placed: Packed::new(tree("orders")?, tuning.packed_bytes),
-                checkouts: Packed::new(tree("checkouts")?, tuning.packed_bytes),
-                due: Packed::new(tree("due")?, tuning.packed_bytes),
-                buyers: Packed::new(tree("buyers")?, tuning.packed_bytes),
-            },
+            look_ups: [
+                set::<40, 16>(db, LookUp::Placed, &tuning)?,
+                set::<16, 32>(db, LookUp::Checkouts, &tuning)?,
+                set::<40, 16>(db, LookUp::Due, &tuning)?,
+                set::<32, 0>(db, LookUp::Buyers, &tuning)?,
+                set::<16, 16>(db, LookUp::Codes, &tuning)?,
+            ],
             folds: tree("folds")?,
             tuning,
             #[cfg(test)]
@@ -115,19 +116,33 @@ impl Store {
         })
     }
 
+    /// A look-up as it is stored.
+    pub(crate) fn look_up(&self, look_up: LookUp) -> &dyn Set {
+        #[expect(clippy::indexing_slicing, reason = "there is one for each")]
+        &*self.look_ups[look_up as usize]
+    }
+
+    /// Puts what changed into the look-ups.
+    pub(crate) fn list(&self, changes: &mut AllChanges) -> Result<(), Error> {
+        for (look_up, changes) in changes.take() {
+            self.look_up(look_up).apply(self, &changes)?;
+        }
+        Ok(())
+    }
+
     /// Writes a record, without a flush.
     pub(crate) fn put(
         &self,
         tree: &sled::Tree,
         key: impl AsRef<[u8]>,
-        value: Vec<u8>,
+        value: impl AsRef<[u8]> + Into<sled::IVec>,
     ) -> Result<(), Error> {
         self.burn()?;
-        if value.len() > MAX_VALUE_BYTES {
+        let length = value.as_ref().len();
+        if length > MAX_VALUE_BYTES {
             let name = String::from_utf8_lossy(&tree.name()).into_owned();
             return Err(damaged(format!(
-                "a record of {name} has {} bytes",
-                value.len()
+                "a record of {name} has {length} bytes"
             )));
         }
         tree.insert(key, value).map(drop).map_err(io)
@@ -164,6 +179,20 @@ impl Store {
             _ => Ok(()),
         }
     }
+}
+
+/// A look-up's set, as wide as it is declared.
+fn set<const K: usize, const V: usize>(
+    db: &sled::Db,
+    look_up: LookUp,
+    tuning: &Tuning,
+) -> Result<Box<dyn Set>, Error> {
+    let declared = look_up.declared();
+    if (declared.key, declared.value) != (K, V) {
+        return Err(damaged(format!("{} is of another width", declared.name)));
+    }
+    let tree = db.open_tree(declared.name).map_err(io)?;
+    Ok(Box::new(Packed::<K, V>::new(tree, tuning.packed_bytes)))
 }
 
 pub(crate) fn io(error: sled::Error) -> Error {

@@ -1,45 +1,50 @@
-//! Re-reads the whole folded state: every record of every wallet, the books' sums, and that the
-//! index leads to each key exactly once. Streams: memory does not grow with wallets or their
-//! histories. A damaged wallet is reported, and the next one read.
+//! Re-reads the whole folded state. Every wallet is replayed from its first entry: each record, each
+//! snapshot, each key of the index and each entry of the look-ups must be what the events come to, and
+//! nothing else may be there. Streams: memory does not grow with wallets or their histories. A damaged
+//! wallet is reported, and the next one read.
 
 mod index;
-mod orders;
+mod listed;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use domain::{
-    history::Record,
-    id::{ProductId, WalletKey},
-    wallet::Wallet,
-};
+use domain::{id::WalletKey, wallet::Wallet};
 
-use self::{index::Tally, orders::Found};
+use self::{index::Tally, listed::Listing};
 use super::{
     catalog, directory, notes,
+    pages::{self, From},
+    retire,
     store::{Store, damaged, io},
-    wallet_record::{Spill, WalletRecord},
+    wallet_record::WalletRecord,
 };
-use crate::{codec::decode_value, contract::Error, index::Key, verify::Report};
+use crate::{
+    contract::Error,
+    format::entry::Entry,
+    index::Key,
+    verify::Report,
+};
+
+/// Entries of the log that are not folded, or not all, by wallet; in log order.
+pub(crate) type Unfolded = BTreeMap<WalletKey, Vec<Box<[u8]>>>;
 
 /// Stored values that wallets lead to, to be compared with how many there are.
 #[derive(Debug, Default)]
 struct Reached {
-    pages: usize,
     parts: usize,
     blocks: usize,
     index: usize,
     filters: usize,
-    aliases: usize,
-    orders: Found,
+    listing: Listing,
 }
 
-/// `unfolded`: wallets with events in the log that are not folded, or not all.
 pub(super) fn verify(
     store: &Store,
-    unfolded: &BTreeSet<WalletKey>,
+    unfolded: &Unfolded,
     report: &mut Report,
 ) -> Result<(), Error> {
     let mut reached = Reached::default();
+    let mut seen = BTreeMap::new();
     for entry in &store.wallets {
         let (key, value) = entry.map_err(io)?;
         let Some(key) = key.first_chunk::<16>().map(|key| WalletKey(*key)) else {
@@ -49,224 +54,167 @@ pub(super) fn verify(
             continue;
         };
         report.wallets = report.wallets.saturating_add(1);
-        if let Err(error) = wallet(store, &key, &value, unfolded, &mut reached, report) {
+        let more = unfolded.get(&key);
+        if more.is_some() {
+            seen.insert(key, ());
+        }
+        let read = WalletRecord::decode(&key, &value);
+        let checked = read.and_then(|stored| wallet(store, &key, &stored, more, &mut reached, report));
+        if let Err(error) = checked {
             report.problems.push(error.to_string());
         }
     }
-    for note in store.notes.iter().values() {
-        if let Err(error) = notes::body(&note.map_err(io)?) {
-            report.problems.push(error.to_string());
+    for (key, more) in unfolded {
+        if !seen.contains_key(key) {
+            let nothing = WalletRecord::default();
+            let checked = wallet(store, key, &nothing, Some(more), &mut reached, report);
+            if let Err(error) = checked {
+                report.problems.push(error.to_string());
+            }
         }
-        report.notes = report.notes.saturating_add(1);
+    }
+    match notes::with_prefix(store, &[]) {
+        Ok(notes) => report.notes = notes.len() as u64,
+        Err(error) => report.problems.push(error.to_string()),
+    }
+    if let Err(error) = catalog::documents(store) {
+        report.problems.push(error.to_string());
     }
     // What is damaged was not reached either: saying so again would only hide the cause.
     if report.problems.is_empty() {
         orphans(store, &reached, report)?;
-        let problems = &mut report.problems;
-        if let Err(error) = reached.orders.orphans(store, unfolded, problems) {
-            problems.push(error.to_string());
+        if let Err(error) = reached.listing.compare(store, unfolded, &mut report.problems) {
+            report.problems.push(error.to_string());
         }
     }
     Ok(())
 }
 
-fn wallet(
-    store: &Store,
-    key: &WalletKey,
-    value: &[u8],
-    unfolded: &BTreeSet<WalletKey>,
-    reached: &mut Reached,
-    report: &mut Report,
-) -> Result<(), Error> {
-    let stored = WalletRecord::decode(key, value)?;
-    let missing = || damaged(format!("{key:?}: a part of its snapshot is missing"));
-    let wallet = stored.wallet(store, key)?.ok_or_else(missing)?;
-    reached.parts = reached
-        .parts
-        .saturating_add(stored.head.parts.map_or(0, |parts| parts.count.into()));
-    if wallet.key != *key
-        || wallet.version != stored.head.version
-        || wallet.records != stored.head.records
-    {
-        return Err(damaged(format!(
-            "{key:?}: its snapshot is not the one its record tells of"
-        )));
-    }
-    if let Some(code) = catalog::alias_of(key, &wallet.owner) {
-        if catalog::alias(store, &code)? != Some(*key) {
-            return Err(damaged(format!("{key:?}: its code does not lead to it")));
-        }
-        reached.aliases = reached.aliases.saturating_add(1);
-    }
-    if !unfolded.contains(key) {
-        let orders = reached.orders.add(store, &wallet)?;
-        report.orders = report.orders.saturating_add(orders);
-    }
-    let mut books = Books {
-        key: *key,
-        next_seq: 1,
-        sums: BTreeMap::new(),
-        keys: Tally::default(),
-    };
-    for block in directory::blocks(store, key, &stored.head) {
-        reached.blocks = reached.blocks.saturating_add(1);
-        for spill in block? {
-            pages(store, key, spill, &mut books, reached)?;
-        }
-    }
-    for spill in &stored.head.spills {
-        pages(store, key, *spill, &mut books, reached)?;
-    }
-    if books.next_seq != stored.head.spilled.saturating_add(1) {
-        return Err(damaged(format!(
-            "{key:?}: its pages do not end where its tail begins"
-        )));
-    }
-    stored
-        .tail()?
-        .iter()
-        .try_for_each(|record| books.add(record))?;
-    report.records = report
-        .records
-        .saturating_add(books.next_seq.saturating_sub(1));
-    books.balance(&wallet)?;
-    let keys = index::read(store, key, &stored, reached)?;
-    report.index_keys = report.index_keys.saturating_add(keys.count());
-    if keys == books.keys {
-        Ok(())
-    } else {
-        Err(damaged(format!(
-            "{key:?}: its index does not lead to each of its keys exactly once"
-        )))
-    }
-}
-
-/// All pages of a spill, which must begin where the last one ended.
-fn pages(
-    store: &Store,
-    wallet: &WalletKey,
-    spill: Spill,
-    books: &mut Books,
-    reached: &mut Reached,
-) -> Result<(), Error> {
-    let gap = |seq| {
-        damaged(format!(
-            "{wallet:?}: the page of its record {seq} is missing"
-        ))
-    };
-    if spill.first_seq != books.next_seq {
-        return Err(gap(books.next_seq));
-    }
-    let prefix = crate::index::run::prefix(wallet, spill.number);
-    for page in store.pages.scan_prefix(prefix) {
-        let (key, value) = page.map_err(io)?;
-        if key.last_chunk::<8>().map(|seq| u64::from_be_bytes(*seq)) != Some(books.next_seq) {
-            return Err(gap(books.next_seq));
-        }
-        let records: Vec<Record> = decode_value(&value)?;
-        records.iter().try_for_each(|record| books.add(record))?;
-        reached.pages = reached.pages.saturating_add(1);
-    }
-    if books.next_seq == spill.first_seq {
-        Err(gap(spill.first_seq))
-    } else {
-        Ok(())
-    }
-}
-
-/// What a wallet's records add up to.
-struct Books {
-    key: WalletKey,
-    next_seq: u64,
-    sums: BTreeMap<ProductId, i64>,
+/// One wallet's way from nothing to what is stored.
+struct Replay<'a> {
+    key: &'a WalletKey,
+    stored: &'a WalletRecord,
+    /// The stored snapshot, until the replay has come to its version.
+    snapshot: Option<Wallet>,
+    wallet: Option<Wallet>,
+    records: u64,
     keys: Tally,
 }
 
-impl Books {
-    fn add(&mut self, record: &Record) -> Result<(), Error> {
-        let Self { key, next_seq, .. } = *self;
-        if record.seq != next_seq {
-            return Err(damaged(format!(
-                "{key:?}: record {} is in place {next_seq}",
-                record.seq
-            )));
+fn wallet(
+    store: &Store,
+    key: &WalletKey,
+    stored: &WalletRecord,
+    more: Option<&Vec<Box<[u8]>>>,
+    reached: &mut Reached,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let missing = || damaged(format!("{key:?}: a part of its snapshot is missing"));
+    reached.parts = reached
+        .parts
+        .saturating_add(stored.head.parts.map_or(0, |parts| parts.count.into()));
+    let mut replay = Replay {
+        key,
+        stored,
+        snapshot: stored.snapshot(store, key)?.ok_or_else(missing)?,
+        wallet: None,
+        records: 0,
+        keys: Tally::default(),
+    };
+    let mut listed = more.is_none().then(BTreeMap::new);
+    pages::each(store, key, stored, From::after(0), &mut |entry, _| {
+        let said = replay.step(&entry)?;
+        if let Some(listed) = &mut listed {
+            listed::follow(key, said.as_ref(), listed);
         }
-        self.next_seq = next_seq.saturating_add(1);
-        if let Some(lookup) = record.lookup() {
-            self.keys.add(Key {
-                hash: lookup.hash(&key),
-                seq: record.seq,
-            });
-        }
-        let Some(entry) = record.entry() else {
-            return Ok(());
-        };
-        let sum = self.sums.entry(entry.product).or_default();
-        *sum = sum.saturating_add(entry.delta);
-        if *sum == entry.balance_after {
-            Ok(())
-        } else {
-            Err(damaged(format!(
-                "{key:?}: the balance after record {next_seq} is not the sum"
-            )))
+        Ok(true)
+    })?;
+    report.records = report.records.saturating_add(replay.records);
+    let keys = index::read(store, key, stored, reached)?;
+    report.index_keys = report.index_keys.saturating_add(keys.count());
+    if keys != replay.keys {
+        return Err(damaged(format!(
+            "{key:?}: its index does not lead to each of its keys exactly once"
+        )));
+    }
+    let blocks = directory::blocks(store, key, &stored.head).count();
+    reached.blocks = reached.blocks.saturating_add(blocks);
+    // Where a fold was interrupted its entries may be in look-ups or not, and will be listed again.
+    if let Some(listed) = listed {
+        report.orders = report.orders.saturating_add(reached.listing.add(listed));
+    }
+    for entry in more.into_iter().flatten() {
+        let entry = Entry::read(entry)?;
+        if entry.version > stored.head.version {
+            replay.step(&entry)?;
         }
     }
+    if replay.snapshot.is_some() {
+        return Err(damaged(format!(
+            "{key:?}: its snapshot is of a version that its entries do not come to"
+        )));
+    }
+    let faults = replay.wallet.as_ref().map(Wallet::faults);
+    for fault in faults.unwrap_or_default() {
+        report.problems.push(format!("{key:?}: {fault}"));
+    }
+    Ok(())
+}
 
-    fn balance(&self, wallet: &Wallet) -> Result<(), Error> {
-        let key = self.key;
-        if self.next_seq != wallet.records.saturating_add(1) {
+impl Replay<'_> {
+    /// Applies an entry, which must say what its event comes to. The event, if it is listed.
+    fn step(&mut self, entry: &Entry<'_>) -> Result<Option<domain::wallet::Event>, Error> {
+        let key = *self.key;
+        let wrong = |what: &str| damaged(format!("{key:?}: entry {} {what}", entry.version));
+        let said = entry.said()?;
+        let hash = said.record.as_ref().and_then(|record| record.lookup());
+        if hash.map(|lookup| lookup.hash(&key)) != entry.hash {
+            return Err(wrong("is kept under another key than its own"));
+        }
+        let (wallet, record) = Wallet::replay(self.wallet.take(), key, said.event.clone())?;
+        if record != said.record {
+            return Err(wrong("says otherwise than its event"));
+        }
+        if wallet.version != entry.version {
+            return Err(wrong("is of another version"));
+        }
+        self.records = self.records.saturating_add(record.is_some().into());
+        if entry.version <= self.stored.head.indexed
+            && let Some(hash) = entry.hash
+        {
+            self.keys.add(Key {
+                hash,
+                version: entry.version,
+            });
+        }
+        if wallet.version == self.stored.head.snapshot
+            && self.snapshot.take().is_some_and(|taken| taken != wallet)
+        {
             return Err(damaged(format!(
-                "{key:?}: records after {} are missing",
-                self.next_seq
+                "{key:?}: its snapshot is not what its events come to"
             )));
         }
-        let sum = |product| self.sums.get(&product).copied().unwrap_or_default();
-        let same = wallet
-            .accounts()
-            .iter()
-            .all(|account| account.balance == sum(account.product));
-        let known = self
-            .sums
-            .keys()
-            .all(|product| wallet.account(*product).is_some());
-        if same && known {
-            Ok(())
-        } else {
-            Err(damaged(format!(
-                "{key:?}: a balance is not the sum of its ledger entries"
-            )))
-        }
+        self.wallet = Some(wallet);
+        Ok(entry.is_listed().then_some(said.event))
     }
 }
 
 /// Whatever no wallet leads to.
 fn orphans(store: &Store, reached: &Reached, report: &mut Report) -> Result<(), Error> {
     let Reached {
-        pages,
         parts,
         blocks,
         index,
         filters,
-        aliases,
-        orders: _,
+        listing: _,
     } = *reached;
     let blocks = blocks.saturating_add(unused_blocks(store)?);
     for (tree, reached, what) in [
-        (&store.pages, pages, "ledger pages"),
+        (&store.pages, named_pages(store)?, "ledger pages"),
         (&store.parts, parts, "parts of snapshots"),
         (&store.directory, blocks, "directory blocks"),
         (&store.index, index, "index pages"),
         (&store.filters, filters, "filters"),
-        // Codes of events that a fold was interrupted at may be stored before their wallets.
-        (
-            &store.aliases,
-            if report.unfolded_events > 0 {
-                store.aliases.len()
-            } else {
-                aliases
-            },
-            "codes",
-        ),
     ] {
         let stored = tree.len();
         if stored != reached {
@@ -283,6 +231,17 @@ fn orphans(store: &Store, reached: &Reached, report: &mut Report) -> Result<(), 
     Ok(())
 }
 
+/// Pages that some wallet leads to.
+fn named_pages(store: &Store) -> Result<usize, Error> {
+    let mut named = 0_usize;
+    for page in &store.pages {
+        let (key, page) = page.map_err(io)?;
+        let (number, _) = retire::read_key(&key)?;
+        named = named.saturating_add(retire::is_named(store, number, &page)?.into());
+    }
+    Ok(named)
+}
+
 /// Directory blocks that an interrupted fold wrote for spills that its wallets still have inline:
 /// harmless, and replaced by the fold that moves them there.
 fn unused_blocks(store: &Store) -> Result<usize, Error> {
@@ -290,20 +249,20 @@ fn unused_blocks(store: &Store) -> Result<usize, Error> {
     let mut known: Option<(WalletKey, u64)> = None;
     for key in store.directory.iter().keys() {
         let key = key.map_err(io)?;
-        let Some((wallet, seq)) = key.split_first_chunk::<16>() else {
+        let Some((wallet, first)) = key.split_first_chunk::<16>() else {
             continue;
         };
         let wallet = WalletKey(*wallet);
-        let seq = seq
+        let first = first
             .first_chunk::<8>()
-            .map_or(0, |seq| u64::from_be_bytes(*seq));
+            .map_or(0, |first| u64::from_be_bytes(*first));
         if known.is_none_or(|(of, _)| of != wallet) {
             let Some(stored) = WalletRecord::read(store, &wallet)? else {
                 continue;
             };
             known = Some((wallet, directory::first_inline(&stored.head)));
         }
-        if known.is_some_and(|(of, first)| of == wallet && seq >= first) {
+        if known.is_some_and(|(of, inline)| of == wallet && first >= inline) {
             unused = unused.saturating_add(1);
         }
     }

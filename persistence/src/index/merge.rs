@@ -53,7 +53,7 @@ pub(crate) fn plan(runs: &[RunMeta], fresh: usize, tuning: &Tuning) -> Plan {
 pub(crate) fn write(
     store: &Store,
     wallet: WalletKey,
-    number: u32,
+    number: u64,
     fresh: &[Key],
     plan: &Plan,
 ) -> Result<RunMeta, Error> {

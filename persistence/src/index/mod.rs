@@ -1,4 +1,4 @@
-//! Which record a look-up hash leads to: sorted runs of (hash, record number) that merge in tiers,
+//! Which record a look-up hash leads to: sorted runs of (hash, entry) that merge in tiers,
 //! so that neither memory nor the cost of a new key grows with a wallet's history. An index only
 //! proposes: whoever asks confirms a hash against the record itself. It never holds a wallet's
 //! whole index in memory.
@@ -10,20 +10,20 @@ pub(crate) mod slot;
 #[cfg(test)]
 mod tests;
 
-/// A look-up hash and the number of the record that it was taken from.
+/// A look-up hash and the entry that it was taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     /// See [`domain::history::Lookup::hash`].
     pub(crate) hash: u64,
-    /// Less than [`MAX_SEQ`].
-    pub(crate) seq: u64,
+    /// The version of the entry, less than [`MAX_VERSION`].
+    pub(crate) version: u64,
 }
 
-/// A key on disk: the hash, then 40 bits of the number, both big endian.
+/// A key on disk: the hash, then 40 bits of the version, both big endian.
 pub(crate) const KEY_BYTES: usize = 13;
 
-/// Record numbers end here: 40 bits.
-pub(crate) const MAX_SEQ: u64 = 1 << 40;
+/// Versions end here: 40 bits.
+pub(crate) const MAX_VERSION: u64 = 1 << 40;
 
 /// A key as it is stored.
 pub(crate) type Packed = [u8; KEY_BYTES];
@@ -31,7 +31,7 @@ pub(crate) type Packed = [u8; KEY_BYTES];
 impl Key {
     fn pack(self) -> Packed {
         let [a, b, c, d, e, f, g, h] = self.hash.to_be_bytes();
-        let [_, _, _, i, j, k, l, m] = self.seq.to_be_bytes();
+        let [_, _, _, i, j, k, l, m] = self.version.to_be_bytes();
         [a, b, c, d, e, f, g, h, i, j, k, l, m]
     }
 
@@ -39,7 +39,7 @@ impl Key {
         let [a, b, c, d, e, f, g, h, i, j, k, l, m] = *packed;
         Self {
             hash: u64::from_be_bytes([a, b, c, d, e, f, g, h]),
-            seq: u64::from_be_bytes([0, 0, 0, i, j, k, l, m]),
+            version: u64::from_be_bytes([0, 0, 0, i, j, k, l, m]),
         }
     }
 }
@@ -62,12 +62,12 @@ pub(crate) fn unpack(bytes: &[u8]) -> impl Iterator<Item = Key> + '_ {
     packed(bytes).iter().map(Key::unpack)
 }
 
-/// The record numbers of one hash in sorted keys.
-pub(crate) fn seqs(keys: &[Packed], hash: u64) -> impl Iterator<Item = u64> + '_ {
+/// The entries of one hash in sorted keys.
+pub(crate) fn versions(keys: &[Packed], hash: u64) -> impl Iterator<Item = u64> + '_ {
     let start = keys.partition_point(|key| Key::unpack(key).hash < hash);
     let from = keys.get(start..).unwrap_or_default();
     from.iter()
         .map(Key::unpack)
         .take_while(move |key| key.hash == hash)
-        .map(|key| key.seq)
+        .map(|key| key.version)
 }

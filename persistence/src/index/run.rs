@@ -6,7 +6,7 @@ use domain::id::WalletKey;
 use serde::{Deserialize, Serialize};
 use sled::IVec;
 
-use super::{Key, Packed, filter, pack, packed, seqs, unpack};
+use super::{Key, Packed, filter, pack, packed, versions};
 use crate::{
     codec::FORMAT,
     contract::Error,
@@ -17,7 +17,7 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunMeta {
     /// The fold that wrote it: no wallet gets two runs in one fold.
-    pub(crate) number: u32,
+    pub(crate) number: u64,
     /// Runs of one level merge into one of the next.
     pub(crate) level: u8,
     /// Keys in it.
@@ -58,11 +58,11 @@ impl Part {
 }
 
 /// What a run's pages and filters start with in their trees.
-pub(crate) fn prefix(wallet: &WalletKey, number: u32) -> Vec<u8> {
+pub(crate) fn prefix(wallet: &WalletKey, number: u64) -> Vec<u8> {
     [number.to_be_bytes().as_slice(), &wallet.0].concat()
 }
 
-fn part_key(wallet: &WalletKey, number: u32, page: u16, part: u16) -> Vec<u8> {
+fn part_key(wallet: &WalletKey, number: u64, page: u16, part: u16) -> Vec<u8> {
     let [number, page, part] = [
         &number.to_be_bytes()[..],
         &page.to_be_bytes()[..],
@@ -71,7 +71,7 @@ fn part_key(wallet: &WalletKey, number: u32, page: u16, part: u16) -> Vec<u8> {
     [number, &wallet.0, page, part].concat()
 }
 
-fn filter_key(wallet: &WalletKey, number: u32, page: u16) -> Vec<u8> {
+fn filter_key(wallet: &WalletKey, number: u64, page: u16) -> Vec<u8> {
     [
         number.to_be_bytes().as_slice(),
         &wallet.0,
@@ -84,7 +84,7 @@ fn filter_key(wallet: &WalletKey, number: u32, page: u16) -> Vec<u8> {
 pub(crate) fn part(
     store: &Store,
     wallet: &WalletKey,
-    number: u32,
+    number: u64,
     page: u16,
     part: u16,
 ) -> Result<Option<Part>, Error> {
@@ -105,7 +105,7 @@ pub(crate) fn part(
 pub(crate) fn read(
     store: &Store,
     wallet: &WalletKey,
-    number: u32,
+    number: u64,
     page: u16,
     into: &mut Vec<Key>,
 ) -> Result<bool, Error> {
@@ -121,7 +121,7 @@ pub(crate) fn read(
     Ok(true)
 }
 
-/// The record numbers of a hash. `None`: the run is not there (any more).
+/// The entries of a hash. `None`: the run is not there (any more).
 pub(crate) fn find(
     store: &Store,
     wallet: &WalletKey,
@@ -134,7 +134,7 @@ pub(crate) fn find(
         let Some(part) = part(store, wallet, run.number, page, place)? else {
             return Ok(None);
         };
-        found.extend(seqs(part.keys(), hash));
+        found.extend(versions(part.keys(), hash));
         let passed = part
             .keys()
             .last()
@@ -150,7 +150,7 @@ pub(crate) fn find(
 pub(crate) fn stored_filter(
     store: &Store,
     wallet: &WalletKey,
-    number: u32,
+    number: u64,
     page: u16,
 ) -> Result<Option<Vec<filter::Block>>, Error> {
     let value = store
@@ -179,7 +179,7 @@ impl<'a> Writer<'a> {
     pub(crate) fn new(
         store: &'a Store,
         wallet: WalletKey,
-        number: u32,
+        number: u64,
         level: u8,
         keys: u64,
     ) -> Self {
@@ -254,16 +254,6 @@ impl<'a> Writer<'a> {
 }
 
 /// A run that is not there (any more), where that cannot be.
-pub(crate) fn missing(wallet: &WalletKey, number: u32) -> Error {
+pub(crate) fn missing(wallet: &WalletKey, number: u64) -> Error {
     damaged(format!("{wallet:?}: run {number} of its index is missing"))
-}
-
-/// Keys of stored bytes, sorted together with `fresh` ones.
-pub(crate) fn sorted(stored: &[u8], fresh: &[Key]) -> Vec<Key> {
-    let mut keys =
-        Vec::with_capacity((stored.len() / super::KEY_BYTES).saturating_add(fresh.len()));
-    keys.extend(unpack(stored));
-    keys.extend_from_slice(fresh);
-    keys.sort_unstable();
-    keys
 }

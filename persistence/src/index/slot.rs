@@ -13,9 +13,9 @@ use parking_lot::{Mutex, RwLock};
 use super::{
     Key,
     filter::{self, Budget, Filter},
-    packed,
+    pack, packed,
     run::{self, RunMeta},
-    seqs,
+    unpack, versions,
 };
 use crate::{
     contract::{Error, History},
@@ -29,8 +29,7 @@ use crate::{
 /// A slot's view of one folded state. Never changed, only replaced.
 pub(crate) struct State {
     version: u64,
-    records: u64,
-    /// The record's inline keys, as stored: sorted.
+    /// Keys that are in no run, packed and sorted.
     recent: Box<[u8]>,
     /// Their filter: most look-ups are of new keys, and this answers them from one cache line
     /// where a search touches several.
@@ -97,7 +96,6 @@ impl Slots {
         }
         let nothing = State {
             version: 0,
-            records: 0,
             recent: Box::default(),
             recent_filter: Box::default(),
             runs: Box::default(),
@@ -140,10 +138,26 @@ impl Drop for Slot {
 }
 
 impl Slot {
-    /// Shows what a record says, unless a newer one was shown already: a wallet that is loaded
-    /// while it is folded may come here in either order. Filters are read by whoever publishes, so
-    /// that look-ups do not wait for them. `false`: a run is not there (any more), read it again.
-    pub(crate) fn publish(&self, record: &WalletRecord) -> Result<bool, Error> {
+    /// The keys that are in no run as of a version, together with new ones, sorted. `None`: this slot
+    /// shows another version.
+    pub(crate) fn recent(&self, version: u64, fresh: &[Key]) -> Option<Vec<Key>> {
+        let state = Arc::clone(&self.state.read());
+        if state.version != version {
+            return None;
+        }
+        let room = packed(&state.recent).len().saturating_add(fresh.len());
+        let mut keys = Vec::with_capacity(room);
+        keys.extend(unpack(&state.recent));
+        keys.extend_from_slice(fresh);
+        keys.sort_unstable();
+        Some(keys)
+    }
+
+    /// Shows what a record says, and its keys that are in no run, unless a newer one was shown
+    /// already: a wallet that is loaded while it is folded may come here in either order. Filters are
+    /// read by whoever publishes, so that look-ups do not wait for them. `false`: a run is not there
+    /// (any more), read it again.
+    pub(crate) fn publish(&self, record: &WalletRecord, keys: &[Key]) -> Result<bool, Error> {
         let old = Arc::clone(&self.state.read());
         if old.version >= record.head.version {
             return Ok(true);
@@ -165,11 +179,12 @@ impl Slot {
                 },
             }
         }
+        let mut recent = Vec::new();
+        pack(keys, &mut recent);
         let new = Arc::new(State {
             version: record.head.version,
-            records: record.head.records,
-            recent: record.keys.as_slice().into(),
-            recent_filter: recent_filter(&record.keys),
+            recent: recent.into(),
+            recent_filter: recent_filter(keys),
             runs: runs.into(),
         });
         let mut state = self.state.write();
@@ -253,7 +268,7 @@ impl Slot {
         }
     }
 
-    /// One look through one state.
+    /// One look through one state, the newest entry first.
     fn look(
         &self,
         state: &State,
@@ -261,12 +276,9 @@ impl Slot {
         matches: &dyn Fn(&Record) -> bool,
     ) -> Result<Result<Option<Record>, Retired>, Error> {
         let store = &self.slots.store;
-        for seq in seqs(packed(&state.recent), hash) {
-            if let Some(record) = self.confirm(seq, matches)? {
-                return Ok(Ok(Some(record)));
-            }
-        }
-        for run in state.runs.iter().rev() {
+        // Runs of several levels may overlap in time: only all of them together have an order.
+        let mut found: Vec<u64> = versions(packed(&state.recent), hash).collect();
+        for run in &state.runs {
             let page = run.meta.page_of(hash);
             let perhaps = match &run.filter {
                 Some(filter) => filter.may_have(page, hash),
@@ -281,13 +293,15 @@ impl Slot {
             if !perhaps {
                 continue;
             }
-            let Some(seqs) = run::find(store, &self.key, &run.meta, hash)? else {
+            let Some(versions) = run::find(store, &self.key, &run.meta, hash)? else {
                 return Ok(Err(Retired));
             };
-            for seq in seqs {
-                if let Some(record) = self.confirm(seq, matches)? {
-                    return Ok(Ok(Some(record)));
-                }
+            found.extend(versions);
+        }
+        found.sort_unstable();
+        for version in found.into_iter().rev() {
+            if let Some(record) = self.confirm(version, matches)? {
+                return Ok(Ok(Some(record)));
             }
         }
         Ok(Ok(None))
@@ -295,10 +309,10 @@ impl Slot {
 
     fn confirm(
         &self,
-        seq: u64,
+        version: u64,
         matches: &dyn Fn(&Record) -> bool,
     ) -> Result<Option<Record>, Error> {
-        let record = pages::record(&self.slots.store, &self.key, seq)?;
+        let record = pages::record(&self.slots.store, &self.key, version)?;
         Ok(matches(&record).then_some(record))
     }
 }
@@ -306,12 +320,11 @@ impl Slot {
 /// A run that a state names is gone: a fold replaced it meanwhile.
 struct Retired;
 
-/// A filter of a record's inline keys.
-fn recent_filter(keys: &[u8]) -> Box<[filter::Block]> {
-    let keys = packed(keys);
+/// A filter of keys that are in no run.
+fn recent_filter(keys: &[Key]) -> Box<[filter::Block]> {
     let mut blocks = vec![[0; 8]; filter::blocks_for(keys.len())];
     for key in keys {
-        filter::insert(&mut blocks, Key::unpack(key).hash);
+        filter::insert(&mut blocks, key.hash);
     }
     blocks.into()
 }
@@ -320,7 +333,7 @@ impl State {
     fn recently_used(&self, hash: u64) -> bool {
         !self.recent.is_empty()
             && filter::may_have(&self.recent_filter, hash)
-            && seqs(packed(&self.recent), hash).next().is_some()
+            && versions(packed(&self.recent), hash).next().is_some()
     }
 
     /// Whether memory alone can tell that the hash was never used.
@@ -337,7 +350,7 @@ impl State {
 
 impl History for Slot {
     fn folded(&self) -> u64 {
-        self.state.read().records
+        self.state.read().version
     }
 
     fn find(&self, hash: u64, matches: &dyn Fn(&Record) -> bool) -> Result<Option<Record>, Error> {

@@ -1,50 +1,50 @@
-//! Folded state in memory: wallets with all their records, code aliases, the catalog and notes.
-//! Orders are found by looking at all wallets: what an index must answer, said without one.
+//! Folded state in memory: wallets with all their records, the catalog, notes and look-ups.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
-use domain::{
-    catalog::Document,
-    history::Record,
-    id::{CodeHash, OrderId, OrderSerial, ProjectId, WalletKey},
-    text::{CheckoutId, Email},
-    time::Timestamp,
-    wallet::{Order, OrderStatus, Wallet},
-};
+use domain::{catalog::Document, history::Record, id::WalletKey, wallet::Wallet};
 
 use crate::{
-    codec::Logged,
-    contract::{Error, KeptNote, OrderPlace},
-    tail::new_alias,
+    contract::{Error, KeptNote},
+    logged::Logged,
+    lookups::{self, Key, LookUp, Value},
 };
 
 #[derive(Default)]
-pub(super) struct Books {
+pub(super) struct Folded {
     wallets: HashMap<WalletKey, (Wallet, Vec<Record>)>,
-    aliases: HashMap<CodeHash, WalletKey>,
     documents: BTreeMap<(u8, u128), Document>,
     notes: BTreeMap<Box<[u8]>, Box<[u8]>>,
+    look_ups: BTreeMap<(LookUp, Key), Value>,
 }
 
-impl Books {
+impl Folded {
     pub(super) fn fold(&mut self, logged: Logged) -> Result<(), Error> {
         match logged {
             Logged::Wallet {
                 key,
                 version,
                 event,
+                record,
             } => {
-                if let Some(code) = new_alias(&key, &event) {
-                    self.aliases.insert(code, key);
+                let mut listed = Vec::new();
+                lookups::of(&key, &event, &mut listed);
+                for entry in listed {
+                    let key = (entry.look_up, entry.key);
+                    match entry.value {
+                        Some(value) => self.look_ups.insert(key, value),
+                        None => self.look_ups.remove(&key),
+                    };
                 }
                 let (wallet, mut records) = match self.wallets.remove(&key) {
                     Some((wallet, records)) => (Some(wallet), records),
                     None => (None, Vec::new()),
                 };
-                let (wallet, record) = Wallet::replay(wallet, key, event)?;
-                if wallet.version != version {
+                let (wallet, replayed) = Wallet::replay(wallet, key, event)?;
+                if wallet.version != version || replayed != record {
                     return Err(Error::Damaged(format!(
-                        "{key:?} is at version {}, the log says {version}",
+                        "{key:?} is at version {} and left {replayed:?}, the log says {version} \
+                         and {record:?}",
                         wallet.version
                     )));
                 }
@@ -72,10 +72,6 @@ impl Books {
         self.wallets.get(key).map_or(&[], |(_, records)| records)
     }
 
-    pub(super) fn alias(&self, code: &CodeHash) -> Option<WalletKey> {
-        self.aliases.get(code).copied()
-    }
-
     pub(super) fn documents(&self) -> Vec<Document> {
         self.documents.values().cloned().collect()
     }
@@ -86,70 +82,13 @@ impl Books {
             .collect()
     }
 
-    fn wallets_of(&self, project: ProjectId) -> impl Iterator<Item = (&WalletKey, &Wallet)> {
-        let all = self.wallets.iter().map(|(key, (wallet, _))| (key, wallet));
-        all.filter(move |(_, wallet)| wallet.project == project)
-    }
-
-    fn orders_of(&self, project: ProjectId) -> impl Iterator<Item = (OrderId, &Order)> {
-        self.wallets_of(project).flat_map(|(&wallet, state)| {
-            let orders = state.orders();
-            orders.map(move |(serial, order)| (OrderId { serial, wallet }, order))
-        })
-    }
-
-    pub(super) fn orders(
+    /// All entries of a look-up, in order.
+    pub(super) fn entries(
         &self,
-        project: ProjectId,
-        before: Option<(Timestamp, OrderSerial)>,
-        limit: usize,
-    ) -> Vec<OrderPlace> {
-        let mut places: Vec<_> = self
-            .orders_of(project)
-            .map(|(order, state)| OrderPlace {
-                at: state.created_at,
-                order,
-            })
-            .filter(|place| before.is_none_or(|before| place.place() < before))
-            .collect();
-        places.sort_unstable_by_key(|place| std::cmp::Reverse(place.place()));
-        places.truncate(limit);
-        places
-    }
-
-    pub(super) fn checkout(&self, project: ProjectId, checkout: &CheckoutId) -> Option<OrderId> {
-        let mut orders = self.orders_of(project);
-        let found = orders.find(|(_, order)| order.checkout.as_ref() == Some(checkout));
-        found.map(|(order, _)| order)
-    }
-
-    pub(super) fn due(
-        &self,
-        project: ProjectId,
-        after: Option<(Timestamp, OrderSerial)>,
-        until: Timestamp,
-        limit: usize,
-    ) -> Vec<OrderPlace> {
-        let mut places: Vec<_> = self
-            .orders_of(project)
-            .filter(|(_, state)| state.status() == OrderStatus::Pending)
-            .map(|(order, state)| OrderPlace {
-                at: state.expires_at,
-                order,
-            })
-            .filter(|place| after.is_none_or(|after| place.place() > after) && place.at <= until)
-            .collect();
-        places.sort_unstable_by_key(OrderPlace::place);
-        places.truncate(limit);
-        places
-    }
-
-    pub(super) fn buyers(&self, project: ProjectId, email: &Email, limit: usize) -> Vec<WalletKey> {
-        let email = email.as_str().to_lowercase();
-        let same = |other: &Email| other.as_str().to_lowercase() == email;
-        let wallets = self.wallets_of(project);
-        let bought = wallets.filter(|(_, wallet)| wallet.paid_emails().any(same));
-        let keys: BTreeSet<_> = bought.map(|(key, _)| *key).collect();
-        keys.into_iter().take(limit).collect()
+        look_up: LookUp,
+    ) -> impl DoubleEndedIterator<Item = (&Key, &Value)> {
+        let all = self.look_ups.iter();
+        all.filter(move |((of, _), _)| *of == look_up)
+            .map(|((_, key), value)| (key, value))
     }
 }

@@ -1,4 +1,4 @@
-//! A wallet's index, read page by page: runs sorted, every key in the page that look-ups go to and
+//! A wallet's runs, read page by page: sorted, every key in the page that look-ups go to and
 //! in that page's filter. A key is then findable without looking it up.
 
 use domain::id::WalletKey;
@@ -13,7 +13,6 @@ use crate::{
     index::{
         Key, filter,
         run::{self, RunMeta},
-        unpack,
     },
 };
 
@@ -27,8 +26,8 @@ pub(super) struct Tally {
 
 impl Tally {
     pub(super) fn add(&mut self, key: Key) {
-        let low = mix(key.hash ^ mix(key.seq));
-        let high = mix(low ^ key.seq.rotate_left(32));
+        let low = mix(key.hash ^ mix(key.version));
+        let high = mix(low ^ key.version.rotate_left(32));
         self.count = self.count.saturating_add(1);
         self.sum = self
             .sum
@@ -41,13 +40,13 @@ impl Tally {
 }
 
 /// The finalizer of splitmix64.
-const fn mix(value: u64) -> u64 {
+pub(super) const fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     value ^ (value >> 31)
 }
 
-/// All keys that look-ups in this wallet can find.
+/// All keys that its runs lead to.
 pub(super) fn read(
     store: &Store,
     wallet: &WalletKey,
@@ -55,12 +54,6 @@ pub(super) fn read(
     reached: &mut Reached,
 ) -> Result<Tally, Error> {
     let mut tally = Tally::default();
-    if !unpack(&stored.keys).is_sorted_by(|one, other| one < other) {
-        return Err(damaged(format!(
-            "{wallet:?}: the keys in its record are not sorted"
-        )));
-    }
-    unpack(&stored.keys).for_each(|key| tally.add(key));
     for meta in &stored.head.runs {
         read_run(store, wallet, meta, &mut tally, reached)?;
     }

@@ -1,0 +1,190 @@
+//! One thing that happened to a wallet, in the one form that the log and the ledger's pages share: a
+//! fold moves these bytes and looks at their head alone. What a ledger reader sees (the balance after
+//! it, say) is written with the event, so that nothing is ever replayed to read a page.
+//!
+//! ```text
+//! u8        version of the body (upper half) and flags (lower half)
+//! varint    the wallet's version after it: its number in the wallet's history
+//! [u8;8]    the look-up hash, big-endian, where its record can be found by a key
+//! body      the event, and what its record says beyond it
+//! ```
+
+use domain::{
+    history::Record,
+    wallet::{Change, Event},
+};
+
+use super::v1;
+use crate::contract::Error;
+
+/// The version that is written.
+const VERSION: u8 = 1;
+/// The event left a record.
+const RECORD: u8 = 1;
+/// The record can be found by a key.
+const KEYED: u8 = 1 << 1;
+/// The event may change look-ups.
+const LISTED: u8 = 1 << 2;
+
+/// An entry's head, read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry<'a> {
+    flags: u8,
+    /// The wallet's version after it.
+    pub(crate) version: u64,
+    /// What its record can be found by.
+    pub(crate) hash: Option<u64>,
+    body: &'a [u8],
+}
+
+/// What an entry says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) event: Event,
+    pub(crate) record: Option<Record>,
+}
+
+/// Writes an entry at the end of `bytes`.
+pub(crate) fn write(
+    bytes: &mut Vec<u8>,
+    version: u64,
+    event: &Event,
+    record: Option<&Record>,
+    hash: Option<u64>,
+) -> Result<(), Error> {
+    let flag = |set: bool, flag| if set { flag } else { 0 };
+    let flags = flag(record.is_some(), RECORD)
+        | flag(hash.is_some(), KEYED)
+        | flag(is_listed(&event.change), LISTED);
+    bytes.push((VERSION << 4) | flags);
+    write_varint(bytes, version);
+    if let Some(hash) = hash {
+        bytes.extend_from_slice(&hash.to_be_bytes());
+    }
+    v1::write_body(bytes, event, record)
+}
+
+/// Whether an event may change look-ups: as good as none of a busy wallet does.
+const fn is_listed(change: &Change) -> bool {
+    !matches!(
+        change,
+        Change::Deducted { .. }
+            | Change::Granted { .. }
+            | Change::FreeGranted { .. }
+            | Change::LotExpired { .. }
+            | Change::HoldPlaced { .. }
+            | Change::HoldExtended { .. }
+            | Change::HoldSettled { .. }
+            | Change::HoldReleased { .. }
+            | Change::HoldExpired { .. }
+    )
+}
+
+impl<'a> Entry<'a> {
+    /// Reads the head of an entry.
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Error> {
+        Self::head(bytes).ok_or_else(|| Error::Damaged("an entry is cut short".into()))
+    }
+
+    fn head(bytes: &'a [u8]) -> Option<Self> {
+        let (flags, rest) = bytes.split_first()?;
+        let (version, rest) = read_varint(rest)?;
+        let (hash, body) = match flags & KEYED {
+            0 => (None, rest),
+            _ => {
+                let (hash, rest) = rest.split_first_chunk::<8>()?;
+                (Some(u64::from_be_bytes(*hash)), rest)
+            }
+        };
+        Some(Self {
+            flags: *flags,
+            version,
+            hash,
+            body,
+        })
+    }
+
+    /// Whether the event left a record.
+    pub(crate) const fn has_record(&self) -> bool {
+        self.flags & RECORD != 0
+    }
+
+    /// Whether the event may change look-ups.
+    pub(crate) const fn is_listed(&self) -> bool {
+        self.flags & LISTED != 0
+    }
+
+    /// All that it says.
+    pub(crate) fn said(&self) -> Result<Said, Error> {
+        match self.flags >> 4 {
+            v1::VERSION => v1::read_body(self.body, self.version),
+            other => Err(Error::Unusable(format!(
+                "an entry of a wallet has format {other}, this version of Scrip reads {VERSION}: \
+                 use a newer one"
+            ))),
+        }
+    }
+
+    /// The record that its event left.
+    pub(crate) fn record(&self) -> Result<Option<Record>, Error> {
+        if self.has_record() {
+            return Ok(self.said()?.record);
+        }
+        Ok(None)
+    }
+}
+
+/// Entries one after the other, each behind its length.
+pub(crate) struct Entries<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Result<(Entry<'a>, &'a [u8]), Error>;
+
+    /// An entry, and its bytes.
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let Some((bytes, rest)) = super::item::long(self.0) else {
+            self.0 = &[];
+            return Some(Err(Error::Damaged("entries end in the middle of one".into())));
+        };
+        self.0 = rest;
+        Some(Entry::read(bytes).map(|entry| (entry, bytes)))
+    }
+}
+
+/// Adds an entry behind its length. Entries of the log fit sixteen bits: appends do.
+pub(crate) fn push(bytes: &mut Vec<u8>, entry: &[u8]) {
+    let length = u16::try_from(entry.len()).unwrap_or(u16::MAX);
+    bytes.extend_from_slice(&length.to_be_bytes());
+    bytes.extend_from_slice(entry);
+}
+
+/// What [`push`] adds.
+pub(crate) const fn pushed_bytes(entry: &[u8]) -> usize {
+    entry.len().saturating_add(2)
+}
+
+/// Seven bits a byte, the lowest first; the highest bit says that more follow.
+fn write_varint(bytes: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        bytes.push(value.to_le_bytes()[0] | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value.to_le_bytes()[0]);
+}
+
+fn read_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut value = 0_u64;
+    let mut rest = bytes;
+    for shift in (0..64).step_by(7) {
+        let (byte, after) = rest.split_first()?;
+        rest = after;
+        value |= u64::from(byte & 0x7f).checked_shl(shift)?;
+        if byte & 0x80 == 0 {
+            return Some((value, rest));
+        }
+    }
+    None
+}

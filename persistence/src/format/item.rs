@@ -1,0 +1,115 @@
+//! Items: what appends, and so frames, are made of. Each says its length, so that a log is split into
+//! wallets' entries, documents and notes without a look at what they say.
+//!
+//! ```text
+//! 1  [u8;16] wallet  u16 length  entry     something happened to a wallet: see `entry`
+//! 2  u16 length  document                  a catalog document was put
+//! 3  u8 length  key  u16 length  body      a note was put
+//! 4  u8 length  key                        a note was forgotten
+//! ```
+//! All numbers big-endian.
+
+use domain::id::WalletKey;
+
+use crate::contract::Error;
+
+const WALLET: u8 = 1;
+const DOCUMENT: u8 = 2;
+const NOTE: u8 = 3;
+const FORGOTTEN: u8 = 4;
+
+/// The first item of some bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Item<'a> {
+    Wallet(WalletKey, &'a [u8]),
+    Document(&'a [u8]),
+    /// Key and body; without a body it is forgotten.
+    Note(&'a [u8], Option<&'a [u8]>),
+}
+
+/// Begins a wallet's item; [`end`] is to be told what this returns.
+pub(crate) fn begin_wallet(bytes: &mut Vec<u8>, wallet: &WalletKey) -> usize {
+    bytes.push(WALLET);
+    bytes.extend_from_slice(&wallet.0);
+    begin(bytes)
+}
+
+/// Begins a document's item.
+pub(crate) fn begin_document(bytes: &mut Vec<u8>) -> usize {
+    bytes.push(DOCUMENT);
+    begin(bytes)
+}
+
+fn begin(bytes: &mut Vec<u8>) -> usize {
+    bytes.extend_from_slice(&[0; 2]);
+    bytes.len()
+}
+
+/// Ends what began at `start`. `Err`: it is too long.
+pub(crate) fn end(bytes: &mut [u8], start: usize) -> Result<(), Error> {
+    let length = bytes.len().saturating_sub(start);
+    let length = u16::try_from(length).map_err(|_| too_long())?;
+    let place = start.saturating_sub(2)..start;
+    if let Some(place) = bytes.get_mut(place) {
+        place.copy_from_slice(&length.to_be_bytes());
+    }
+    Ok(())
+}
+
+/// Adds a note.
+pub(crate) fn push_note(bytes: &mut Vec<u8>, key: &[u8], body: Option<&[u8]>) -> Result<(), Error> {
+    bytes.push(if body.is_some() { NOTE } else { FORGOTTEN });
+    bytes.push(u8::try_from(key.len()).map_err(|_| too_long())?);
+    bytes.extend_from_slice(key);
+    if let Some(body) = body {
+        let start = begin(bytes);
+        bytes.extend_from_slice(body);
+        end(bytes, start)?;
+    }
+    Ok(())
+}
+
+fn too_long() -> Error {
+    Error::Damaged("an event is longer than an append may be".into())
+}
+
+/// Splits the first item off.
+pub(crate) fn split(bytes: &[u8]) -> Result<(Item<'_>, &[u8]), Error> {
+    let short = || Error::Damaged("an event of the log is cut short".into());
+    let (kind, rest) = bytes.split_first().ok_or_else(short)?;
+    match *kind {
+        WALLET => {
+            let (wallet, rest) = rest.split_first_chunk::<16>().ok_or_else(short)?;
+            let (entry, rest) = long(rest).ok_or_else(short)?;
+            Ok((Item::Wallet(WalletKey(*wallet), entry), rest))
+        }
+        DOCUMENT => {
+            let (document, rest) = long(rest).ok_or_else(short)?;
+            Ok((Item::Document(document), rest))
+        }
+        NOTE => {
+            let (key, rest) = brief(rest).ok_or_else(short)?;
+            let (body, rest) = long(rest).ok_or_else(short)?;
+            Ok((Item::Note(key, Some(body)), rest))
+        }
+        FORGOTTEN => {
+            let (key, rest) = brief(rest).ok_or_else(short)?;
+            Ok((Item::Note(key, None), rest))
+        }
+        other => Err(Error::Unusable(format!(
+            "an event of the log is of kind {other}, which this version of Scrip does not know: \
+             use a newer one"
+        ))),
+    }
+}
+
+/// What a two-byte length says, and the rest.
+pub(crate) fn long(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk::<2>()?;
+    rest.split_at_checked(u16::from_be_bytes(*length).into())
+}
+
+fn brief(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first()?;
+    rest.split_at_checked((*length).into())
+}

@@ -1,0 +1,145 @@
+//! The first version of what is stored.
+
+use domain::{
+    history::{Entry, Fact, HoldFacts, HoldStatus, Reason, Record},
+    time::Timestamp,
+    wallet::{Change, Event},
+};
+use serde::{Deserialize, Serialize};
+
+use super::entry::Said;
+use crate::{
+    codec::{decode_all, encode_into},
+    contract::Error,
+};
+
+pub(super) const VERSION: u8 = 1;
+
+/// What a record says beyond its event, to be written.
+#[derive(Serialize)]
+enum After<'a> {
+    /// There is no record.
+    Nothing,
+    /// A ledger entry that follows from the event and the balance after it.
+    Balance(i64),
+    /// A placed hold's, which follows from the event.
+    Hold,
+    /// Something that does not follow from the event.
+    Fact(&'a Fact),
+}
+
+/// The same, read back.
+#[derive(Deserialize)]
+enum AfterRead {
+    Nothing,
+    Balance(i64),
+    Hold,
+    Fact(Box<Fact>),
+}
+
+pub(super) fn write_body(
+    bytes: &mut Vec<u8>,
+    event: &Event,
+    record: Option<&Record>,
+) -> Result<(), Error> {
+    let after = match (record.map(|record| &record.fact), &event.change) {
+        (None, _) => After::Nothing,
+        (
+            Some(Fact::Entry(entry)),
+            Change::Deducted { .. } | Change::Granted { .. } | Change::FreeGranted { .. },
+        ) => After::Balance(entry.balance_after),
+        (Some(Fact::HoldPlaced(..)), Change::HoldPlaced { .. }) => After::Hold,
+        (Some(fact), _) => After::Fact(fact),
+    };
+    encode_into(bytes, &(event.at, &event.change, after))
+}
+
+pub(super) fn read_body(bytes: &[u8], version: u64) -> Result<Said, Error> {
+    let (at, change, after): (Timestamp, Change, AfterRead) = decode_all(bytes)?;
+    let fact = match after {
+        AfterRead::Nothing => None,
+        AfterRead::Fact(fact) => Some(*fact),
+        AfterRead::Balance(balance) => Some(Fact::Entry(entry(&change, balance)?)),
+        AfterRead::Hold => Some(placed(&change)?),
+    };
+    let record = fact.map(|fact| Record {
+        seq: version,
+        at,
+        fact,
+    });
+    Ok(Said {
+        event: Event { at, change },
+        record,
+    })
+}
+
+fn entry(change: &Change, balance_after: i64) -> Result<Entry, Error> {
+    let (product, delta, reason, expires_at, key, meta) = match change {
+        Change::Deducted {
+            product,
+            amount,
+            key,
+            meta,
+        } => {
+            let delta = amount.get().saturating_neg();
+            (*product, delta, Reason::Deduction, None, Some(key), meta)
+        }
+        Change::Granted {
+            product,
+            amount,
+            expires_at,
+            key,
+            meta,
+        } => {
+            let delta = amount.get();
+            (*product, delta, Reason::Manual, *expires_at, Some(key), meta)
+        }
+        Change::FreeGranted {
+            product,
+            credits,
+            end,
+            ..
+        } => {
+            let end = (*end != Timestamp::NEVER).then_some(*end);
+            (*product, credits.get(), Reason::FreeGrant, end, None, &None)
+        }
+        _ => return Err(unfit()),
+    };
+    Ok(Entry {
+        product,
+        delta,
+        balance_after,
+        reason,
+        order: None,
+        key: key.cloned(),
+        meta: meta.clone(),
+        expires_at,
+    })
+}
+
+fn placed(change: &Change) -> Result<Fact, Error> {
+    let Change::HoldPlaced {
+        hold,
+        product,
+        amount,
+        expires_at,
+        key,
+        ..
+    } = change
+    else {
+        return Err(unfit());
+    };
+    let facts = HoldFacts {
+        id: *hold,
+        product: *product,
+        amount: *amount,
+        status: HoldStatus::Open,
+        settled: 0,
+        expires_at: *expires_at,
+    };
+    Ok(Fact::HoldPlaced(facts, key.clone()))
+}
+
+fn unfit() -> Error {
+    Error::Damaged("an entry's record does not fit its event".into())
+}

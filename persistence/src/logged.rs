@@ -1,0 +1,188 @@
+//! What is appended to the log.
+
+use domain::{
+    catalog::Document,
+    history::Record,
+    id::WalletKey,
+    wallet::Event,
+};
+
+use crate::{
+    contract::Error,
+    format::{
+        self,
+        entry::{self, Entry},
+        item::{self, Item},
+    },
+    lookups::{self, Listed},
+};
+
+/// One event of the log, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Logged {
+    /// Something happened to a wallet.
+    Wallet {
+        /// Which.
+        key: WalletKey,
+        /// The wallet's version after it: 1 for the event that creates it.
+        version: u64,
+        /// What.
+        event: Event,
+        /// What it left in the wallet's history.
+        record: Option<Record>,
+    },
+    /// A catalog document was put.
+    Catalog(Document),
+    /// A note was put or forgotten.
+    Note(Note),
+}
+
+/// A small thing of the layers above, by key. A later one replaces the former. The journal does not
+/// look inside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// At most [`Note::MAX_KEY_BYTES`].
+    pub key: Box<[u8]>,
+    /// At most [`Note::MAX_BODY_BYTES`]; `None` forgets it.
+    pub body: Option<Box<[u8]>>,
+}
+
+impl Note {
+    /// The longest key.
+    pub const MAX_KEY_BYTES: usize = 255;
+    /// The longest body.
+    pub const MAX_BODY_BYTES: usize = 32 * 1024;
+
+    fn check(&self) -> Result<(), Error> {
+        let body = self.body.as_ref().map_or(0, |body| body.len());
+        if self.key.len() > Self::MAX_KEY_BYTES || body > Self::MAX_BODY_BYTES {
+            return Err(Error::Damaged("a note is too long".into()));
+        }
+        Ok(())
+    }
+}
+
+/// Events that survive together, encoded. At most [`Append::MAX_BYTES`].
+#[derive(Debug, Clone, Default)]
+pub struct Append {
+    bytes: Vec<u8>,
+    events: u32,
+    /// What they change in look-ups.
+    pub(crate) listed: Vec<Listed>,
+}
+
+impl Append {
+    /// So that any append fits a frame, and a frame fits a sled value of 64 KiB.
+    pub const MAX_BYTES: usize = 48 * 1024;
+
+    /// An append of one event.
+    pub fn one(logged: &Logged) -> Result<Self, Error> {
+        let mut append = Self::default();
+        append.push(logged)?;
+        Ok(append)
+    }
+
+    /// Adds an event.
+    pub fn push(&mut self, logged: &Logged) -> Result<(), Error> {
+        match logged {
+            Logged::Wallet {
+                key,
+                version,
+                event,
+                record,
+            } => {
+                let hash = record.as_ref().and_then(Record::lookup);
+                let hash = hash.map(|lookup| lookup.hash(key));
+                self.wallet(key, *version, event, record.as_ref(), hash)
+                    .map(drop)
+            }
+            Logged::Catalog(document) => {
+                let start = item::begin_document(&mut self.bytes);
+                self.bytes
+                    .extend_from_slice(&format::encode_document(document)?);
+                item::end(&mut self.bytes, start)?;
+                self.added()
+            }
+            Logged::Note(note) => {
+                note.check()?;
+                item::push_note(&mut self.bytes, &note.key, note.body.as_deref())?;
+                self.added()
+            }
+        }
+    }
+
+    /// Adds something that happened to a wallet: its version after it, the record that it left, and
+    /// the hash that this record can be found by. The entry as it will be kept.
+    pub fn wallet(
+        &mut self,
+        key: &WalletKey,
+        version: u64,
+        event: &Event,
+        record: Option<&Record>,
+        hash: Option<u64>,
+    ) -> Result<&[u8], Error> {
+        // Most events fit: growing from nothing byte by byte cost four copies.
+        self.bytes.reserve(224);
+        let start = item::begin_wallet(&mut self.bytes, key);
+        entry::write(&mut self.bytes, version, event, record, hash)?;
+        item::end(&mut self.bytes, start)?;
+        let written = self.bytes.get(start..).unwrap_or_default();
+        if Entry::read(written)?.is_listed() {
+            lookups::of(key, event, &mut self.listed);
+        }
+        self.added()?;
+        Ok(self.bytes.get(start..).unwrap_or_default())
+    }
+
+    fn added(&mut self) -> Result<(), Error> {
+        self.events = self.events.saturating_add(1);
+        if self.bytes.len() > Self::MAX_BYTES {
+            return Err(Error::Damaged("an append is larger than a frame".into()));
+        }
+        Ok(())
+    }
+
+    /// The encoded events, one after the other.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// How many events.
+    #[must_use]
+    pub const fn events(&self) -> u32 {
+        self.events
+    }
+}
+
+/// Reads the events of an append back.
+pub fn decode_events(bytes: &[u8]) -> Result<Vec<Logged>, Error> {
+    let mut rest = bytes;
+    let mut events = Vec::new();
+    while !rest.is_empty() {
+        let (item, after) = item::split(rest)?;
+        rest = after;
+        events.push(decode(item)?);
+    }
+    Ok(events)
+}
+
+fn decode(item: Item<'_>) -> Result<Logged, Error> {
+    Ok(match item {
+        Item::Wallet(key, entry) => {
+            let entry = Entry::read(entry)?;
+            let said = entry.said()?;
+            Logged::Wallet {
+                key,
+                version: entry.version,
+                event: said.event,
+                record: said.record,
+            }
+        }
+        Item::Document(document) => Logged::Catalog(format::decode_document(document)?),
+        Item::Note(key, body) => Logged::Note(Note {
+            key: key.into(),
+            body: body.map(Box::from),
+        }),
+    })
+}

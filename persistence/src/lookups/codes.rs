@@ -1,0 +1,45 @@
+//! Wallets by their recovery code, where it is not the code that their own key was made from: one that
+//! replaced another, or one that a payment minted.
+
+use domain::{
+    id::{CodeHash, WalletKey},
+    wallet::{Change, Event, Owner},
+};
+
+use super::{Declared, Key, LookUp, Value, joined};
+use crate::contract::{Books, Error};
+
+/// Code: wallet.
+pub(super) const CODES: Declared = Declared {
+    name: "codes",
+    key: 16,
+    value: 16,
+    changes,
+};
+
+fn changes(wallet: &WalletKey, event: &Event, put: &mut dyn FnMut(Key, Option<Value>)) {
+    let (former, now) = match &event.change {
+        Change::CodeRotated { hash, former, .. } => (*former, *hash),
+        Change::Created(created) => match &created.owner {
+            Owner::Code { hash, .. } => (None, *hash),
+            Owner::External(_) | Owner::Order => return,
+        },
+        _ => return,
+    };
+    if let Some(former) = former {
+        put(joined(&[&former.0]), None);
+    }
+    if now.0 != wallet.0 {
+        put(joined(&[&now.0]), Some(joined(&[&wallet.0])));
+    }
+}
+
+impl dyn Books + '_ {
+    /// The wallet that a code opens, where the code is not the one it was created with.
+    pub fn code(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
+        let found = self.find(LookUp::Codes, &code.0)?;
+        found
+            .map(|value| super::orders::wallet(&value))
+            .transpose()
+    }
+}

@@ -1,0 +1,162 @@
+//! What was appended and is not folded yet, laid over the look-ups that are stored: an order is found
+//! as soon as it is logged.
+
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+    iter::Peekable,
+    ops::Bound,
+};
+
+use parking_lot::RwLock;
+
+use super::{Key, Listed, LookUp, Stretch, Value};
+use crate::contract::Error;
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Fresh(RwLock<Parts>);
+
+#[derive(Default)]
+struct Parts {
+    sets: BTreeMap<LookUp, Set>,
+    /// What to forget once a ticket is folded.
+    appended: BTreeSet<(u64, LookUp, Key)>,
+}
+
+/// The ticket of what is about to be appended: no fold has come to it.
+const TO_COME: u64 = u64::MAX;
+
+type Set = BTreeMap<Key, (Option<Value>, u64)>;
+type Entry = (Key, Value);
+
+impl Fresh {
+    /// Adds what an append is about to change: nobody can be told of it before it is found. Not
+    /// within the log's own lock, for a reader may hold this one while it reads the disk.
+    pub(crate) fn add(&self, listed: &[Listed]) {
+        if listed.is_empty() {
+            return;
+        }
+        let mut parts = self.0.write();
+        for Listed {
+            look_up,
+            key,
+            value,
+        } in listed
+        {
+            let set = parts.sets.entry(*look_up).or_default();
+            set.insert(key.clone(), (value.clone(), TO_COME));
+        }
+    }
+
+    /// That append was taken in with this ticket.
+    pub(crate) fn appended(&self, listed: Vec<Listed>, ticket: u64) {
+        if listed.is_empty() {
+            return;
+        }
+        let mut parts = self.0.write();
+        for Listed { look_up, key, .. } in listed {
+            let set = parts.sets.entry(look_up).or_default();
+            if let Some((_, last)) = set.get_mut(&key) {
+                *last = ticket;
+                parts.appended.insert((ticket, look_up, key));
+            }
+        }
+    }
+
+    /// The stored look-ups have everything up to here.
+    pub(crate) fn folded(&self, ticket: u64) {
+        if self.0.read().appended.is_empty() {
+            return;
+        }
+        let mut parts = self.0.write();
+        while parts.appended.first().is_some_and(|first| first.0 <= ticket) {
+            let Some((_, look_up, key)) = parts.appended.pop_first() else {
+                break;
+            };
+            if let Some(set) = parts.sets.get_mut(&look_up)
+                && set.get(&key).is_some_and(|(_, last)| *last <= ticket)
+            {
+                set.remove(&key);
+            }
+        }
+    }
+
+    /// What is known of a key: `Some(None)`, it was taken out.
+    pub(crate) fn find(&self, look_up: LookUp, key: &[u8]) -> Option<Option<Value>> {
+        let parts = self.0.read();
+        let (value, _) = parts.sets.get(&look_up)?.get(key)?;
+        Some(value.clone())
+    }
+
+    /// At most `limit` entries of both, in the stretch's order. What is folded meanwhile stays here
+    /// until this is over.
+    pub(crate) fn over(
+        &self,
+        look_up: LookUp,
+        stretch: &Stretch,
+        limit: usize,
+        stored: impl Iterator<Item = Result<Entry, Error>>,
+    ) -> Result<Vec<Entry>, Error> {
+        let parts = self.0.read();
+        let nothing = Set::new();
+        let set = parts.sets.get(&look_up).unwrap_or(&nothing);
+        match stretch {
+            Stretch::From(key) => {
+                let from = (Bound::Included(&**key), Bound::Unbounded);
+                let fresh = set.range::<[u8], _>(from);
+                Both::new(fresh, stored, false).take(limit).collect()
+            }
+            Stretch::Before(key) => {
+                let before = (Bound::Unbounded, Bound::Excluded(&**key));
+                let fresh = set.range::<[u8], _>(before).rev();
+                Both::new(fresh, stored, true).take(limit).collect()
+            }
+        }
+    }
+}
+
+/// Both in one order. Where both have a key the fresh one counts; without a value it hides the other.
+struct Both<Fresh: Iterator, Stored: Iterator> {
+    fresh: Peekable<Fresh>,
+    stored: Peekable<Stored>,
+    backward: bool,
+}
+
+impl<Fresh: Iterator, Stored: Iterator> Both<Fresh, Stored> {
+    fn new(fresh: Fresh, stored: Stored, backward: bool) -> Self {
+        Self {
+            fresh: fresh.peekable(),
+            stored: stored.peekable(),
+            backward,
+        }
+    }
+}
+
+impl<'a, Fresh, Stored> Iterator for Both<Fresh, Stored>
+where
+    Fresh: Iterator<Item = (&'a Key, &'a (Option<Value>, u64))>,
+    Stored: Iterator<Item = Result<Entry, Error>>,
+{
+    type Item = Result<Entry, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let order = match (self.fresh.peek(), self.stored.peek()) {
+                (None, _) | (_, Some(Err(_))) => Ordering::Greater,
+                (Some(_), None) => Ordering::Less,
+                (Some((fresh, _)), Some(Ok((stored, _)))) if self.backward => stored.cmp(fresh),
+                (Some((fresh, _)), Some(Ok((stored, _)))) => (*fresh).cmp(stored),
+            };
+            match order {
+                Ordering::Greater => return self.stored.next(),
+                Ordering::Equal => drop(self.stored.next()),
+                Ordering::Less => {}
+            }
+            let (key, (value, _)) = self.fresh.next()?;
+            if let Some(value) = value {
+                return Some(Ok((key.clone(), value.clone())));
+            }
+        }
+    }
+}
