@@ -29,7 +29,7 @@ use crate::{
     options::Options,
     registry::{Absent, Registry},
     supervisor::{Never, Supervisor},
-    wallet::{Caller, Command, Message, Reply, Rules},
+    wallet::{Asked, Caller, Reply, Rules, Verb},
 };
 
 /// Whose wallets, and what the catalog says of them at the moment of the request.
@@ -139,57 +139,59 @@ impl Handle {
         }
     }
 
-    /// Asks one wallet; a wallet that does not exist stays so unless `absent` says otherwise.
-    async fn ask<T>(
+    /// Asks the wallet at a place. One that does not exist is woken only for a verb that makes it.
+    async fn ask<V: Verb>(
         &self,
-        key: WalletKey,
-        absent: Absent,
         scope: &Scope,
-        caller: Caller,
-        command: impl FnOnce(Reply<T>) -> Command,
-    ) -> Result<Option<T>, Error> {
+        (key, caller): (WalletKey, Caller),
+        verb: V,
+    ) -> Result<V::Answer, Error> {
         let registry = &self.inner.registry;
         let pass = registry.pass(1)?;
-        let Some(permit) = registry.reach(key, absent, pass).await? else {
-            return Ok(None);
+        let absent = match verb.creates() {
+            Some(_) => Absent::Wake,
+            None => Absent::Leave,
         };
-        let rules = Self::rules(scope);
-        let message = |reply| Message {
+        let permit = registry.reach(key, absent, pass).await?;
+        let permit = permit.ok_or(V::ABSENT)?;
+        let awake = Arc::clone(&permit.awake);
+        let (reply, answer) = Reply::new(permit);
+        awake.turnstile.bring(Asked {
+            verb,
             caller,
-            rules,
-            command: command(reply),
-        };
-        registry.ask(permit, message).await.map(Some)
+            rules: Self::rules(scope),
+            reply,
+        });
+        drop(awake);
+        // A wallet that is torn down drops the reply: nobody knows what became of it.
+        answer.await.unwrap_or(Err(Error::Unavailable))
     }
 
-    async fn ask_existing<T>(
+    /// Asks the wallet that a request names.
+    pub(crate) async fn ask_at<V: Verb>(
         &self,
         scope: &Scope,
         address: &Address,
-        command: impl FnOnce(Reply<T>) -> Command,
-    ) -> Result<T, Error> {
-        let (key, caller) = self.locate(scope, address)?;
-        let answer = self.ask(key, Absent::Leave, scope, caller, command).await?;
-        answer.ok_or_else(|| domain::Rejection::WalletNotFound.into())
+        verb: V,
+    ) -> Result<V::Answer, Error> {
+        self.ask(scope, self.locate(scope, address)?, verb).await
     }
 }
 
-/// What creates a user's wallet should it not exist; nothing for a code.
-fn created(scope: &Scope, address: &Address) -> (Absent, Option<Created>) {
+/// What makes a user's wallet should it not exist; nothing for a code.
+fn created(scope: &Scope, address: &Address) -> Option<Created> {
     match address {
-        Address::Code(_) => (Absent::Leave, None),
-        Address::External(user) => {
-            let owner = Owner::External(user.clone());
-            let id = WalletId(Uuid::now_v7().as_u128());
-            (
-                Absent::Wake,
-                Some(Created {
-                    id,
-                    project: scope.project,
-                    owner,
-                }),
-            )
-        }
+        Address::Code(_) => None,
+        Address::External(user) => Some(born(scope, Owner::External(user.clone()))),
+    }
+}
+
+/// A wallet that comes to be now.
+fn born(scope: &Scope, owner: Owner) -> Created {
+    Created {
+        id: WalletId(Uuid::now_v7().as_u128()),
+        project: scope.project,
+        owner,
     }
 }
 

@@ -12,6 +12,7 @@ mod keyring;
 mod options;
 mod registry;
 mod supervisor;
+mod turnstile;
 mod wallet;
 
 pub use answer::{

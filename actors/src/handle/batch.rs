@@ -9,7 +9,7 @@ use super::{Address, Handle, Scope};
 use crate::{
     answer::{Applied, Error},
     registry::{Absent, Pass},
-    wallet::{Batch, BatchItem, BatchShare, Caller, Command, Message, Rules},
+    wallet::{Batch, BatchItem, BatchResult, Caught, DeductMany, Rules, deduct_each},
 };
 
 /// Places in the list by wallet, in list order for each; and the items in list order.
@@ -20,7 +20,7 @@ struct Work<'a> {
     rules: Rules,
     batch: Arc<Batch>,
     /// What wallets at rest decided; told once it is durable.
-    decided: Vec<(u32, Result<Applied, Error>)>,
+    decided: Vec<BatchResult>,
     /// The batch's places in flight, but for those that wallets' mailboxes have.
     pass: Pass<'a>,
 }
@@ -106,33 +106,31 @@ impl Handle {
             }
         };
         let decided = work.decided.len();
-        let ran = registry.try_turn(&permit.awake, |wallet| {
-            wallet.deduct_each(&work.rules, &mut items, &mut work.decided);
-            wallet.hand_over(None);
-        });
+        let ran = permit
+            .awake
+            .turnstile
+            .if_at_rest(|wallet| deduct_each(wallet, &work.rules, &mut items, &mut work.decided));
         match ran {
             // It may not sleep before what it logged is folded, but it need not wait for the rest of
             // the batch: batches that keep the wallets of their first items awake could wait for
             // room for their last ones for ever.
-            Some(Ok(())) => permit.give_back(&mut work.pass),
+            Some(Ok(Caught::Up)) => permit.give_back(&mut work.pass),
             // What it decided is not in the log: these items' outcome is unknown.
             Some(Err(_)) => work.decided.truncate(decided),
-            None => {
+            Some(Ok(Caught::Behind)) | None => {
                 let awake = Arc::clone(&permit.awake);
-                let share: BatchShare = work.batch.share(permit);
-                let message = Message {
-                    caller: Caller::External,
+                awake.turnstile.queue(DeductMany {
                     rules: work.rules.clone(),
-                    command: Command::DeductMany(items.collect(), share),
-                };
-                registry.send(&awake, message);
+                    items: items.collect(),
+                    share: work.batch.share(permit),
+                });
             }
         }
     }
 
     /// Has what wallets at rest decided told once all that they logged is durable: one wait for
     /// all of them.
-    fn fill_durably(&self, batch: Arc<Batch>, decided: Vec<(u32, Result<Applied, Error>)>) {
+    fn fill_durably(&self, batch: Arc<Batch>, decided: Vec<BatchResult>) {
         if decided.is_empty() {
             return;
         }

@@ -1,13 +1,15 @@
 //! Holds. A hold's identifier names its wallet.
 
-use domain::{Rejection, id::HoldId, wallet::hold::PlaceHold};
+use domain::{
+    id::{HoldId, WalletKey},
+    wallet::hold::PlaceHold,
+};
 use uuid::Uuid;
 
 use super::{Address, Handle, HoldAccess, NewHold, Scope};
 use crate::{
     answer::{Applied, Error, HoldAnswer},
-    registry::Absent,
-    wallet::{Caller, Command, Reply},
+    wallet::{Caller, Extend, FindHold, Release, Settle},
 };
 
 impl Handle {
@@ -18,30 +20,28 @@ impl Handle {
         address: &Address,
         hold: NewHold,
     ) -> Result<HoldAnswer, Error> {
-        let (key, caller) = self.locate(scope, address)?;
+        let (wallet, caller) = self.locate(scope, address)?;
         let NewHold {
             product,
             amount,
             expires_in_seconds,
-            key: idempotency,
+            key,
             meta,
         } = hold;
         let place = PlaceHold {
             id: HoldId {
                 serial: Uuid::now_v7().as_u128(),
-                wallet: key,
+                wallet,
             },
             product,
             amount,
             expires_at: self
                 .now_in(scope)
                 .plus_seconds(i64::from(expires_in_seconds)),
-            key: idempotency,
+            key,
             meta,
         };
-        let command = |reply| Command::PlaceHold(place, reply);
-        let answer = self.ask(key, Absent::Leave, scope, caller, command).await?;
-        answer.ok_or_else(|| Rejection::WalletNotFound.into())
+        self.ask(scope, (wallet, caller), place).await
     }
 
     /// How a hold stands.
@@ -51,8 +51,8 @@ impl Handle {
         access: HoldAccess,
         id: HoldId,
     ) -> Result<HoldAnswer, Error> {
-        self.ask_hold(scope, access, id, |reply| Command::Hold(id, reply))
-            .await
+        let hold = located(scope, access, id);
+        self.ask(scope, hold, FindHold(id)).await
     }
 
     /// Closes a hold by its cost, 0 credits or more.
@@ -63,10 +63,8 @@ impl Handle {
         id: HoldId,
         amount: i64,
     ) -> Result<Applied, Error> {
-        self.ask_hold(scope, access, id, |reply| {
-            Command::Settle(id, amount, reply)
-        })
-        .await
+        let settle = Settle { hold: id, amount };
+        self.ask(scope, located(scope, access, id), settle).await
     }
 
     /// Gives a hold back.
@@ -76,8 +74,8 @@ impl Handle {
         access: HoldAccess,
         id: HoldId,
     ) -> Result<Applied, Error> {
-        self.ask_hold(scope, access, id, |reply| Command::Release(id, reply))
-            .await
+        let hold = located(scope, access, id);
+        self.ask(scope, hold, Release(id)).await
     }
 
     /// Gives a hold more time, counted from now.
@@ -88,28 +86,20 @@ impl Handle {
         id: HoldId,
         expires_in_seconds: u32,
     ) -> Result<HoldAnswer, Error> {
-        let to = self
-            .now_in(scope)
-            .plus_seconds(i64::from(expires_in_seconds));
-        self.ask_hold(scope, access, id, |reply| Command::Extend(id, to, reply))
-            .await
-    }
-
-    async fn ask_hold<T>(
-        &self,
-        scope: &Scope,
-        access: HoldAccess,
-        id: HoldId,
-        command: impl FnOnce(Reply<T>) -> Command,
-    ) -> Result<T, Error> {
-        let code_wallets_only = access == HoldAccess::CodeWallets;
-        let caller = Caller::Hold {
-            project: scope.project,
-            code_wallets_only,
+        let seconds = i64::from(expires_in_seconds);
+        let extend = Extend {
+            hold: id,
+            expires_at: self.now_in(scope).plus_seconds(seconds),
         };
-        let answer = self
-            .ask(id.wallet, Absent::Leave, scope, caller, command)
-            .await?;
-        answer.ok_or_else(|| Rejection::HoldNotFound.into())
+        self.ask(scope, located(scope, access, id), extend).await
     }
+}
+
+/// Where a hold's wallet is, and what it must check.
+fn located(scope: &Scope, access: HoldAccess, id: HoldId) -> (WalletKey, Caller) {
+    let caller = Caller::Hold {
+        project: scope.project,
+        code_wallets_only: access == HoldAccess::CodeWallets,
+    };
+    (id.wallet, caller)
 }

@@ -10,7 +10,7 @@ use super::{Address, Handle, Scope};
 use crate::{
     answer::{Error, LedgerLine, LedgerPage, LedgerQuery},
     keyring::ledger_id,
-    wallet::{Command, LedgerParts},
+    wallet::LedgerParts,
 };
 
 /// Records looked at for one page at most. A rare reason in a long history comes in short pages
@@ -25,10 +25,7 @@ impl Handle {
         address: &Address,
         query: LedgerQuery,
     ) -> Result<LedgerPage, Error> {
-        let asked = query.clone();
-        let parts = self
-            .ask_existing(scope, address, |reply| Command::Ledger(asked, reply))
-            .await?;
+        let parts = self.ask_at(scope, address, query.clone()).await?;
         if parts.recent.len() > query.limit || parts.below <= 1 {
             let wallet = (parts.wallet, parts.key);
             return Ok(page(wallet, parts.recent, query.limit, None));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use domain::{
     Rejection, Timestamp,
-    id::{OrderId, OrderSerial, WalletId, WalletKey},
+    id::{OrderId, OrderSerial, WalletKey},
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId},
     wallet::{
@@ -19,12 +19,11 @@ use futures_util::{StreamExt as _, stream};
 use persistence::OrderPlace;
 use uuid::Uuid;
 
-use super::{Address, Handle, Scope};
+use super::{Address, Handle, Scope, born};
 use crate::{
     answer::{Error, OrderAnswer, OrderPage},
     keyring::{external_key, order_key},
-    registry::Absent,
-    wallet::{Caller, Command, OrderParts, Purchased},
+    wallet::{Caller, Checkout, FindOrder, OrderParts, PaidBy, PortalCustomer, Purchased, Report},
 };
 
 /// An order about to be placed.
@@ -66,16 +65,11 @@ impl Handle {
             });
         };
         let (wallet, caller) = self.locate(scope, address)?;
-        let terms = terms.clone();
-        let command = |reply| Command::Checkout(terms, reply);
-        let answer = self
-            .ask(wallet, Absent::Leave, scope, caller, command)
-            .await;
-        let customer = match (answer?, address) {
-            (Some(customer), _) => customer,
+        let checkout = Checkout(terms.clone());
+        let customer = match (self.ask(scope, (wallet, caller), checkout).await, address) {
             // It is made with the order.
-            (None, Address::External(_)) => None,
-            (None, Address::Code(_)) => return Err(Rejection::WalletNotFound.into()),
+            (Err(Error::Rejected(Rejection::WalletNotFound)), Address::External(_)) => None,
+            (answer, _) => answer?,
         };
         let order = OrderId { serial, wallet };
         Ok(Draft { order, customer })
@@ -155,10 +149,8 @@ impl Handle {
 
     /// An order as it stands.
     pub async fn order(&self, scope: &Scope, order: OrderId) -> Result<OrderAnswer, Error> {
-        let command = |reply| Command::Order(order.serial, reply);
-        let caller = Caller::Order(scope.project);
-        let parts = self.ask(order.wallet, Absent::Leave, scope, caller, command);
-        let parts = parts.await?.ok_or(Rejection::OrderNotFound)?;
+        let place = (order.wallet, Caller::Order(scope.project));
+        let parts = self.ask(scope, place, FindOrder(order.serial)).await?;
         Ok(self.order_answer(order, parts))
     }
 
@@ -269,7 +261,7 @@ impl Handle {
 
     /// Whose portal a wallet's owner may open.
     pub async fn customer(&self, scope: &Scope, address: &Address) -> Result<CustomerId, Error> {
-        self.ask_existing(scope, address, Command::Customer).await
+        self.ask_at(scope, address, PortalCustomer).await
     }
 
     /// The codes of anonymous wallets with a paid order of this address, of at most `limit` wallets. A payment
@@ -284,10 +276,11 @@ impl Handle {
         let wallets = journal.buyers(scope.project, email, limit);
         let mut codes = Vec::new();
         for wallet in wallets.map_err(|error| unreadable(&error))? {
-            let command = |reply| Command::PaidBy(email.clone(), reply);
-            let caller = Caller::Order(scope.project);
-            let sealed = self.ask(wallet, Absent::Leave, scope, caller, command);
-            let sealed = sealed.await?.flatten();
+            let place = (wallet, Caller::Order(scope.project));
+            let sealed = match self.ask(scope, place, PaidBy(email.clone())).await {
+                Err(Error::Rejected(Rejection::WalletNotFound)) => None,
+                answer => answer?,
+            };
             codes.extend(sealed.and_then(|sealed| self.inner.keyring.unseal(&sealed)));
         }
         Ok(codes)
@@ -296,18 +289,17 @@ impl Handle {
     async fn tell(
         &self,
         scope: &Scope,
-        wallet: WalletKey,
+        key: WalletKey,
         created: Option<Created>,
-        command: Purchase,
+        purchase: Purchase,
     ) -> Result<Purchased, Error> {
-        let absent = match created {
-            Some(_) => Absent::Wake,
-            None => Absent::Leave,
+        let place = (key, Caller::Order(scope.project));
+        let report = Report {
+            key,
+            purchase,
+            created,
         };
-        let command = |reply| Command::Purchase(command, created, reply);
-        let caller = Caller::Order(scope.project);
-        let done = self.ask(wallet, absent, scope, caller, command).await?;
-        done.ok_or_else(|| Rejection::OrderNotFound.into())
+        self.ask(scope, place, report).await
     }
 
     /// What makes an order's wallet, where its identifier alone says that it may be made: a user's,
@@ -325,11 +317,7 @@ impl Handle {
             None if order_key(scope.project, order.serial) == order.wallet => Owner::Order,
             Some(_) | None => return None,
         };
-        Some(Created {
-            id: WalletId(Uuid::now_v7().as_u128()),
-            project: scope.project,
-            owner,
-        })
+        Some(born(scope, owner))
     }
 
     fn order_answer(&self, id: OrderId, parts: OrderParts) -> OrderAnswer {

@@ -3,41 +3,34 @@
 use domain::{
     Rejection,
     code::Code,
-    id::{WalletId, WalletKey},
+    id::WalletKey,
     text::{ExternalUserId, Feature},
-    wallet::{Created, Owner, credit::Credit, deduct::Deduct, feature::FeatureAction},
+    wallet::{Owner, credit::Credit, deduct::Deduct, feature::FeatureAction},
 };
-use uuid::Uuid;
 
-use super::{Address, Handle, Scope, created};
+use super::{Address, Handle, Scope, born, created};
 use crate::{
     answer::{Applied, Error, WalletView},
-    registry::Absent,
-    wallet::{Caller, Command, NewCode},
+    keyring::external_key,
+    wallet::{Caller, CreateCode, Grant, NewCode, Open, Read, Rotate, SetFeature},
 };
 
 impl Handle {
-    /// Mints an anonymous wallet. The code is told once.
+    /// Mints an anonymous wallet. The code is told once. Its view is empty: free grants come with the
+    /// first read.
     pub async fn create_code(&self, scope: &Scope) -> Result<(Code, WalletView), Error> {
+        let scope = Scope {
+            free_grants: [].into(),
+            ..scope.clone()
+        };
         loop {
-            let (code, NewCode { hash, sealed }) = self.new_code(scope);
-            let key = WalletKey(hash.0);
-            let id = WalletId(Uuid::now_v7().as_u128());
-            let owner = Owner::Code { hash, sealed };
-            let created = Created {
-                id,
-                project: scope.project,
-                owner,
-            };
-            let command = |reply| Command::CreateCode(created, reply);
-            match self
-                .ask(key, Absent::Wake, scope, Caller::Code(hash), command)
-                .await
-            {
+            let (code, NewCode { hash, sealed }) = self.new_code(&scope);
+            let place = (WalletKey(hash.0), Caller::Code(hash));
+            let create = CreateCode(born(&scope, Owner::Code { hash, sealed }));
+            match self.ask(&scope, place, create).await {
                 // As good as never: the code is somebody else's already.
-                Err(Error::Rejected(Rejection::WalletNotFound)) | Ok(None) => {}
-                Ok(Some(view)) => return Ok((code, view)),
-                Err(error) => return Err(error),
+                Err(Error::Rejected(Rejection::WalletNotFound)) => {}
+                answer => return answer.map(|view| (code, view)),
             }
         }
     }
@@ -48,18 +41,14 @@ impl Handle {
         scope: &Scope,
         user: ExternalUserId,
     ) -> Result<WalletView, Error> {
-        let address = Address::External(user);
-        let (key, caller) = self.locate(scope, &address)?;
-        let (absent, created) = created(scope, &address);
-        let created = created.ok_or(Rejection::WalletNotFound)?;
-        let command = |reply| Command::OpenExternal(created, reply);
-        let view = self.ask(key, absent, scope, caller, command).await?;
-        view.ok_or_else(|| Rejection::WalletNotFound.into())
+        let place = (external_key(scope.project, &user), Caller::External);
+        let open = Open(born(scope, Owner::External(user)));
+        self.ask(scope, place, open).await
     }
 
     /// Reads a wallet.
     pub async fn read(&self, scope: &Scope, address: &Address) -> Result<WalletView, Error> {
-        self.ask_existing(scope, address, Command::Read).await
+        self.ask_at(scope, address, Read).await
     }
 
     /// Uses credits up.
@@ -69,8 +58,7 @@ impl Handle {
         address: &Address,
         command: Deduct,
     ) -> Result<Applied, Error> {
-        self.ask_existing(scope, address, |reply| Command::Deduct(command, reply))
-            .await
+        self.ask_at(scope, address, command).await
     }
 
     /// Grants credits; creates a user's wallet if there is none.
@@ -80,11 +68,9 @@ impl Handle {
         address: &Address,
         command: Credit,
     ) -> Result<Applied, Error> {
-        let (key, caller) = self.locate(scope, address)?;
-        let (absent, created) = created(scope, address);
-        let command = |reply| Command::Credit(command, created, reply);
-        let applied = self.ask(key, absent, scope, caller, command).await?;
-        applied.ok_or_else(|| Rejection::WalletNotFound.into())
+        let created = created(scope, address);
+        let grant = Grant { command, created };
+        self.ask_at(scope, address, grant).await
     }
 
     /// Grants or revokes a feature; all features after it. A grant creates a user's wallet if there
@@ -96,28 +82,25 @@ impl Handle {
         feature: Feature,
         action: FeatureAction,
     ) -> Result<Vec<String>, Error> {
-        let (key, caller) = self.locate(scope, address)?;
-        let (absent, created) = match action {
+        let created = match action {
             FeatureAction::Grant => created(scope, address),
-            FeatureAction::Revoke => (Absent::Leave, None),
+            FeatureAction::Revoke => None,
         };
-        let command = |reply| Command::SetFeature(feature, action, created, reply);
-        let features = self.ask(key, absent, scope, caller, command).await?;
-        features.ok_or_else(|| Rejection::WalletNotFound.into())
+        let set = SetFeature {
+            feature,
+            action,
+            created,
+        };
+        self.ask_at(scope, address, set).await
     }
 
     /// Replaces a leaked code; the old one stops resolving at once.
     pub async fn rotate(&self, scope: &Scope, code: &Code) -> Result<Code, Error> {
-        let address = Address::Code(code.clone());
         let (new, stored) = self.new_code(scope);
         let hash = stored.hash;
-        let (wallet, caller) = self.locate(scope, &address)?;
-        let command = |reply| Command::Rotate(stored, reply);
-        let rotated = self
-            .ask(wallet, Absent::Leave, scope, caller, command)
-            .await?;
-        rotated.ok_or(Rejection::WalletNotFound)?;
-        self.inner.registry.rotated(hash, wallet);
+        let place = self.locate(scope, &Address::Code(code.clone()))?;
+        self.ask(scope, place, Rotate(stored)).await?;
+        self.inner.registry.rotated(hash, place.0);
         Ok(new)
     }
 

@@ -19,57 +19,24 @@ use domain::{
     id::{CodeHash, OrderSerial, ProjectId, WalletKey},
 };
 pub(crate) use new_orders::{NewOrders, Placed};
-use parking_lot::Mutex;
 use persistence::{Journal, Ticket};
-use ractor::{ActorCell, ActorId, ActorRef};
+use ractor::ActorCell;
 #[cfg(test)]
 pub(crate) use retire::Sweep;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 
-use crate::{
-    Options,
-    answer::Error,
-    clock::Clock,
-    gate::Gate,
-    wallet::{Distrusted, Message, Reply, WalletState},
-};
+use crate::{Options, answer::Error, clock::Clock, gate::Gate, turnstile::Turnstile};
 
 /// An awake wallet: what callers, its actor and the sweep look at, in one piece of memory.
 pub(crate) struct Awake {
-    /// Set once, before anybody finds this wallet awake.
-    actor: OnceLock<ActorRef<Message>>,
-    /// Commands between their arrival and their answer.
+    pub(crate) turnstile: Turnstile,
+    /// Errands between their arrival and their answer.
     in_flight: AtomicU32,
     /// The sweep during which it was last asked for.
     used: AtomicU32,
-    /// The wallet itself. Whoever locks it takes a turn; nobody does so across an await.
-    state: Mutex<WalletState>,
     gate: Arc<Gate>,
     /// Its place among the wallets that may be awake.
     _room: OwnedSemaphorePermit,
-}
-
-impl Awake {
-    /// Runs a command from the mailbox, after whoever has the wallet now.
-    pub(crate) fn turn(&self, message: Message) -> Result<(), Distrusted> {
-        self.state.lock().turn(|wallet| wallet.handle(message))
-    }
-
-    /// As if a command were at the wallet, until it is dropped.
-    #[cfg(test)]
-    pub(crate) fn busy(&self) -> parking_lot::MutexGuard<'_, WalletState> {
-        self.state.lock()
-    }
-
-    /// Whether nobody is at the wallet and the books have all of it.
-    fn at_rest(&self, folded: Ticket) -> bool {
-        let state = self.state.try_lock();
-        state.is_some_and(|wallet| wallet.in_the_books(folded))
-    }
-
-    pub(crate) fn id(&self) -> Option<ActorId> {
-        self.actor.get().map(|actor| actor.get_id())
-    }
 }
 
 /// A caller's place in flight, at the wallet and over all. While it is held, the wallet stays awake.
@@ -125,7 +92,7 @@ pub(crate) struct Registry {
 /// Whether a wallet that does not exist is woken all the same, to be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Absent {
-    /// The command creates it.
+    /// The verb creates it.
     Wake,
     /// There is nothing to do.
     Leave,
@@ -235,58 +202,6 @@ impl Registry {
             awake: Arc::clone(awake),
             weight: pass.hand_over(),
         })
-    }
-
-    /// Sends a command to the wallet that `permit` keeps awake and waits for its answer.
-    pub(crate) async fn ask<T>(
-        self: &Arc<Self>,
-        permit: Permit,
-        message: impl FnOnce(Reply<T>) -> Message,
-    ) -> Result<T, Error> {
-        let awake = Arc::clone(&permit.awake);
-        let (reply, answer) = Reply::new(permit);
-        self.send(&awake, message(reply));
-        drop(awake);
-        // An actor that died dropped the reply: nobody knows what became of the command.
-        answer.await.unwrap_or(Err(Error::Unavailable))
-    }
-
-    /// Runs a command at once if the wallet is at rest, else puts it in its mailbox. A message to a
-    /// dead actor is dropped, and its replies tell their callers so.
-    pub(crate) fn send(self: &Arc<Self>, awake: &Arc<Awake>, message: Message) {
-        let mut message = Some(message);
-        let ran = self.try_turn(awake, |wallet| {
-            if let Some(message) = message.take() {
-                wallet.handle(message);
-            }
-        });
-        if ran.is_none()
-            && let Some(message) = message
-            && let Some(actor) = awake.actor.get()
-            && actor.cast(message).is_err()
-        {
-            self.reload(actor.get_id());
-        }
-    }
-
-    /// Takes a turn at a wallet at rest, on the caller's own thread: a message through a mailbox
-    /// touches some sixty cache lines that are cold where ten thousand wallets take turns, and that
-    /// cost more than the deduction. `None`: somebody is at it, and a mailbox is the better place to
-    /// wait.
-    pub(crate) fn try_turn<T>(
-        self: &Arc<Self>,
-        awake: &Awake,
-        run: impl FnOnce(&mut WalletState) -> T,
-    ) -> Option<Result<T, Error>> {
-        let turn = awake.state.try_lock()?.turn(run);
-        Some(turn.map_err(|Distrusted| {
-            if let Some(actor) = awake.actor.get() {
-                self.reload(actor.get_id());
-                // What waits in its mailbox is dropped: nobody may be answered from this memory.
-                actor.kill();
-            }
-            Error::Unavailable
-        }))
     }
 }
 

@@ -62,7 +62,7 @@ impl Registry {
             let idle = sweep.wrapping_sub(awake.used.load(Ordering::Relaxed));
             (which == Sweep::All || idle > self.options.idle_sweeps)
                 && awake.in_flight.load(Ordering::Acquire) == 0
-                && awake.at_rest(folded)
+                && awake.turnstile.settled(folded)
         };
         let candidates: Vec<WalletKey> = self
             .slots
@@ -76,10 +76,8 @@ impl Registry {
                 &key,
                 |_, slot| matches!(slot, Slot::Awake(awake) if may_sleep(awake)),
             )?;
-            if let Slot::Awake(awake) = removed.1
-                && let Some(actor) = awake.actor.get()
-            {
-                actor.stop(None);
+            if let Slot::Awake(awake) = removed.1 {
+                awake.turnstile.stop();
             }
             Some(())
         });
@@ -90,7 +88,7 @@ impl Registry {
     /// is settled first, so that the books have it; callers wait at the slot meanwhile.
     pub(crate) fn reload(self: &Arc<Self>, actor: ActorId) {
         let found = self.slots.iter().find_map(|slot| match slot.value() {
-            Slot::Awake(awake) if awake.id() == Some(actor) => Some(*slot.key()),
+            Slot::Awake(awake) if awake.turnstile.id() == Some(actor) => Some(*slot.key()),
             Slot::Awake(_) | Slot::Busy(_) | Slot::Lost => None,
         });
         let Some(key) = found else { return };
@@ -98,7 +96,7 @@ impl Registry {
             return;
         };
         // Somebody else may have been faster.
-        if !matches!(slot.value(), Slot::Awake(awake) if awake.id() == Some(actor)) {
+        if !matches!(slot.value(), Slot::Awake(awake) if awake.turnstile.id() == Some(actor)) {
             return;
         }
         let (sender, busy) = watch::channel(());

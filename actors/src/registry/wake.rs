@@ -3,7 +3,7 @@
 
 use std::{
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicU32, Ordering},
     },
     time::Duration,
@@ -11,14 +11,13 @@ use std::{
 
 use dashmap::Entry;
 use domain::id::WalletKey;
-use parking_lot::Mutex;
-use ractor::Actor;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::{Absent, Awake, Registry, Slot};
 use crate::{
     answer::Error,
-    wallet::{WalletActor, WalletState},
+    turnstile::{Turnstile, WalletActor},
+    wallet::WalletState,
 };
 
 /// How long a caller waits for room among the awake wallets before being told to come again.
@@ -93,23 +92,20 @@ impl Registry {
         let room = self.find_room().await?;
         let (journal, clock) = (Arc::clone(&self.journal), Arc::clone(&self.clock));
         let orders = Arc::clone(&self.new_orders);
+        let wallet = WalletState::new(key, stored, journal, clock, orders);
         let awake = Arc::new(Awake {
-            actor: OnceLock::new(),
+            turnstile: Turnstile::new(wallet, Arc::downgrade(&self)),
             in_flight: AtomicU32::new(0),
             used: AtomicU32::new(self.sweep.load(Ordering::Relaxed)),
-            state: Mutex::new(WalletState::new(key, stored, journal, clock, orders)),
             gate: Arc::clone(&self.gate),
             _room: room,
         });
         let supervisor = self.supervisor.get().cloned().ok_or(Error::Unavailable)?;
-        let (actor, _) = Actor::spawn_linked(None, WalletActor, Arc::clone(&awake), supervisor)
-            .await
-            .map_err(|error| {
-                tracing::error!(%error, wallet = ?key, "A wallet's actor cannot be started");
-                Error::Unavailable
-            })?;
-        // The only one who sets it.
-        drop(awake.actor.set(actor));
+        let started = WalletActor::start(&awake, supervisor).await;
+        started.map_err(|error| {
+            tracing::error!(%error, wallet = ?key, "A wallet's actor cannot be started");
+            Error::Unavailable
+        })?;
         claim.fill(awake);
         Ok(true)
     }

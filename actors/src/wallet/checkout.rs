@@ -6,41 +6,44 @@ use domain::{
     wallet::Owner,
 };
 
-use super::{Caller, Rules, state::WalletState};
+use super::{Turn, Verb};
 use crate::answer::Error;
 
-impl WalletState {
-    /// Who buys, if an order under these terms is welcome; `None`: the provider does not know the
-    /// wallet's owner yet.
-    pub(super) fn checkout(
-        &mut self,
-        caller: Caller,
-        rules: &Rules,
-        terms: &Terms,
-    ) -> Result<Option<CustomerId>, Error> {
-        self.up_to_date(caller, rules)?;
-        let wallet = self.existing()?;
-        wallet.may_order(terms)?;
+/// Who buys, if an order under these terms is welcome; `None`: the provider does not know the
+/// wallet's owner yet.
+pub(crate) struct Checkout(pub(crate) Terms);
+
+impl Verb for Checkout {
+    type Answer = Option<CustomerId>;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<Option<CustomerId>, Error> {
+        let wallet = turn.wallet()?;
+        wallet.may_order(&self.0)?;
         Ok(wallet.customer().cloned())
     }
+}
 
-    /// Whose portal can be opened.
-    pub(super) fn customer(&mut self, caller: Caller, rules: &Rules) -> Result<CustomerId, Error> {
-        self.up_to_date(caller, rules)?;
-        Ok(self.existing()?.portal_customer()?.clone())
+/// Whose portal can be opened.
+pub(crate) struct PortalCustomer;
+
+impl Verb for PortalCustomer {
+    type Answer = CustomerId;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<CustomerId, Error> {
+        Ok(turn.wallet()?.portal_customer()?.clone())
     }
+}
 
-    /// The encrypted code of an anonymous wallet, if it has a paid order of this address. Addresses
-    /// are compared without regard to case: nobody means another mailbox by it.
-    pub(super) fn paid_by(
-        &mut self,
-        caller: Caller,
-        rules: &Rules,
-        email: &Email,
-    ) -> Result<Option<Box<[u8]>>, Error> {
-        self.up_to_date(caller, rules)?;
-        let wallet = self.existing()?;
-        let wanted = email.as_str().to_lowercase();
+/// The encrypted code of an anonymous wallet, if it has a paid order of this address. Addresses are
+/// compared without regard to case: nobody means another mailbox by it.
+pub(crate) struct PaidBy(pub(crate) Email);
+
+impl Verb for PaidBy {
+    type Answer = Option<Box<[u8]>>;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<Option<Box<[u8]>>, Error> {
+        let wallet = turn.wallet()?;
+        let wanted = self.0.as_str().to_lowercase();
         let paid = wallet
             .paid_emails()
             .any(|known| known.as_str().to_lowercase() == wanted);

@@ -1,62 +1,41 @@
-//! Wallets that come to be, and codes that are replaced.
+//! Wallets that come to be.
 
-use domain::{
-    Rejection,
-    id::CodeHash,
-    wallet::{Change, Created},
-};
+use domain::{Rejection, wallet::Created};
 
-use super::{Caller, Rules, state::WalletState};
+use super::{Turn, Verb, view::view};
 use crate::answer::{Error, WalletView};
 
-/// A freshly drawn code, ready to be stored.
-pub(crate) struct NewCode {
-    pub(crate) hash: CodeHash,
-    pub(crate) sealed: Box<[u8]>,
-}
+/// Makes a code wallet. Two codes that hash alike must not share one: the second is refused and drawn
+/// again.
+pub(crate) struct CreateCode(pub(crate) Created);
 
-impl WalletState {
-    /// A new code wallet; its view is empty, free grants come with the first read. Two codes that
-    /// hash alike must not share a wallet: the second is refused and drawn again.
-    pub(super) fn create_code(
-        &mut self,
-        rules: &Rules,
-        created: Created,
-    ) -> Result<WalletView, Error> {
-        if self.wallet.is_some() {
+impl Verb for CreateCode {
+    type Answer = WalletView;
+
+    fn creates(&self) -> Option<&Created> {
+        Some(&self.0)
+    }
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<WalletView, Error> {
+        let wallet = turn.wallet()?;
+        if wallet.id != self.0.id {
             return Err(Rejection::WalletNotFound.into());
         }
-        self.create(rules, created)?;
-        self.view(rules)
+        Ok(view(wallet, turn.now()))
+    }
+}
+
+/// Gets or makes a user's wallet.
+pub(crate) struct Open(pub(crate) Created);
+
+impl Verb for Open {
+    type Answer = WalletView;
+
+    fn creates(&self) -> Option<&Created> {
+        Some(&self.0)
     }
 
-    /// Gets or creates.
-    pub(super) fn open(&mut self, created: Created, rules: &Rules) -> Result<WalletView, Error> {
-        self.ensure(rules, Some(created))?;
-        self.read(Caller::External, rules)
-    }
-
-    /// Creates the wallet if there is none and the caller may.
-    pub(super) fn ensure(&mut self, rules: &Rules, created: Option<Created>) -> Result<(), Error> {
-        match (&self.wallet, created) {
-            (None, Some(created)) => self.create(rules, created),
-            _ => Ok(()),
-        }
-    }
-
-    pub(super) fn rotate(
-        &mut self,
-        caller: Caller,
-        rules: &Rules,
-        code: NewCode,
-    ) -> Result<(), Error> {
-        let now = self.up_to_date(caller, rules)?;
-        self.change(
-            now,
-            Change::CodeRotated {
-                hash: code.hash,
-                sealed: code.sealed,
-            },
-        )
+    fn run(self, turn: &mut Turn<'_>) -> Result<WalletView, Error> {
+        Ok(view(turn.wallet()?, turn.now()))
     }
 }

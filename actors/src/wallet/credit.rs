@@ -5,35 +5,35 @@ use domain::{
     wallet::{Created, Decision, credit::Credit},
 };
 
-use super::{Caller, Rules, state::WalletState};
+use super::{Turn, Verb};
 use crate::answer::{Applied, Error};
 
-impl WalletState {
-    pub(super) fn credit(
-        &mut self,
-        caller: Caller,
-        rules: &Rules,
-        command: Credit,
-        created: Option<Created>,
-    ) -> Result<Applied, Error> {
-        self.ensure(rules, created)?;
-        let now = self.up_to_date(caller, rules)?;
-        let prior = self.prior(Lookup::Grant(command.key.as_str()))?;
-        let Some(wallet) = &self.wallet else {
-            return Err(domain::Rejection::WalletNotFound.into());
-        };
+/// Grants credits, also to a user whose wallet they make.
+pub(crate) struct Grant {
+    pub(crate) command: Credit,
+    pub(crate) created: Option<Created>,
+}
+
+impl Verb for Grant {
+    type Answer = Applied;
+
+    fn creates(&self) -> Option<&Created> {
+        self.created.as_ref()
+    }
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<Applied, Error> {
+        let command = self.command;
+        let prior = turn.prior(Lookup::Grant(command.key.as_str()))?;
         let product = command.product;
-        let applied = match wallet.credit(command, prior.as_ref())? {
+        let applied = match turn.wallet()?.credit(command, prior.as_ref())? {
             Decision::Replay(_) => false,
             Decision::Accept(change) => {
-                self.change(now, change)?;
-                // Credits granted with an expiry in the past are gone before anybody sees them.
-                self.catch_up(rules, now)?;
+                turn.change(change)?;
                 true
             }
         };
         Ok(Applied {
-            balance: self.available(product),
+            balance: turn.wallet()?.available(product),
             applied,
             replayed: !applied,
         })

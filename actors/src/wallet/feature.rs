@@ -5,27 +5,27 @@ use domain::{
     wallet::{Created, feature::FeatureAction},
 };
 
-use super::{Caller, Rules, state::WalletState};
+use super::{Turn, Verb, view::features};
 use crate::answer::Error;
 
-impl WalletState {
-    pub(super) fn set_feature(
-        &mut self,
-        caller: Caller,
-        rules: &Rules,
-        feature: Feature,
-        action: FeatureAction,
-        created: Option<Created>,
-    ) -> Result<Vec<String>, Error> {
-        self.ensure(rules, created)?;
-        let now = self.up_to_date(caller, rules)?;
-        let change = self
-            .wallet
-            .as_ref()
-            .and_then(|wallet| wallet.set_feature(feature, action));
-        if let Some(change) = change {
-            self.change(now, change)?;
+/// Grants or revokes a feature; all features after it.
+pub(crate) struct SetFeature {
+    pub(crate) feature: Feature,
+    pub(crate) action: FeatureAction,
+    pub(crate) created: Option<Created>,
+}
+
+impl Verb for SetFeature {
+    type Answer = Vec<String>;
+
+    fn creates(&self) -> Option<&Created> {
+        self.created.as_ref()
+    }
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<Vec<String>, Error> {
+        if let Some(change) = turn.wallet()?.set_feature(self.feature, self.action) {
+            turn.change(change)?;
         }
-        self.view(rules).map(|view| view.features)
+        Ok(features(turn.wallet()?, turn.now()))
     }
 }

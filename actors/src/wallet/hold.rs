@@ -1,145 +1,143 @@
-//! Setting credits aside, and closing what was set aside.
+//! Setting credits aside, and closing what was set aside. A hold is named by itself: whatever keeps its
+//! wallet away, it is the hold that is not found.
 
 use domain::{
     Rejection, Timestamp,
-    history::{HoldFacts, Lookup},
+    history::{HoldFacts, Lookup, Record},
     id::HoldId,
-    wallet::{Decision, Wallet, hold::PlaceHold},
+    wallet::{Decision, hold::PlaceHold},
 };
 
-use super::{Caller, Rules, state::WalletState};
+use super::{Turn, Verb};
 use crate::answer::{Applied, Error, HoldAnswer};
 
-impl WalletState {
-    pub(super) fn place_hold(
-        &mut self,
-        caller: Caller,
-        rules: &Rules,
-        command: PlaceHold,
-    ) -> Result<HoldAnswer, Error> {
-        let now = self.up_to_date(caller, rules)?;
-        let id = command.id;
-        let prior = self.prior(Lookup::Hold(command.key.as_str()))?;
-        match self.present()?.place_hold(command, prior.as_ref())? {
-            Decision::Replay(hold) => Ok(self.hold_answer(hold, true)),
+impl Verb for PlaceHold {
+    type Answer = HoldAnswer;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<HoldAnswer, Error> {
+        let id = self.id;
+        let prior = turn.prior(Lookup::Hold(self.key.as_str()))?;
+        match turn.wallet()?.place_hold(self, prior.as_ref())? {
+            Decision::Replay(hold) => answer(turn, hold, true),
             Decision::Accept(change) => {
-                self.change(now, change)?;
-                self.open_hold(id)
+                turn.change(change)?;
+                open(turn, id)
             }
         }
     }
+}
 
-    pub(super) fn hold(
-        &mut self,
-        caller: Caller,
-        rules: &Rules,
-        id: HoldId,
-    ) -> Result<HoldAnswer, Error> {
-        self.at_hold(caller, rules)?;
-        let closed = self.prior(Lookup::HoldClosed(id.serial))?;
-        let hold = self.present()?.find_hold(&id, closed.as_ref())?;
-        Ok(self.hold_answer(hold, false))
+/// How a hold stands.
+pub(crate) struct FindHold(pub(crate) HoldId);
+
+impl Verb for FindHold {
+    type Answer = HoldAnswer;
+    const ABSENT: Rejection = Rejection::HoldNotFound;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<HoldAnswer, Error> {
+        let closed = closing(turn, self.0)?;
+        let hold = turn.wallet()?.find_hold(&self.0, closed.as_ref())?;
+        answer(turn, hold, false)
     }
+}
 
-    pub(super) fn settle(
-        &mut self,
-        caller: Caller,
-        rules: &Rules,
-        id: HoldId,
-        amount: i64,
-    ) -> Result<Applied, Error> {
-        let now = self.at_hold(caller, rules)?;
-        let closed = self.prior(Lookup::HoldClosed(id.serial))?;
-        let product = self.present()?.find_hold(&id, closed.as_ref())?.product;
-        let decision = self.present()?.settle(&id, amount, closed.as_ref())?;
-        let replayed = matches!(decision, Decision::Replay(_));
-        self.close(rules, now, decision)?;
-        let applied = !replayed && amount > 0;
+/// Closes a hold by its cost.
+pub(crate) struct Settle {
+    pub(crate) hold: HoldId,
+    /// 0 credits or more.
+    pub(crate) amount: i64,
+}
+
+impl Verb for Settle {
+    type Answer = Applied;
+    const ABSENT: Rejection = Rejection::HoldNotFound;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<Applied, Error> {
+        let closed = closing(turn, self.hold)?;
+        let wallet = turn.wallet()?;
+        let hold = wallet.find_hold(&self.hold, closed.as_ref())?;
+        let decision = wallet.settle(&self.hold, self.amount, closed.as_ref())?;
+        let applied = close(turn, hold, decision)?;
         Ok(Applied {
-            balance: self.available(product),
-            applied,
-            replayed,
+            applied: applied.applied && self.amount > 0,
+            ..applied
         })
     }
+}
 
-    pub(super) fn release(
-        &mut self,
-        caller: Caller,
-        rules: &Rules,
-        id: HoldId,
-    ) -> Result<Applied, Error> {
-        let now = self.at_hold(caller, rules)?;
-        let closed = self.prior(Lookup::HoldClosed(id.serial))?;
-        let product = self.present()?.find_hold(&id, closed.as_ref())?.product;
-        let decision = self.present()?.release(&id, closed.as_ref())?;
-        let replayed = matches!(decision, Decision::Replay(_));
-        self.close(rules, now, decision)?;
-        Ok(Applied {
-            balance: self.available(product),
-            applied: !replayed,
-            replayed,
-        })
+/// Gives a hold back.
+pub(crate) struct Release(pub(crate) HoldId);
+
+impl Verb for Release {
+    type Answer = Applied;
+    const ABSENT: Rejection = Rejection::HoldNotFound;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<Applied, Error> {
+        let closed = closing(turn, self.0)?;
+        let wallet = turn.wallet()?;
+        let hold = wallet.find_hold(&self.0, closed.as_ref())?;
+        let decision = wallet.release(&self.0, closed.as_ref())?;
+        close(turn, hold, decision)
     }
+}
 
-    pub(super) fn extend(
-        &mut self,
-        caller: Caller,
-        rules: &Rules,
-        id: HoldId,
-        expires_at: Timestamp,
-    ) -> Result<HoldAnswer, Error> {
-        let now = self.at_hold(caller, rules)?;
-        let closed = self.prior(Lookup::HoldClosed(id.serial))?;
-        match self.present()?.extend(&id, expires_at, closed.as_ref())? {
-            Decision::Replay(hold) => Ok(self.hold_answer(hold, false)),
+/// Gives a hold more time.
+pub(crate) struct Extend {
+    pub(crate) hold: HoldId,
+    pub(crate) expires_at: Timestamp,
+}
+
+impl Verb for Extend {
+    type Answer = HoldAnswer;
+    const ABSENT: Rejection = Rejection::HoldNotFound;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<HoldAnswer, Error> {
+        let Self { hold, expires_at } = self;
+        let closed = closing(turn, hold)?;
+        let wallet = turn.wallet()?;
+        match wallet.extend(&hold, expires_at, closed.as_ref())? {
+            Decision::Replay(hold) => answer(turn, hold, false),
             Decision::Accept(change) => {
-                self.change(now, change)?;
-                self.open_hold(id)
+                turn.change(change)?;
+                open(turn, hold)
             }
         }
     }
+}
 
-    /// Credits that come back past their lot's expiry expire before anybody sees them.
-    fn close(
-        &mut self,
-        rules: &Rules,
-        now: Timestamp,
-        decision: Decision<HoldFacts>,
-    ) -> Result<(), Error> {
-        if let Decision::Accept(change) = decision {
-            self.change(now, change)?;
-            self.catch_up(rules, now)?;
+/// The record of a hold's end.
+fn closing(turn: &Turn<'_>, hold: HoldId) -> Result<Option<Record>, Error> {
+    turn.prior(Lookup::HoldClosed(hold.serial))
+}
+
+fn close(
+    turn: &mut Turn<'_>,
+    hold: HoldFacts,
+    decision: Decision<HoldFacts>,
+) -> Result<Applied, Error> {
+    let applied = match decision {
+        Decision::Replay(_) => false,
+        Decision::Accept(change) => {
+            turn.change(change)?;
+            true
         }
-        Ok(())
-    }
+    };
+    Ok(Applied {
+        balance: turn.wallet()?.available(hold.product),
+        applied,
+        replayed: !applied,
+    })
+}
 
-    /// A hold is named by itself: whatever keeps its wallet away, it is the hold that is not found.
-    fn at_hold(&mut self, caller: Caller, rules: &Rules) -> Result<Timestamp, Error> {
-        self.up_to_date(caller, rules).map_err(|error| match error {
-            Error::Rejected(Rejection::WalletNotFound) => Rejection::HoldNotFound.into(),
-            other => other,
-        })
-    }
+fn open(turn: &Turn<'_>, id: HoldId) -> Result<HoldAnswer, Error> {
+    let hold = turn.wallet()?.open_hold(&id);
+    answer(turn, hold.ok_or(Rejection::HoldNotFound)?, false)
+}
 
-    fn present(&self) -> Result<&Wallet, Error> {
-        self.wallet
-            .as_ref()
-            .ok_or_else(|| Rejection::HoldNotFound.into())
-    }
-
-    fn open_hold(&self, id: HoldId) -> Result<HoldAnswer, Error> {
-        let hold = self
-            .present()?
-            .open_hold(&id)
-            .ok_or(Rejection::HoldNotFound)?;
-        Ok(self.hold_answer(hold, false))
-    }
-
-    fn hold_answer(&self, hold: HoldFacts, replayed: bool) -> HoldAnswer {
-        HoldAnswer {
-            hold,
-            balance: self.available(hold.product),
-            replayed,
-        }
-    }
+fn answer(turn: &Turn<'_>, hold: HoldFacts, replayed: bool) -> Result<HoldAnswer, Error> {
+    Ok(HoldAnswer {
+        hold,
+        balance: turn.wallet()?.available(hold.product),
+        replayed,
+    })
 }

@@ -9,7 +9,7 @@ use domain::{
 };
 use persistence::History;
 
-use super::{Caller, Rules, state::WalletState};
+use super::{Turn, Verb};
 use crate::answer::{Error, LedgerQuery};
 
 /// What the wallet itself knows of a page.
@@ -25,35 +25,25 @@ pub(crate) struct LedgerParts {
     pub(crate) below: u64,
 }
 
-impl WalletState {
-    pub(super) fn ledger(
-        &mut self,
-        caller: Caller,
-        rules: &Rules,
-        query: &LedgerQuery,
-    ) -> Result<LedgerParts, Error> {
-        self.up_to_date(caller, rules)?;
-        let wallet = self
-            .wallet
-            .as_ref()
-            .ok_or(domain::Rejection::WalletNotFound)?;
-        let before = query.before.unwrap_or(u64::MAX);
-        let recent: Vec<_> = self
-            .recent
+impl Verb for LedgerQuery {
+    type Answer = LedgerParts;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<LedgerParts, Error> {
+        let wallet = turn.wallet()?;
+        let (recent, history) = turn.history();
+        let before = self.before.unwrap_or(u64::MAX);
+        let below = recent.first().map_or(before, |first| first.min(before));
+        let recent = recent
             .newest_first(before)
-            .filter(|record| query.wants(record))
-            .take(query.limit.saturating_add(1))
+            .filter(|record| self.wants(record))
+            .take(self.limit.saturating_add(1))
             .cloned()
             .collect();
-        let below = self
-            .recent
-            .first()
-            .map_or(before, |first| first.min(before));
         Ok(LedgerParts {
             wallet: wallet.id,
-            key: self.key,
+            key: wallet.key,
             recent,
-            history: Arc::clone(&self.history),
+            history: Arc::clone(history),
             below,
         })
     }

@@ -2,12 +2,12 @@
 //! is not found.
 
 use domain::{
-    Rejection, Timestamp,
+    Rejection,
     id::{OrderSerial, WalletId},
-    wallet::{Order, Owner, Wallet},
+    wallet::{Order, Owner},
 };
 
-use super::{Caller, Rules, state::WalletState};
+use super::{Turn, Verb};
 use crate::answer::Error;
 
 /// An order, and what its wallet says beside it.
@@ -19,33 +19,21 @@ pub(crate) struct OrderParts {
     pub(crate) balance: i64,
 }
 
-impl WalletState {
-    pub(super) fn order(
-        &mut self,
-        caller: Caller,
-        rules: &Rules,
-        order: OrderSerial,
-    ) -> Result<OrderParts, Error> {
-        self.at_order(caller, rules)?;
-        let wallet = self.existing()?;
-        let order = wallet.order(order).ok_or(Rejection::OrderNotFound)?;
+/// Finds an order.
+pub(crate) struct FindOrder(pub(crate) OrderSerial);
+
+impl Verb for FindOrder {
+    type Answer = OrderParts;
+    const ABSENT: Rejection = Rejection::OrderNotFound;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<OrderParts, Error> {
+        let wallet = turn.wallet()?;
+        let order = wallet.order(self.0).ok_or(Rejection::OrderNotFound)?;
         Ok(OrderParts {
             wallet: wallet.id,
             owner: wallet.owner.clone(),
             balance: wallet.available(order.terms.fills),
             order: order.clone(),
         })
-    }
-
-    pub(super) fn at_order(&mut self, caller: Caller, rules: &Rules) -> Result<Timestamp, Error> {
-        self.up_to_date(caller, rules).map_err(|error| match error {
-            Error::Rejected(Rejection::WalletNotFound) => Rejection::OrderNotFound.into(),
-            other => other,
-        })
-    }
-
-    pub(super) fn existing(&self) -> Result<&Wallet, Error> {
-        let wallet = self.wallet.as_ref();
-        wallet.ok_or_else(|| Rejection::WalletNotFound.into())
     }
 }

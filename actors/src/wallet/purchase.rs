@@ -7,8 +7,16 @@ use domain::{
     wallet::{Change, Created, Event, Wallet, purchase::Purchase},
 };
 
-use super::{Caller, Rules, state::WalletState};
+use super::{Turn, Verb};
 use crate::answer::Error;
+
+/// A report of a purchase. A wallet that does not exist is made by `created`, together with what is
+/// decided for it.
+pub(crate) struct Report {
+    pub(crate) key: domain::id::WalletKey,
+    pub(crate) purchase: Purchase,
+    pub(crate) created: Option<Created>,
+}
 
 /// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,21 +27,19 @@ pub(crate) struct Purchased {
     pub(crate) minted: Option<CodeHash>,
 }
 
-impl WalletState {
-    /// A wallet that does not exist is made by `created`, together with what is decided for it.
-    pub(super) fn purchase(
-        &mut self,
-        caller: Caller,
-        rules: &Rules,
-        command: Purchase,
-        created: Option<Created>,
-    ) -> Result<Purchased, Error> {
-        let events = match &self.wallet {
-            Some(_) => {
-                let now = self.at_order(caller, rules)?;
-                self.existing()?.purchase(command, now)?
-            }
-            None => self.begin(rules, command, created)?,
+impl Verb for Report {
+    type Answer = Purchased;
+    const ABSENT: Rejection = Rejection::OrderNotFound;
+    const CREATES_ALONG: bool = true;
+
+    fn creates(&self) -> Option<&Created> {
+        self.created.as_ref()
+    }
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<Purchased, Error> {
+        let events = match turn.wallet() {
+            Ok(wallet) => wallet.purchase(self.purchase, turn.now())?,
+            Err(_) => self.begin(turn)?,
         };
         let minted = events.iter().find_map(|event| match &event.change {
             Change::CodeRotated { hash, .. } => Some(*hash),
@@ -41,30 +47,22 @@ impl WalletState {
         });
         let changed = !events.is_empty();
         if changed {
-            self.log_together(events)?;
+            turn.together(events)?;
         }
         Ok(Purchased { changed, minted })
     }
+}
 
+impl Report {
     /// Decides on a wallet as it would be. One for which there is nothing to do is not made.
-    fn begin(
-        &self,
-        rules: &Rules,
-        command: Purchase,
-        created: Option<Created>,
-    ) -> Result<Vec<Event>, Error> {
-        let created = created.ok_or(Rejection::OrderNotFound)?;
-        let now = self.now(rules);
-        let first = Event {
-            at: now,
-            change: Change::Created(Box::new(created)),
-        };
-        let replayed = Wallet::replay(None, self.key, first.clone());
-        // A first event fits whatever it says; were it otherwise, nothing has happened yet.
-        let (wallet, _) = replayed.map_err(|_| Error::Unavailable)?;
-        let mut events = wallet.purchase(command, now)?;
+    fn begin(self, turn: &Turn<'_>) -> Result<Vec<Event>, Error> {
+        let created = self.created.ok_or(Rejection::OrderNotFound)?;
+        let now = turn.now();
+        let wallet = Wallet::born(self.key, now, created.clone());
+        let mut events = wallet.purchase(self.purchase, now)?;
         if !events.is_empty() {
-            events.insert(0, first);
+            let change = Change::Created(Box::new(created));
+            events.insert(0, Event { at: now, change });
         }
         Ok(events)
     }

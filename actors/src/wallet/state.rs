@@ -1,5 +1,5 @@
-//! What an awake wallet keeps, and the steps that every verb takes: catch up with the clock, find a
-//! key's former use, log what happened, answer once it is durable.
+//! What an awake wallet keeps, and all that it does with the journal: find a key's former use, log what
+//! happened, answer once it is durable.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -10,11 +10,11 @@ use domain::{
     Timestamp,
     history::{Lookup, Record},
     id::WalletKey,
-    wallet::{Change, Created, Event, FreeGrantRule, Owner, Wallet},
+    wallet::{Change, Event, Wallet},
 };
 use persistence::{Append, Done, History, Journal, Logged, Outcome, Refused, Stored, Ticket};
 
-use super::{Caller, Message, Reply, Rules, recent::Recent};
+use super::recent::Recent;
 use crate::{
     answer::Error,
     clock::Clock,
@@ -119,62 +119,6 @@ impl WalletState {
         self.last <= folded
     }
 
-    /// Runs one command to its answer or to the journal's queue.
-    pub(crate) fn handle(&mut self, message: Message) {
-        use super::Command as C;
-        let Message {
-            caller,
-            rules,
-            command,
-        } = message;
-        match command {
-            C::CreateCode(created, reply) => self.run(reply, |w| w.create_code(&rules, created)),
-            C::OpenExternal(created, reply) => self.run(reply, |w| w.open(created, &rules)),
-            C::Read(reply) => self.run(reply, |w| w.read(caller, &rules)),
-            C::Ledger(query, reply) => self.run(reply, |w| w.ledger(caller, &rules, &query)),
-            C::Deduct(deduct, reply) => self.run(reply, |w| w.deduct(caller, &rules, deduct)),
-            C::DeductMany(items, share) => self.deduct_many(&rules, items, share),
-            C::Credit(credit, created, reply) => {
-                self.run(reply, |w| w.credit(caller, &rules, credit, created));
-            }
-            C::SetFeature(feature, action, created, reply) => {
-                self.run(reply, |w| {
-                    w.set_feature(caller, &rules, feature, action, created)
-                });
-            }
-            C::Rotate(code, reply) => self.run(reply, |w| w.rotate(caller, &rules, code)),
-            C::PlaceHold(hold, reply) => self.run(reply, |w| w.place_hold(caller, &rules, hold)),
-            C::Hold(id, reply) => self.run(reply, |w| w.hold(caller, &rules, id)),
-            C::Settle(id, amount, reply) => {
-                self.run(reply, |w| w.settle(caller, &rules, id, amount))
-            }
-            C::Release(id, reply) => self.run(reply, |w| w.release(caller, &rules, id)),
-            C::Extend(id, to, reply) => self.run(reply, |w| w.extend(caller, &rules, id, to)),
-            C::Checkout(terms, reply) => self.run(reply, |w| w.checkout(caller, &rules, &terms)),
-            C::Customer(reply) => self.run(reply, |w| w.customer(caller, &rules)),
-            C::Purchase(command, created, reply) => {
-                self.run(reply, |w| w.purchase(caller, &rules, command, created));
-            }
-            C::Order(order, reply) => self.run(reply, |w| w.order(caller, &rules, order)),
-            C::PaidBy(email, reply) => self.run(reply, |w| w.paid_by(caller, &rules, &email)),
-            #[cfg(test)]
-            C::Panic(deduct, reply) => self.run(reply, |w| {
-                let _ = w.deduct(caller, &rules, deduct);
-                panic!("told to")
-            }),
-        }
-    }
-
-    /// Runs a verb and answers once everything that the answer reveals is durable.
-    fn run<T: Send + 'static>(
-        &mut self,
-        reply: Reply<T>,
-        verb: impl FnOnce(&mut Self) -> Result<T, Error>,
-    ) {
-        let answer = verb(self);
-        self.finish(move |durable| reply.send(durable.and(answer)));
-    }
-
     /// Hands this command's events over, and tells `answer` when they and all before are durable.
     pub(super) fn finish(&mut self, answer: impl FnOnce(Result<(), Error>) + Send + 'static) {
         // What was decided on a state that the log lacks must not be told to anybody.
@@ -221,34 +165,10 @@ impl WalletState {
         }
     }
 
-    /// Brings the wallet up to date with the clock; the wallet itself, if the caller may see it.
-    pub(super) fn up_to_date(&mut self, caller: Caller, rules: &Rules) -> Result<Timestamp, Error> {
-        let wallet = self
-            .wallet
-            .as_ref()
-            .ok_or(domain::Rejection::WalletNotFound)?;
-        check(caller, wallet)?;
-        let now = self.now(rules);
-        self.catch_up(rules, now)?;
-        Ok(now)
-    }
-
-    /// The present instant by the project's clock.
-    pub(super) fn now(&self, rules: &Rules) -> Timestamp {
+    /// The present instant, by a clock that is ahead of the machine's.
+    pub(super) fn now(&self, ahead_millis: i64) -> Timestamp {
         let now = self.clock.now();
-        Timestamp(now.0.saturating_add(rules.ahead_millis))
-    }
-
-    /// Applies what the clock owes.
-    pub(super) fn catch_up(&mut self, rules: &Rules, now: Timestamp) -> Result<(), Error> {
-        loop {
-            let Some(wallet) = &self.wallet else {
-                return Ok(());
-            };
-            let due = wallet.next_due(grants(rules, &wallet.owner), now);
-            let Some(event) = due else { return Ok(()) };
-            self.log(event)?;
-        }
+        Timestamp(now.0.saturating_add(ahead_millis))
     }
 
     /// The record of a key's former use.
@@ -264,23 +184,8 @@ impl WalletState {
         })
     }
 
-    /// Logs a change as of `now`.
-    pub(super) fn change(&mut self, now: Timestamp, change: Change) -> Result<(), Error> {
-        let at = self.wallet.as_ref().map_or(now, |wallet| wallet.date(now));
-        self.log(Event { at, change })
-    }
-
-    /// Logs the event that makes this wallet.
-    pub(super) fn create(&mut self, rules: &Rules, created: Created) -> Result<(), Error> {
-        let at = self.now(rules);
-        self.log(Event {
-            at,
-            change: Change::Created(Box::new(created)),
-        })
-    }
-
     /// Applies an event to memory and keeps it for the journal.
-    fn log(&mut self, event: Event) -> Result<(), Error> {
+    pub(super) fn log(&mut self, event: Event) -> Result<(), Error> {
         if self.diverged {
             return Err(Error::Unavailable);
         }
@@ -374,35 +279,5 @@ impl WalletState {
                 Err(Error::Unavailable)
             }
         }
-    }
-}
-
-fn grants<'a>(rules: &'a Rules, owner: &Owner) -> &'a [FreeGrantRule] {
-    match owner {
-        Owner::Order => &[],
-        Owner::Code { .. } if !rules.for_code_wallets => &[],
-        Owner::Code { .. } | Owner::External(_) => rules.free_grants.as_deref().unwrap_or_default(),
-    }
-}
-
-fn check(caller: Caller, wallet: &Wallet) -> Result<(), Error> {
-    let not_found = Err(domain::Rejection::WalletNotFound.into());
-    match (caller, &wallet.owner) {
-        (Caller::Order(project), _) if project == wallet.project => Ok(()),
-        (Caller::Order(_), _) => not_found,
-        // Its order is not paid yet: there is nobody whom it could answer.
-        (_, Owner::Order) => not_found,
-        (Caller::External, Owner::External(_)) => Ok(()),
-        (Caller::Code(hash), Owner::Code { hash: current, .. }) if hash == *current => Ok(()),
-        (Caller::Code(_) | Caller::External, _) => not_found,
-        (Caller::Hold { project, .. }, _) if project != wallet.project => not_found,
-        (
-            Caller::Hold {
-                code_wallets_only: true,
-                ..
-            },
-            Owner::External(_),
-        ) => Err(Error::SecretKeyRequired),
-        (Caller::Hold { .. }, _) => Ok(()),
     }
 }

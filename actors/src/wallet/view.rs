@@ -1,36 +1,40 @@
 //! What a wallet's owner sees.
 
-use domain::wallet::{Account, Owner};
+use domain::{
+    Timestamp,
+    wallet::{Account, Owner, Wallet},
+};
 
-use super::{Caller, Rules, state::WalletState};
+use super::{Turn, Verb};
 use crate::answer::{Balance, Error, Subscription, WalletView};
 
-impl WalletState {
-    pub(super) fn read(&mut self, caller: Caller, rules: &Rules) -> Result<WalletView, Error> {
-        self.up_to_date(caller, rules)?;
-        self.view(rules)
-    }
+/// Reads a wallet.
+pub(crate) struct Read;
 
-    pub(super) fn view(&self, rules: &Rules) -> Result<WalletView, Error> {
-        let wallet = self
-            .wallet
-            .as_ref()
-            .ok_or(domain::Rejection::WalletNotFound)?;
-        Ok(WalletView {
-            id: wallet.id,
-            external_user: match &wallet.owner {
-                Owner::External(user) => Some(user.clone()),
-                Owner::Code { .. } | Owner::Order => None,
-            },
-            balances: wallet.accounts().iter().map(balance).collect(),
-            features: wallet
-                .features(self.now(rules))
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
-            subscriptions: wallet.subscriptions().map(Subscription::from).collect(),
-        })
+impl Verb for Read {
+    type Answer = WalletView;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<WalletView, Error> {
+        Ok(view(turn.wallet()?, turn.now()))
     }
+}
+
+pub(super) fn view(wallet: &Wallet, now: Timestamp) -> WalletView {
+    WalletView {
+        id: wallet.id,
+        external_user: match &wallet.owner {
+            Owner::External(user) => Some(user.clone()),
+            Owner::Code { .. } | Owner::Order => None,
+        },
+        balances: wallet.accounts().iter().map(balance).collect(),
+        features: features(wallet, now),
+        subscriptions: wallet.subscriptions().map(Subscription::from).collect(),
+    }
+}
+
+pub(super) fn features(wallet: &Wallet, now: Timestamp) -> Vec<String> {
+    let features = wallet.features(now).into_iter();
+    features.map(str::to_owned).collect()
 }
 
 fn balance(account: &Account) -> Balance {

@@ -1,6 +1,6 @@
 //! Nobody is answered before what they are told is durable, and nothing told is lost.
 
-use domain::Rejection;
+use domain::{Rejection, wallet::deduct::Deduct};
 use futures_util::FutureExt as _;
 use persistence::Refused;
 
@@ -8,7 +8,7 @@ use super::{House, applied, deduct, external, replayed};
 use crate::{
     Error, Options,
     registry::{Absent, Sweep},
-    wallet::{Caller, Command, Message, Reply, Rules},
+    wallet::{Turn, Verb},
 };
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn a_wallet_that_cannot_be_reloaded_is_not_taken_for_missing() {
         .unwrap()
         .unwrap();
     house.journal.fail("the disk is on fire");
-    registry.reload(permit.awake.id().unwrap());
+    registry.reload(permit.awake.turnstile.id().unwrap());
     for _ in 0..100 {
         let answer = house.balance("ann").await;
         assert!(matches!(answer, Err(Error::Unavailable)), "{answer:?}");
@@ -109,7 +109,7 @@ async fn what_comes_to_a_busy_wallet_waits_in_its_mailbox() {
     let mut single = Box::pin(house.deduct("ann", 3, "a"));
     let mut batch = Box::pin(house.handle.deduct_batch(&house.scope, items));
     {
-        let _somebody = permit.awake.busy();
+        let _somebody = permit.awake.turnstile.busy();
         assert!(single.as_mut().now_or_never().is_none());
         assert!(batch.as_mut().now_or_never().is_none());
         assert_eq!(
@@ -211,28 +211,22 @@ async fn a_panic_under_load_loses_nothing() {
     assert_eq!(house.balance("ann").await, Ok(100_000 - 1000));
 }
 
+/// Panics in mid-command, after its first event was applied to memory.
+struct Panics(Deduct);
+
+impl Verb for Panics {
+    type Answer = ();
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<(), Error> {
+        let _ = self.0.run(turn);
+        panic!("told to")
+    }
+}
+
 async fn panic_in(house: &House, k: &str) {
-    let (handle, command) = (&house.handle, deduct(7, k));
-    let (key, caller) = handle.locate(&house.scope, &external("ann")).unwrap();
-    let registry = &handle.inner.registry;
-    let pass = registry.pass(1).unwrap();
-    let permit = registry
-        .reach(key, Absent::Leave, pass)
-        .await
-        .unwrap()
-        .unwrap();
-    let rules = Rules {
-        free_grants: None,
-        for_code_wallets: true,
-        ahead_millis: 0,
-    };
-    let message = |reply: Reply<_>| Message {
-        caller,
-        rules,
-        command: Command::Panic(command, reply),
-    };
-    assert_eq!(registry.ask(permit, message).await, Err(Error::Unavailable));
-    assert_eq!(caller, Caller::External);
+    let (ann, panics) = (external("ann"), Panics(deduct(7, k)));
+    let answer = house.handle.ask_at(&house.scope, &ann, panics).await;
+    assert_eq!(answer, Err(Error::Unavailable));
 }
 
 #[tokio::test]

@@ -1,0 +1,132 @@
+//! Deductions of a batch: those of one wallet take one turn, and their caller is woken once.
+
+use std::sync::Arc;
+
+use domain::wallet::deduct::Deduct;
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+
+use super::{Caller, Rules, Turn, Verb, WalletState, turn::Caught};
+use crate::{
+    answer::{Applied, Error},
+    registry::Permit,
+    turnstile::Errand,
+};
+
+/// A deduction of a batch.
+pub(crate) struct BatchItem {
+    /// Its place in the list.
+    pub(crate) place: u32,
+    pub(crate) caller: Caller,
+    pub(crate) command: Deduct,
+}
+
+/// An item's place in the list, and what came of it.
+pub(crate) type BatchResult = (u32, Result<Applied, Error>);
+
+/// The results of a batch by place in the list; a place left empty has an unknown outcome.
+pub(crate) type BatchResults = Vec<Option<Result<Applied, Error>>>;
+
+/// Deducts the items of one wallet in list order, each on its own, and hands over what they log. Nobody
+/// may be told before that is durable. No item is taken while the wallet is behind.
+pub(crate) fn deduct_each(
+    wallet: &mut WalletState,
+    rules: &Rules,
+    items: impl IntoIterator<Item = BatchItem>,
+    results: &mut Vec<BatchResult>,
+) -> Caught {
+    let mut turn = Turn::new(wallet, rules);
+    let caught = turn.catch_up();
+    if caught != Ok(Caught::Behind) {
+        for BatchItem {
+            place,
+            caller,
+            command,
+        } in items
+        {
+            let result = turn
+                .admit(caller, Deduct::ABSENT)
+                .and(caught.clone())
+                .and_then(|_| command.run(&mut turn));
+            results.push((place, result));
+        }
+    }
+    wallet.hand_over(None);
+    caught.unwrap_or(Caught::Up)
+}
+
+/// One wallet's items, on their way to it.
+pub(crate) struct DeductMany {
+    pub(crate) rules: Rules,
+    pub(crate) items: Vec<BatchItem>,
+    pub(crate) share: BatchShare,
+}
+
+impl Errand for DeductMany {
+    fn run(mut self, wallet: &mut WalletState) -> Option<Self> {
+        let mut results = Vec::with_capacity(self.items.len());
+        let mut items = std::mem::take(&mut self.items).into_iter();
+        if deduct_each(wallet, &self.rules, &mut items, &mut results) == Caught::Behind {
+            self.items = items.collect();
+            return Some(self);
+        }
+        let share = self.share;
+        wallet.finish(move |durable| match durable {
+            Ok(()) => share.batch.fill(results),
+            // Letting go of the share unanswered leaves these items' outcome unknown.
+            Err(_) => drop(share),
+        });
+        None
+    }
+}
+
+/// Collects what the wallets of a batch answer. The caller is woken once, when every share is gone.
+pub(crate) struct Batch {
+    results: Mutex<BatchResults>,
+    done: Option<oneshot::Sender<BatchResults>>,
+}
+
+/// One wallet's part in a [`Batch`].
+pub(crate) struct BatchShare {
+    batch: Arc<Batch>,
+    _permit: Permit,
+}
+
+impl Batch {
+    pub(crate) fn new(items: usize) -> (Arc<Self>, oneshot::Receiver<BatchResults>) {
+        let (done, wait) = oneshot::channel();
+        let results = Mutex::new(std::iter::repeat_with(|| None).take(items).collect());
+        (
+            Arc::new(Self {
+                results,
+                done: Some(done),
+            }),
+            wait,
+        )
+    }
+
+    pub(crate) fn share(self: &Arc<Self>, permit: Permit) -> BatchShare {
+        BatchShare {
+            batch: Arc::clone(self),
+            _permit: permit,
+        }
+    }
+
+    /// Answers some items.
+    pub(crate) fn fill(&self, results: impl IntoIterator<Item = BatchResult>) {
+        let mut slots = self.results.lock();
+        for (place, result) in results {
+            if let Some(slot) = slots.get_mut(place as usize) {
+                *slot = Some(result);
+            }
+        }
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        if let Some(done) = self.done.take() {
+            drop(done.send(std::mem::take(self.results.get_mut())));
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Codes that are replaced.
+
+use domain::{id::CodeHash, wallet::Change};
+
+use super::{Turn, Verb};
+use crate::answer::Error;
+
+/// A freshly drawn code, ready to be stored.
+pub(crate) struct NewCode {
+    pub(crate) hash: CodeHash,
+    pub(crate) sealed: Box<[u8]>,
+}
+
+/// Replaces a leaked code by this one.
+pub(crate) struct Rotate(pub(crate) NewCode);
+
+impl Verb for Rotate {
+    type Answer = ();
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<(), Error> {
+        let NewCode { hash, sealed } = self.0;
+        turn.change(Change::CodeRotated { hash, sealed })
+    }
+}
