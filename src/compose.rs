@@ -5,7 +5,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use actors::{Handle, Keyring, Seal, clock::SystemClock};
-use persistence::{Journal, SledJournal};
+use persistence::{Backlog, SledJournal, Store};
 use tokio::{net::TcpListener, runtime::Runtime, sync::Notify, task::JoinHandle};
 use tracing_subscriber::EnvFilter;
 
@@ -80,14 +80,14 @@ impl Service {
             |address| server::reserve(address).map_err(|error| Error::Listen { address, error });
         let socket = reserve(config.listen)?;
         let metrics = config.metrics.listen.map(reserve).transpose()?;
-        let journal = open_journal(&config).await?;
+        let store = open_store(&config).await?;
         let address = socket.local_addr()?;
-        let opened = Self::over(Arc::clone(&journal), &config, address, given).await;
+        let opened = Self::over(store.clone(), &config, address, given).await;
         let (app, new_admin_token) = match opened {
             Ok(opened) => opened,
             Err(error) => {
                 // The journal is closed in order whatever failed above it.
-                tokio::task::spawn_blocking(move || journal.close())
+                tokio::task::spawn_blocking(move || store.log.close())
                     .await
                     .map_err(std::io::Error::other)??;
                 return Err(error);
@@ -108,7 +108,7 @@ impl Service {
     }
 
     async fn over(
-        journal: Arc<dyn Journal>,
+        store: Store,
         config: &Config,
         address: SocketAddr,
         given: Given,
@@ -121,7 +121,7 @@ impl Service {
         } = Secrets::open(&config.data_dir, given)?;
         let clock = Arc::new(SystemClock);
         let keyring = Keyring::new(&server_key);
-        let handle = Handle::start(journal, clock.clone(), keyring, wallet_options(config)).await?;
+        let handle = Handle::start(store, clock.clone(), keyring, wallet_options(config)).await?;
         let seal = Seal::new(&server_key, "scrip/provider/1");
         let catalog = Arc::new(CatalogStore::load(handle.clone(), seal)?);
         let place = place(config, address);
@@ -231,22 +231,31 @@ async fn close(handle: &Handle) -> Result<(), Error> {
     Ok(())
 }
 
-async fn open_journal(config: &Config) -> Result<Arc<dyn Journal>, Error> {
+async fn open_store(config: &Config) -> Result<Store, Error> {
     let settings = &config.journal;
+    let defaults = persistence::Options::new(config.data_dir.clone());
     let options = persistence::Options {
+        checkpoint: Backlog {
+            events: settings.checkpoint_entries,
+            ..defaults.checkpoint
+        },
+        backlog_limit: Backlog {
+            events: settings.backlog_limit,
+            bytes: settings.backlog_mb.saturating_mul(1 << 20),
+        },
         cache_bytes: settings.cache_mb.saturating_mul(1 << 20),
         flush_every_ms: GARBAGE_INTERVAL_MS,
-        checkpoint_events: settings.checkpoint_entries,
         checkpoint_interval: Duration::from_millis(settings.checkpoint_interval_ms),
-        backlog_limit: settings.backlog_limit,
         min_free_bytes: settings.min_free_bytes,
         allow_unsynced: settings.allow_unsynced,
         completions: actors::completions(),
         on_fatal: Arc::new(abort),
-        ..persistence::Options::new(config.data_dir.clone())
+        ..defaults
     };
     let opened = tokio::task::spawn_blocking(move || SledJournal::open(options));
-    Ok(Arc::new(opened.await.map_err(std::io::Error::other)??))
+    Ok(Store::of(Arc::new(
+        opened.await.map_err(std::io::Error::other)??,
+    )))
 }
 
 /// The log failed under us: what it holds is only known after a restart. The store must not be

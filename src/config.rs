@@ -145,6 +145,8 @@ pub struct Journal {
     pub checkpoint_interval_ms: u64,
     /// Refuse writes while so many entries wait to be folded.
     pub backlog_limit: u64,
+    /// The same in megabytes of entries: awake wallets keep as much in memory.
+    pub backlog_mb: u64,
     /// Refuse writes while less is free on the disk, in bytes.
     pub min_free_bytes: u64,
     /// Run where writes cannot be made to survive a power cut.
@@ -283,6 +285,10 @@ impl Config {
             (
                 self.journal.backlog_limit >= self.journal.checkpoint_entries,
                 "journal.backlog_limit is at least journal.checkpoint_entries",
+            ),
+            (
+                (16..=65_536).contains(&self.journal.backlog_mb),
+                "journal.backlog_mb is 16 to 65536",
             ),
             (self.actors.max_awake >= 1, "actors.max_awake is at least 1"),
             (

@@ -18,7 +18,7 @@ use domain::{
     text::{ExternalUserId, IdempotencyKey, Meta},
     wallet::{Created, FreeGrantRule, Owner, ProductRef},
 };
-use persistence::Journal;
+use persistence::{Awake, Store};
 use ractor::{Actor, ActorRef};
 use uuid::Uuid;
 
@@ -95,12 +95,14 @@ impl Handle {
     /// Starts the supervisor and the sweeper. Must be called within a tokio runtime; fails only if
     /// the runtime is stopping.
     pub async fn start(
-        journal: Arc<dyn Journal>,
+        store: Store,
         clock: Arc<dyn Clock>,
         keyring: Keyring,
         options: Options,
     ) -> Result<Self, Error> {
-        let registry = Registry::new(journal, clock, options);
+        let registry = Registry::new(store, clock, options);
+        let awake: Arc<dyn Awake> = Arc::clone(&registry) as _;
+        registry.store.books.follow(Arc::downgrade(&awake));
         let started = Actor::spawn(None, Supervisor, Arc::clone(&registry)).await;
         let (supervisor, _) = started.map_err(|_| Error::Unavailable)?;
         registry.supervised_by(supervisor.get_cell());
@@ -204,4 +206,6 @@ pub struct Stats {
     pub in_flight: u64,
     /// Events logged and not folded yet.
     pub backlog: u64,
+    /// Their bytes.
+    pub backlog_bytes: u64,
 }

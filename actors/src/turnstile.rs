@@ -21,8 +21,12 @@
 //! - **Answers** are no part of a turn: an errand hands its answer to the log together with its
 //!   events, and the caller is told once both are durable.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::{
+    sync::{Arc, OnceLock, Weak},
+    time::Duration,
+};
 
+use domain::wallet::Wallet;
 use parking_lot::Mutex;
 use persistence::Ticket;
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef};
@@ -32,6 +36,9 @@ use crate::{
     registry::{Awake, Registry},
     wallet::{Distrusted, WalletState},
 };
+
+/// How long whoever wants to look waits for the turn under way.
+const SHOWN_WITHIN: Duration = Duration::from_millis(1);
 
 /// Something to be done at a wallet, in one turn.
 pub(crate) trait Errand: Send + Sized + 'static {
@@ -114,6 +121,13 @@ impl Turnstile {
     fn reload(&self, actor: &ActorRef<Box<dyn Queued>>) {
         if let Some(registry) = self.registry.upgrade() {
             registry.reload(actor.get_id());
+        }
+    }
+
+    /// Shows the wallet if nobody is at it.
+    pub(crate) fn show(&self, look: &mut dyn FnMut(&Wallet, Ticket)) {
+        if let Some(wallet) = self.wallet.try_lock_for(SHOWN_WITHIN) {
+            wallet.show(look);
         }
     }
 

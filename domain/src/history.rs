@@ -1,5 +1,5 @@
 //! What a wallet remembers for ever: numbered records, most of them ledger entries. A record is
-//! immutable; its number is dense within its wallet.
+//! immutable; its number is the wallet's version after its event.
 
 use std::hash::Hasher;
 
@@ -11,6 +11,7 @@ use crate::{
     id::{HoldId, OrderSerial, ProductId, WalletKey},
     text::{IdempotencyKey, Meta},
     time::Timestamp,
+    wallet::Change,
 };
 
 /// Why a balance changed.
@@ -97,7 +98,7 @@ pub enum Fact {
 /// One line of a wallet's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// 1 for a wallet's first record, then without gaps.
+    /// The wallet's version after the event that left it: rising, not without gaps.
     pub seq: u64,
     /// When it happened.
     pub at: Timestamp,
@@ -118,7 +119,21 @@ pub enum Lookup<'a> {
     HoldClosed(u128),
 }
 
-impl Lookup<'_> {
+impl<'a> Lookup<'a> {
+    /// What the record that a change leaves can be found by: known before the change is applied.
+    #[must_use]
+    pub fn of(change: &'a Change) -> Option<Self> {
+        match change {
+            Change::Granted { key, .. } => Some(Lookup::Grant(key.as_str())),
+            Change::Deducted { key, .. } => Some(Lookup::Deduct(key.as_str())),
+            Change::HoldPlaced { key, .. } => Some(Lookup::Hold(key.as_str())),
+            Change::HoldSettled { hold, .. }
+            | Change::HoldReleased { hold }
+            | Change::HoldExpired { hold } => Some(Lookup::HoldClosed(hold.serial)),
+            _ => None,
+        }
+    }
+
     /// A 64-bit hash, keyed by the wallet. It is written to disk: it must never change.
     #[must_use]
     pub fn hash(&self, wallet: &WalletKey) -> u64 {

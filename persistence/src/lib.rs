@@ -28,6 +28,7 @@ mod store;
 pub mod verify;
 mod watermark;
 
+pub use format::entry::Entry;
 pub use logged::{Append, Logged, Note};
 pub use contract::{
     Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Outcome, Refused, Store, Stored,

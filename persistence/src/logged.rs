@@ -2,7 +2,7 @@
 
 use domain::{
     catalog::Document,
-    history::Record,
+    history::{Lookup, Record},
     id::WalletKey,
     wallet::Event,
 };
@@ -91,9 +91,8 @@ impl Append {
                 event,
                 record,
             } => {
-                let hash = record.as_ref().and_then(Record::lookup);
-                let hash = hash.map(|lookup| lookup.hash(key));
-                self.wallet(key, *version, event, record.as_ref(), hash)
+                let hash = Lookup::of(&event.change).map(|lookup| lookup.hash(key));
+                self.wallet(key, *version, event.clone(), hash, |_| record.clone())
                     .map(drop)
             }
             Logged::Catalog(document) => {
@@ -111,33 +110,58 @@ impl Append {
         }
     }
 
-    /// Adds something that happened to a wallet: its version after it, the record that it left, and
-    /// the hash that this record can be found by. The entry as it will be kept.
+    /// Adds something that happens to a wallet: its version after it, the event, and the hash that its
+    /// record can be found by. `apply` applies the event and tells the record that it left; it is not
+    /// called where the event does not fit, and then nothing is added. The entry as it will be kept.
     pub fn wallet(
         &mut self,
         key: &WalletKey,
         version: u64,
-        event: &Event,
-        record: Option<&Record>,
+        event: Event,
         hash: Option<u64>,
+        apply: impl FnOnce(Event) -> Option<Record>,
     ) -> Result<&[u8], Error> {
+        let before = self.bytes.len();
         // Most events fit: growing from nothing byte by byte cost four copies.
         self.bytes.reserve(224);
         let start = item::begin_wallet(&mut self.bytes, key);
-        entry::write(&mut self.bytes, version, event, record, hash)?;
-        item::end(&mut self.bytes, start)?;
-        let written = self.bytes.get(start..).unwrap_or_default();
-        if Entry::read(written)?.is_listed() {
-            lookups::of(key, event, &mut self.listed);
+        let head = entry::begin(&mut self.bytes, version, &event, hash);
+        let fits = self.bytes.len() <= Self::MAX_BYTES.saturating_sub(MAX_RECORD_BYTES);
+        let head = match head {
+            Ok(head) if fits => head,
+            Ok(_) | Err(_) => {
+                self.bytes.truncate(before);
+                return Err(too_large());
+            }
+        };
+        if head.is_listed() {
+            lookups::of(key, &event, &mut self.listed);
         }
+        let record = apply(event);
+        entry::end(&mut self.bytes, start, head, record.as_ref())?;
+        item::end(&mut self.bytes, start)?;
         self.added()?;
         Ok(self.bytes.get(start..).unwrap_or_default())
+    }
+
+    /// The entries of all wallets' events in it, in order.
+    pub fn entries(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = self.bytes.as_slice();
+        std::iter::from_fn(move || {
+            loop {
+                let (item, after) = item::split(rest).ok()?;
+                rest = after;
+                if let Item::Wallet(_, entry) = item {
+                    return Some(entry);
+                }
+            }
+        })
     }
 
     fn added(&mut self) -> Result<(), Error> {
         self.events = self.events.saturating_add(1);
         if self.bytes.len() > Self::MAX_BYTES {
-            return Err(Error::Damaged("an append is larger than a frame".into()));
+            return Err(too_large());
         }
         Ok(())
     }
@@ -153,6 +177,13 @@ impl Append {
     pub const fn events(&self) -> u32 {
         self.events
     }
+}
+
+/// What a record may take beyond its event: texts of a hold, or a whole order.
+const MAX_RECORD_BYTES: usize = 16 * 1024;
+
+fn too_large() -> Error {
+    Error::Damaged("an append is larger than a frame".into())
 }
 
 /// Reads the events of an append back.

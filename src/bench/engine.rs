@@ -19,7 +19,7 @@ use domain::{
     text::{ExternalUserId, IdempotencyKey},
     wallet::{ProductRef, credit::Credit, deduct::Deduct},
 };
-use persistence::SledJournal;
+use persistence::{SledJournal, Store};
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use super::{
@@ -71,7 +71,7 @@ impl Engine {
             let journal = SledJournal::open(options).context("opening the log")?;
             let keyring = Keyring::new(&[7; 32]);
             Handle::start(
-                Arc::new(journal),
+                Store::of(Arc::new(journal)),
                 clock,
                 keyring,
                 actors::Options::default(),

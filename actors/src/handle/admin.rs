@@ -33,8 +33,12 @@ impl Handle {
             // The caller may have gone; the documents stand all the same.
             let _ = done.send(outcome);
         });
-        match registry.journal.append(append, Some(done)) {
-            Err(Refused::Backlog) => Err(Error::Overloaded),
+        match registry.store.log.refusing() {
+            Some(Refused::Backlog) => return Err(Error::Overloaded),
+            Some(_) => return Err(Error::Unavailable),
+            None => {}
+        }
+        match registry.store.log.append(append, Some(done)) {
             Err(_) => Err(Error::Unavailable),
             Ok(_) => match outcome.await {
                 Ok(Outcome::Durable) => Ok(()),
@@ -45,18 +49,18 @@ impl Handle {
 
     /// The catalog as it was recovered at start.
     pub fn documents(&self) -> Result<Vec<Document>, persistence::Error> {
-        self.inner.registry.journal.documents()
+        self.inner.registry.store.books.documents()
     }
 
     /// Notes whose keys begin so, by key, as they were recovered at start.
     pub fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, persistence::Error> {
-        self.inner.registry.journal.notes(prefix)
+        self.inner.registry.store.books.notes(prefix)
     }
 
     /// Waits until all that was logged so far is durable and folded.
     pub async fn fold_all(&self) -> Result<(), Error> {
-        let journal = Arc::clone(&self.inner.registry.journal);
-        let settled = tokio::task::spawn_blocking(move || journal.settle()).await;
+        let books = Arc::clone(&self.inner.registry.store.books);
+        let settled = tokio::task::spawn_blocking(move || books.settle()).await;
         match settled {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(Error::Unavailable),
@@ -78,12 +82,12 @@ impl Handle {
     /// Whether writes would be taken now; what `/readyz` answers.
     #[must_use]
     pub fn ready(&self) -> bool {
-        self.inner.registry.journal.refusing().is_none()
+        self.inner.registry.store.log.refusing().is_none()
     }
 
     /// Asks for what was logged to be folded soon, rather than when it is due.
     pub fn fold_soon(&self) {
-        self.inner.registry.journal.fold_soon();
+        self.inner.registry.store.books.fold_soon();
     }
 
     /// Figures for `/metrics`.
@@ -93,7 +97,8 @@ impl Handle {
         Stats {
             awake: registry.awake() as u64,
             in_flight: registry.gate.in_flight(),
-            backlog: registry.journal.backlog(),
+            backlog: registry.store.log.backlog().events,
+            backlog_bytes: registry.store.log.backlog().bytes,
         }
     }
 
@@ -104,8 +109,8 @@ impl Handle {
         self.inner.sweeper.abort();
         // Stops every wallet with it; nobody is in flight, so nothing is lost.
         self.inner.supervisor.stop(None);
-        let journal = Arc::clone(&registry.journal);
-        match tokio::task::spawn_blocking(move || journal.close()).await {
+        let log = Arc::clone(&registry.store.log);
+        match tokio::task::spawn_blocking(move || log.close()).await {
             Ok(closed) => closed,
             Err(error) => Err(persistence::Error::Io(error.to_string())),
         }

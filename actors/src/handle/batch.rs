@@ -144,7 +144,8 @@ impl Handle {
         let _told = self
             .inner
             .registry
-            .journal
+            .store
+            .log
             .append(Append::default(), Some(done));
     }
 }

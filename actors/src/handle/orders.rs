@@ -1,8 +1,6 @@
 //! Orders: placed, paid and otherwise reported, read and listed. An order's identifier names the
 //! wallet that it fills.
 
-use std::collections::BTreeMap;
-
 use domain::{
     Rejection, Timestamp,
     id::{OrderId, OrderSerial, WalletKey},
@@ -16,14 +14,14 @@ use domain::{
     },
 };
 use futures_util::{StreamExt as _, stream};
-use persistence::OrderPlace;
+use persistence::{Books, OrderPlace};
 use uuid::Uuid;
 
 use super::{Address, Handle, Scope, born};
 use crate::{
     answer::{Error, OrderAnswer, OrderPage},
     keyring::{external_key, order_key},
-    wallet::{Caller, Checkout, FindOrder, OrderParts, PaidBy, PortalCustomer, Purchased, Report},
+    wallet::{Caller, Checkout, FindOrder, OrderParts, PaidBy, PortalCustomer, Report},
 };
 
 /// An order about to be placed.
@@ -117,11 +115,7 @@ impl Handle {
             },
         };
         let paid = Purchase::Pay(Box::new(pay));
-        let done = self.tell(scope, order.wallet, created, paid).await?;
-        if let Some(code) = done.minted {
-            self.inner.registry.rotated(code, order.wallet);
-        }
-        Ok(done.changed)
+        self.tell(scope, order.wallet, created, paid).await
     }
 
     /// Tells a wallet that exists about its purchases. Whether anything changed.
@@ -131,8 +125,7 @@ impl Handle {
         wallet: WalletKey,
         report: Purchase,
     ) -> Result<bool, Error> {
-        let done = self.tell(scope, wallet, None, report).await?;
-        Ok(done.changed)
+        self.tell(scope, wallet, None, report).await
     }
 
     /// The order that a subscription's paid invoice makes: the same for the same invoice.
@@ -160,14 +153,8 @@ impl Handle {
         scope: &Scope,
         checkout: &CheckoutId,
     ) -> Result<OrderAnswer, Error> {
-        let registry = &self.inner.registry;
-        let order = match registry.new_orders.of_checkout(scope.project, checkout) {
-            Some(order) => Some(order),
-            None => {
-                let found = registry.journal.checkout(scope.project, checkout);
-                found.map_err(|error| unreadable(&error))?
-            }
-        };
+        let found = self.books().checkout(scope.project, checkout);
+        let order = found.map_err(|error| unreadable(&error))?;
         self.order(scope, order.ok_or(Rejection::OrderNotFound)?)
             .await
     }
@@ -179,7 +166,9 @@ impl Handle {
         before: Option<(Timestamp, OrderSerial)>,
         limit: usize,
     ) -> Result<OrderPage, Error> {
-        let mut places = self.places(scope, before, limit.saturating_add(1))?;
+        let places = self.books();
+        let places = places.orders(scope.project, before, limit.saturating_add(1));
+        let mut places = places.map_err(|error| unreadable(&error))?;
         let more = places.len() > limit;
         places.truncate(limit);
         let next = places.last().filter(|_| more).map(OrderPlace::place);
@@ -195,21 +184,8 @@ impl Handle {
         Ok(OrderPage { orders, next })
     }
 
-    /// Places out of the books and out of memory: an order may be in either or both.
-    fn places(
-        &self,
-        scope: &Scope,
-        before: Option<(Timestamp, OrderSerial)>,
-        limit: usize,
-    ) -> Result<Vec<OrderPlace>, Error> {
-        let registry = &self.inner.registry;
-        // Memory first: what is folded in between is then in the books.
-        let new = registry.new_orders.before(scope.project, before, limit);
-        let folded = registry.journal.orders(scope.project, before, limit);
-        let folded = folded.map_err(|error| unreadable(&error))?;
-        let all = new.into_iter().chain(folded);
-        let all: BTreeMap<_, _> = all.map(|place| (place.place(), place)).collect();
-        Ok(all.into_values().rev().take(limit).collect())
+    fn books(&self) -> &dyn Books {
+        &*self.inner.registry.store.books
     }
 
     /// Expires the project's pending orders whose time came by `until`; how many. A wallet that is
@@ -218,14 +194,10 @@ impl Handle {
         const AT_ONCE: usize = 256;
         /// Each waits for a sync, which all of them share.
         const TOUCHED_AT_ONCE: usize = 64;
-        let registry = &self.inner.registry;
         let until = until.min(self.now_in(scope));
-        let mut expired = 0_usize;
+        let (mut expired, mut after) = (0_usize, None);
         loop {
-            // A clock that went back (the sandbox's was left) begins anew.
-            let after = registry.expired.get(&scope.project).map(|place| *place);
-            let after = after.filter(|(at, _)| *at <= until);
-            let due = registry.journal.due(scope.project, after, until, AT_ONCE);
+            let due = self.books().due(scope.project, after, until, AT_ONCE);
             let due = due.map_err(|error| unreadable(&error))?;
             let orders: Vec<OrderId> = due.iter().map(|place| place.order).collect();
             let touched = orders.into_iter().map(|order| self.order(scope, order));
@@ -236,9 +208,7 @@ impl Handle {
                     Err(error) => return Err(error),
                 }
             }
-            if let Some(last) = due.last() {
-                registry.expired.insert(scope.project, last.place());
-            }
+            after = due.last().map(OrderPlace::place);
             expired = expired.saturating_add(due.len());
             if due.len() < AT_ONCE {
                 return Ok(expired);
@@ -246,7 +216,7 @@ impl Handle {
         }
     }
 
-    /// The project's pending orders that are due within a span, soonest first, as of the books.
+    /// The project's pending orders that are due within a span, soonest first.
     pub fn pending(
         &self,
         scope: &Scope,
@@ -254,8 +224,7 @@ impl Handle {
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<OrderPlace>, Error> {
-        let journal = &self.inner.registry.journal;
-        let due = journal.due(scope.project, after, until, limit);
+        let due = self.books().due(scope.project, after, until, limit);
         due.map_err(|error| unreadable(&error))
     }
 
@@ -264,16 +233,14 @@ impl Handle {
         self.ask_at(scope, address, PortalCustomer).await
     }
 
-    /// The codes of anonymous wallets with a paid order of this address, of at most `limit` wallets. A payment
-    /// of the last seconds may not be found yet.
+    /// The codes of anonymous wallets with a paid order of this address, of at most `limit` wallets.
     pub async fn codes_paid_by(
         &self,
         scope: &Scope,
         email: &Email,
         limit: usize,
     ) -> Result<Vec<domain::code::Code>, Error> {
-        let journal = &self.inner.registry.journal;
-        let wallets = journal.buyers(scope.project, email, limit);
+        let wallets = self.books().buyers(scope.project, email, limit);
         let mut codes = Vec::new();
         for wallet in wallets.map_err(|error| unreadable(&error))? {
             let place = (wallet, Caller::Order(scope.project));
@@ -292,7 +259,7 @@ impl Handle {
         key: WalletKey,
         created: Option<Created>,
         purchase: Purchase,
-    ) -> Result<Purchased, Error> {
+    ) -> Result<bool, Error> {
         let place = (key, Caller::Order(scope.project));
         let report = Report {
             key,

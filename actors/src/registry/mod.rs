@@ -1,7 +1,6 @@
 //! Which wallets are awake. Waking, retiring and reloading all pass through one slot per wallet, so
 //! two actors for one wallet cannot be; no map guard is held across an await.
 
-mod new_orders;
 mod retire;
 mod wake;
 
@@ -15,11 +14,10 @@ use std::{
 
 use dashmap::DashMap;
 use domain::{
-    Timestamp,
-    id::{CodeHash, OrderSerial, ProjectId, WalletKey},
+    id::{CodeHash, WalletKey},
+    wallet::Wallet,
 };
-pub(crate) use new_orders::{NewOrders, Placed};
-use persistence::{Journal, Ticket};
+use persistence::{Store, Ticket};
 use ractor::ActorCell;
 #[cfg(test)]
 pub(crate) use retire::Sweep;
@@ -71,7 +69,7 @@ enum Slot {
 /// The awake wallets.
 pub(crate) struct Registry {
     slots: DashMap<WalletKey, Slot, RandomState>,
-    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) gate: Arc<Gate>,
     options: Options,
@@ -80,12 +78,6 @@ pub(crate) struct Registry {
     /// Somebody waits for room.
     crowded: Notify,
     sweep: AtomicU32,
-    /// Codes that replaced others, until the books know them.
-    rotated: DashMap<CodeHash, (WalletKey, Ticket)>,
-    /// Orders, until the books list them.
-    pub(crate) new_orders: Arc<NewOrders>,
-    /// Up to where each project's overdue orders were expired.
-    pub(crate) expired: DashMap<ProjectId, (Timestamp, OrderSerial)>,
     supervisor: OnceLock<ActorCell>,
 }
 
@@ -100,22 +92,19 @@ pub(crate) enum Absent {
 
 impl Registry {
     pub(crate) fn new(
-        journal: Arc<dyn Journal>,
+        store: Store,
         clock: Arc<dyn Clock>,
         options: Options,
     ) -> Arc<Self> {
         Arc::new(Self {
             slots: DashMap::default(),
-            journal,
+            store,
             clock,
             gate: Arc::new(Gate::new(options.max_in_flight)),
             room: Arc::new(Semaphore::new(options.max_awake)),
             options,
             crowded: Notify::new(),
             sweep: AtomicU32::new(0),
-            rotated: DashMap::default(),
-            new_orders: Arc::default(),
-            expired: DashMap::default(),
             supervisor: OnceLock::new(),
         })
     }
@@ -132,19 +121,11 @@ impl Registry {
         if self.slots.contains_key(&first) {
             return Ok(first);
         }
-        if let Some(rotated) = self.rotated.get(&code) {
-            return Ok(rotated.0);
-        }
-        let alias = self.journal.alias(&code).map_err(|error| {
-            tracing::error!(%error, "The index of codes cannot be read");
+        let found = self.store.books.code(&code).map_err(|error| {
+            tracing::error!(%error, "The look-up of codes cannot be read");
             Error::Unavailable
         })?;
-        Ok(alias.unwrap_or(first))
-    }
-
-    /// Remembers a new code until the books have it. Call it once the rotation is durable.
-    pub(crate) fn rotated(&self, code: CodeHash, wallet: WalletKey) {
-        self.rotated.insert(code, (wallet, self.journal.durable()));
+        Ok(found.unwrap_or(first))
     }
 
     pub(crate) fn awake(&self) -> usize {
@@ -202,6 +183,16 @@ impl Registry {
             awake: Arc::clone(awake),
             weight: pass.hand_over(),
         })
+    }
+}
+
+impl persistence::Awake for Registry {
+    fn show(&self, key: &WalletKey, look: &mut dyn FnMut(&Wallet, Ticket)) {
+        let awake = match self.slots.get(key).as_deref() {
+            Some(Slot::Awake(awake)) => Arc::clone(awake),
+            Some(Slot::Busy(_) | Slot::Lost) | None => return,
+        };
+        awake.turnstile.show(look);
     }
 }
 

@@ -82,7 +82,7 @@ impl Registry {
 
     async fn wake_claimed(self: Arc<Self>, claim: Claim, absent: Absent) -> Result<bool, Error> {
         let key = claim.key;
-        let stored = self.journal.load(&key).map_err(|error| {
+        let stored = self.store.books.load(&key).map_err(|error| {
             tracing::error!(%error, wallet = ?key, "A wallet cannot be read");
             Error::Unavailable
         })?;
@@ -90,9 +90,8 @@ impl Registry {
             return Ok(false);
         }
         let room = self.find_room().await?;
-        let (journal, clock) = (Arc::clone(&self.journal), Arc::clone(&self.clock));
-        let orders = Arc::clone(&self.new_orders);
-        let wallet = WalletState::new(key, stored, journal, clock, orders);
+        let (store, clock) = (self.store.clone(), Arc::clone(&self.clock));
+        let wallet = WalletState::new(key, stored, store, clock);
         let awake = Arc::new(Awake {
             turnstile: Turnstile::new(wallet, Arc::downgrade(&self)),
             in_flight: AtomicU32::new(0),

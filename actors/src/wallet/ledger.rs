@@ -9,7 +9,7 @@ use domain::{
 };
 use persistence::History;
 
-use super::{Turn, Verb};
+use super::{Turn, Verb, state::unreadable};
 use crate::answer::{Error, LedgerQuery};
 
 /// What the wallet itself knows of a page.
@@ -35,10 +35,10 @@ impl Verb for LedgerQuery {
         let below = recent.first().map_or(before, |first| first.min(before));
         let recent = recent
             .newest_first(before)
-            .filter(|record| self.wants(record))
+            .filter(|record| record.as_ref().map_or(true, |record| self.wants(record)))
             .take(self.limit.saturating_add(1))
-            .cloned()
-            .collect();
+            .collect::<Result<_, _>>()
+            .map_err(|error| unreadable(&wallet.key, &error))?;
         Ok(LedgerParts {
             wallet: wallet.id,
             key: wallet.key,

@@ -1,12 +1,14 @@
-//! Records that the folded history does not have yet, and their keys. They leave memory as the
-//! folding catches up.
+//! The end of a wallet's history that the books do not have yet: entries as they went to the log, and
+//! where each key is in them. Kept in stretches, each with an index of its own, so that forgetting what
+//! was folded is letting go of a whole stretch, however much it has.
 
 use std::{
     collections::{HashMap, VecDeque},
     hash::{BuildHasherDefault, Hasher},
 };
 
-use domain::{history::Record, id::WalletKey};
+use domain::history::Record;
+use persistence::{Entry, Error};
 
 /// Look-up hashes are uniform already: hashing them again would only cost.
 #[derive(Default)]
@@ -29,195 +31,255 @@ impl Hasher for Uniform {
     }
 }
 
-/// A record and the hash that it can be found by.
-struct Kept {
-    hash: Option<u64>,
-    record: Box<Record>,
+/// A larger stretch is followed by another: growing copies, and its index is built anew.
+const STRETCH_BYTES: usize = 4 << 20;
+
+/// Entries that came one after the other.
+#[derive(Default)]
+struct Stretch {
+    /// The versions of its first and last entry.
+    first: u64,
+    last: u64,
+    /// Entries with a record, each behind its length.
+    bytes: Vec<u8>,
+    /// Where the newest entry of a hash is in `bytes`.
+    by_hash: HashMap<u64, u32, BuildHasherDefault<Uniform>>,
+    /// Hashes that several entries share: as good as always empty.
+    shared: Vec<(u64, u32)>,
 }
 
-/// Records forgotten in one turn at most: a hot wallet has a hundred thousand to forget after a
-/// fold, and whoever came first would wait for all of them.
-const FORGET_AT_ONCE: usize = 64;
-
-/// The unfolded end of a wallet's history.
+/// See the module.
 #[derive(Default)]
 pub(crate) struct Recent {
-    /// Records up to this one are in the history and may be forgotten.
-    folded: u64,
-    /// The number of the first of `records`, if there is any.
-    oldest: u64,
-    /// Without gaps, oldest first. Boxed, so that growing moves pointers: a hot wallet has a
-    /// hundred thousand of these between two folds.
-    records: VecDeque<Kept>,
-    by_hash: HashMap<u64, u64, BuildHasherDefault<Uniform>>,
-    /// Hashes that two unfolded records share; as good as always empty.
-    shared: Vec<(u64, u64)>,
+    /// Oldest first.
+    stretches: VecDeque<Stretch>,
+    /// The books moved on since the last entry: what follows is another stretch.
+    moved: bool,
 }
 
 impl Recent {
-    pub(crate) fn push(&mut self, wallet: &WalletKey, record: Record) {
-        let hash = record.lookup().map(|lookup| lookup.hash(wallet));
-        if let Some(hash) = hash
-            && let Some(other) = self.by_hash.insert(hash, record.seq)
-        {
-            self.shared.push((hash, other));
+    /// Adds an entry that was logged. One without a record is of no use here.
+    pub(crate) fn push(&mut self, entry: &[u8]) {
+        let Ok(head) = Entry::read(entry) else { return };
+        if !head.has_record() {
+            return;
         }
-        if self.records.is_empty() {
-            self.oldest = record.seq;
+        let full = |last: &Stretch| self.moved || last.bytes.len() >= STRETCH_BYTES;
+        if self.stretches.back().is_none_or(full) {
+            self.stretches.push_back(Stretch {
+                first: head.version,
+                ..Stretch::default()
+            });
+            self.moved = false;
         }
-        let record = Box::new(record);
-        self.records.push_back(Kept { hash, record });
+        if let Some(last) = self.stretches.back_mut() {
+            last.push(head, entry);
+        }
     }
 
-    /// The history has all records up to and with this one now.
-    pub(crate) const fn folded(&mut self, seq: u64) {
-        self.folded = seq;
+    /// The books have all entries up to and with this version now: lets go of those stretches of
+    /// which they have everything. What stays does no harm, the books have the same.
+    pub(crate) fn folded(&mut self, version: u64) {
+        while self.stretches.front().is_some_and(|stretch| stretch.last <= version) {
+            self.stretches.pop_front();
+        }
+        self.moved = true;
+        if self.stretches.is_empty() {
+            self.stretches = VecDeque::new();
+        }
     }
 
-    /// Forgets some of the records that the history has. Those that stay do no harm: it has the same.
-    pub(crate) fn forget_some(&mut self) {
-        for _ in 0..FORGET_AT_ONCE {
-            if self.oldest > self.folded {
-                return;
-            }
-            let Some(Kept { hash, record }) = self.records.pop_front() else {
-                break;
+    /// The newest record with this hash for which `matches` holds.
+    pub(crate) fn find(
+        &self,
+        hash: u64,
+        matches: impl Fn(&Record) -> bool,
+    ) -> Result<Option<Record>, Error> {
+        for stretch in self.stretches.iter().rev() {
+            let Some(newest) = stretch.by_hash.get(&hash) else {
+                continue;
             };
-            self.oldest = record.seq.saturating_add(1);
-            if let Some(hash) = hash {
-                if self.by_hash.get(&hash) == Some(&record.seq) {
-                    self.by_hash.remove(&hash);
+            let others = stretch.shared.iter().rev();
+            let others = others.filter(|(other, _)| *other == hash);
+            let places = std::iter::once(newest).chain(others.map(|(_, place)| place));
+            for place in places {
+                let record = match stretch.at(*place) {
+                    Some((entry, _)) => entry.record()?,
+                    None => None,
+                };
+                if let Some(record) = record.filter(&matches) {
+                    return Ok(Some(record));
                 }
-                self.shared.retain(|(_, seq)| *seq != record.seq);
             }
         }
-        if self.records.is_empty() && self.records.capacity() > FORGET_AT_ONCE {
-            self.records = VecDeque::new();
-            self.by_hash = HashMap::default();
-        }
-    }
-
-    pub(crate) fn find(&self, hash: u64, matches: impl Fn(&Record) -> bool) -> Option<&Record> {
-        let first = self.by_hash.get(&hash).copied();
-        let others = self
-            .shared
-            .iter()
-            .filter(|(other, _)| *other == hash)
-            .map(|(_, seq)| *seq);
-        first
-            .into_iter()
-            .chain(others)
-            .filter_map(|seq| self.get(seq))
-            .find(|r| matches(r))
-    }
-
-    fn get(&self, seq: u64) -> Option<&Record> {
-        let first = self.first()?;
-        self.records
-            .get(usize::try_from(seq.checked_sub(first)?).ok()?)
-            .map(|kept| &*kept.record)
+        Ok(None)
     }
 
     /// Newest first, with numbers below `before`.
-    pub(crate) fn newest_first(&self, before: u64) -> impl Iterator<Item = &Record> {
-        self.records
-            .iter()
-            .map(|kept| &*kept.record)
-            .rev()
-            .skip_while(move |record| record.seq >= before)
+    pub(crate) fn newest_first(
+        &self,
+        before: u64,
+    ) -> impl Iterator<Item = Result<Record, Error>> {
+        let stretches = self.stretches.iter().rev();
+        let older = stretches.filter(move |stretch| stretch.first < before);
+        older.flat_map(move |stretch| {
+            let entries: Vec<_> = stretch.entries().collect();
+            let older = entries.into_iter().rev();
+            let older = older.filter(move |entry| entry.version < before);
+            older.filter_map(|entry| entry.record().transpose())
+        })
     }
 
-    /// The number of the oldest record here.
+    /// The version of the oldest entry here.
     pub(crate) fn first(&self) -> Option<u64> {
-        (!self.records.is_empty()).then_some(self.oldest)
+        self.stretches.front().map(|stretch| stretch.first)
+    }
+}
+
+impl Stretch {
+    fn push(&mut self, head: Entry<'_>, entry: &[u8]) {
+        // Neither passes its bound: a stretch is some megabytes, an entry less than an append.
+        let place = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
+        let length = u16::try_from(entry.len()).unwrap_or(u16::MAX);
+        self.bytes.extend_from_slice(&length.to_be_bytes());
+        self.bytes.extend_from_slice(entry);
+        self.last = head.version;
+        if let Some(hash) = head.hash
+            && let Some(older) = self.by_hash.insert(hash, place)
+        {
+            self.shared.push((hash, older));
+        }
+    }
+
+    /// The entry at a place, and the next one's place.
+    fn at(&self, place: u32) -> Option<(Entry<'_>, u32)> {
+        let rest = self.bytes.get(place as usize..)?;
+        let (length, rest) = rest.split_first_chunk::<2>()?;
+        let length = u16::from_be_bytes(*length);
+        let entry = Entry::read(rest.get(..length.into())?).ok()?;
+        Some((entry, place.checked_add(u32::from(length))?.checked_add(2)?))
+    }
+
+    fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let (entry, after) = self.at(next)?;
+            next = after;
+            Some(entry)
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use domain::{
-        Timestamp,
-        history::{Entry, Fact, Lookup, Reason},
-        id::ProductId,
+        Amount, Timestamp,
+        history::{Entry as LedgerEntry, Fact, Lookup, Reason},
+        id::{ProductId, WalletKey},
         text::IdempotencyKey,
+        wallet::{Change, Event},
     };
+    use persistence::Append;
 
     use super::*;
 
     const WALLET: WalletKey = WalletKey([1; 16]);
 
-    fn record(seq: u64) -> Record {
-        let entry = Entry {
-            product: ProductId(1),
-            delta: -1,
-            balance_after: 0,
-            reason: Reason::Deduction,
-            order: None,
-            key: Some(IdempotencyKey::new(format!("k{seq}")).unwrap()),
+    /// A deduction under a key, as it went to the log.
+    fn push(recent: &mut Recent, version: u64, key: &str, hash: u64) {
+        let (product, amount) = (ProductId(1), Amount::new(1).unwrap());
+        let key = IdempotencyKey::new(key).unwrap();
+        let change = Change::Deducted {
+            product,
+            amount,
+            key: key.clone(),
             meta: None,
-            expires_at: None,
         };
-        Record {
-            seq,
-            at: Timestamp(0),
-            fact: Fact::Entry(entry),
-        }
+        let at = Timestamp(0);
+        let record = |_| {
+            Some(Record {
+                seq: version,
+                at,
+                fact: Fact::Entry(LedgerEntry {
+                    product,
+                    delta: -1,
+                    balance_after: 0,
+                    reason: Reason::Deduction,
+                    order: None,
+                    key: Some(key),
+                    meta: None,
+                    expires_at: None,
+                }),
+            })
+        };
+        let mut append = Append::default();
+        let event = Event { at, change };
+        let entry = append.wallet(&WALLET, version, event, Some(hash), record);
+        recent.push(entry.unwrap());
     }
 
-    fn seq_of(recent: &Recent, key: &str) -> Option<u64> {
+    fn add(recent: &mut Recent, version: u64) {
+        let key = format!("k{version}");
+        push(recent, version, &key, Lookup::Deduct(&key).hash(&WALLET));
+    }
+
+    fn version_of(recent: &Recent, key: &str) -> Option<u64> {
         let lookup = Lookup::Deduct(key);
-        recent
-            .find(lookup.hash(&WALLET), |r| r.lookup() == Some(lookup))
-            .map(|r| r.seq)
+        let same = |record: &Record| record.lookup() == Some(lookup);
+        let found = recent.find(lookup.hash(&WALLET), same).unwrap();
+        found.map(|record| record.seq)
+    }
+
+    fn versions(recent: &Recent, before: u64) -> Vec<u64> {
+        let records = recent.newest_first(before);
+        records.map(|record| record.unwrap().seq).collect()
     }
 
     #[test]
     fn a_key_is_found_until_it_is_folded() {
         let mut recent = Recent::default();
-        for seq in 5..=9 {
-            recent.push(&WALLET, record(seq));
-        }
-        assert_eq!(seq_of(&recent, "k7"), Some(7));
+        (5..=7).for_each(|version| add(&mut recent, version));
+        // The books come to here while more is logged.
+        recent.folded(4);
+        (8..=9).for_each(|version| add(&mut recent, version));
+        assert_eq!(version_of(&recent, "k7"), Some(7));
+        assert_eq!(versions(&recent, 9), [8, 7, 6, 5]);
         recent.folded(7);
-        recent.forget_some();
-        assert_eq!(seq_of(&recent, "k7"), None);
-        assert_eq!(seq_of(&recent, "k8"), Some(8));
-        assert_eq!(recent.first(), Some(8));
-        assert_eq!(
-            recent.newest_first(9).map(|r| r.seq).collect::<Vec<_>>(),
-            [8]
-        );
+        assert_eq!(version_of(&recent, "k7"), None);
+        assert_eq!(version_of(&recent, "k8"), Some(8));
+        assert_eq!((recent.first(), versions(&recent, 9)), (Some(8), vec![8]));
+        recent.folded(8);
+        assert_eq!(version_of(&recent, "k9"), Some(9));
         recent.folded(9);
-        recent.forget_some();
-        assert_eq!(recent.first(), None);
+        assert_eq!((recent.first(), version_of(&recent, "k9")), (None, None));
     }
 
+    /// However many a turn adds, what the books have is let go of as soon as they move on twice.
     #[test]
-    fn many_are_forgotten_a_few_at_a_time() {
+    fn forgetting_keeps_pace_with_batches() {
         let mut recent = Recent::default();
-        let many = 3 * FORGET_AT_ONCE as u64;
-        for seq in 1..=many {
-            recent.push(&WALLET, record(seq));
+        let mut version = 0;
+        for _ in 0..20 {
+            for _ in 0..1000 {
+                version += 1;
+                add(&mut recent, version);
+            }
+            recent.folded(version - 500);
+            let kept = version - recent.first().unwrap();
+            assert!(kept < 2000, "{kept} entries are kept");
         }
-        recent.folded(many);
-        recent.forget_some();
-        assert_eq!(recent.first(), Some(FORGET_AT_ONCE as u64 + 1));
-        recent.forget_some();
-        recent.forget_some();
-        assert_eq!(recent.first(), None);
-        assert_eq!(seq_of(&recent, "k1"), None);
+        recent.folded(version);
+        assert_eq!(recent.stretches.capacity(), 0);
     }
 
     #[test]
-    fn two_keys_may_share_a_hash() {
+    fn of_two_entries_with_one_hash_the_newest_that_matches_is_found() {
         let mut recent = Recent::default();
-        recent.by_hash.insert(Lookup::Deduct("k1").hash(&WALLET), 0);
-        recent.push(&WALLET, record(1));
         let hash = Lookup::Deduct("k1").hash(&WALLET);
-        assert_eq!(recent.shared, [(hash, 0)]);
-        assert_eq!(seq_of(&recent, "k1"), Some(1));
-        recent.folded(1);
-        recent.forget_some();
-        assert_eq!(seq_of(&recent, "k1"), None);
+        for (version, key) in [(1, "k1"), (2, "other"), (3, "k1"), (4, "another")] {
+            push(&mut recent, version, key, hash);
+        }
+        assert_eq!(version_of(&recent, "k1"), Some(3));
+        assert_eq!(recent.find(hash, |_| false).unwrap(), None);
     }
 }

@@ -1,6 +1,9 @@
 //! Codes that are replaced.
 
-use domain::{id::CodeHash, wallet::Change};
+use domain::{
+    id::CodeHash,
+    wallet::{Change, Owner},
+};
 
 use super::{Turn, Verb};
 use crate::answer::Error;
@@ -19,6 +22,14 @@ impl Verb for Rotate {
 
     fn run(self, turn: &mut Turn<'_>) -> Result<(), Error> {
         let NewCode { hash, sealed } = self.0;
-        turn.change(Change::CodeRotated { hash, sealed })
+        let former = match &turn.wallet()?.owner {
+            Owner::Code { hash, .. } => Some(*hash),
+            Owner::External(_) | Owner::Order => None,
+        };
+        turn.change(Change::CodeRotated {
+            hash,
+            sealed,
+            former,
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! What an awake wallet keeps, and all that it does with the journal: find a key's former use, log what
+//! What an awake wallet keeps, and all that it does with the log and the books: find a key's former use, log what
 //! happened, answer once it is durable.
 
 use std::{
@@ -10,16 +10,12 @@ use domain::{
     Timestamp,
     history::{Lookup, Record},
     id::WalletKey,
-    wallet::{Change, Event, Wallet},
+    wallet::{Event, Wallet},
 };
-use persistence::{Append, Done, History, Journal, Logged, Outcome, Refused, Stored, Ticket};
+use persistence::{Append, Done, History, Outcome, Refused, Store, Stored, Ticket};
 
 use super::recent::Recent;
-use crate::{
-    answer::Error,
-    clock::Clock,
-    registry::{NewOrders, Placed},
-};
+use crate::{answer::Error, clock::Clock};
 
 /// Past this, what was logged goes to the journal without waiting for the command's end, so that
 /// an append never outgrows a frame.
@@ -33,13 +29,9 @@ pub(crate) struct WalletState {
     pub(super) recent: Recent,
     pub(super) history: Arc<dyn History>,
     pub(super) clock: Arc<dyn Clock>,
-    journal: Arc<dyn Journal>,
-    /// Applied to memory, not yet handed to the journal: this command's events.
+    store: Store,
+    /// Applied to memory, not yet handed to the log: this command's events.
     pending: Append,
-    /// Orders among them.
-    placed: Vec<Placed>,
-    /// Where new orders are found until the books have them.
-    orders: Arc<NewOrders>,
     /// The wallet's last append.
     last: Ticket,
     /// How far the log was folded when the history was last asked.
@@ -58,34 +50,21 @@ impl WalletState {
     pub(crate) fn new(
         key: WalletKey,
         stored: Option<Stored>,
-        journal: Arc<dyn Journal>,
+        store: Store,
         clock: Arc<dyn Clock>,
-        orders: Arc<NewOrders>,
     ) -> Self {
-        let mut recent = Recent::default();
         let (wallet, history) = match stored {
-            Some(Stored {
-                wallet,
-                tail,
-                history,
-            }) => {
-                for record in tail {
-                    recent.push(&key, record);
-                }
-                (Some(wallet), history)
-            }
-            None => (None, journal.new_history(&key)),
+            Some(Stored { wallet, history }) => (Some(wallet), history),
+            None => (None, store.books.new_history(&key)),
         };
         Self {
             key,
             wallet,
-            recent,
+            recent: Recent::default(),
             history,
             clock,
-            journal,
+            store,
             pending: Append::default(),
-            placed: Vec::new(),
-            orders,
             last: Ticket::default(),
             folded: Ticket::default(),
             diverged: false,
@@ -98,14 +77,13 @@ impl WalletState {
         if self.diverged {
             return Err(Distrusted);
         }
-        // The journal's mark is one for all wallets and stays in the cache; the history is not asked
+        // The books' mark is one for all wallets and stays in the cache; the history is not asked
         // before it moved.
-        let folded = self.journal.folded();
+        let folded = self.store.books.folded();
         if folded != self.folded {
             self.folded = folded;
             self.recent.folded(self.history.folded());
         }
-        self.recent.forget_some();
         let ran = catch_unwind(AssertUnwindSafe(|| run(self)));
         self.diverged |= ran.is_err();
         match ran {
@@ -125,7 +103,7 @@ impl WalletState {
         if self.diverged {
             return answer(Err(Error::Unavailable));
         }
-        if self.pending.events() == 0 && self.journal.durable() >= self.last {
+        if self.pending.events() == 0 && self.store.log.durable() >= self.last {
             return answer(Ok(()));
         }
         // When the journal takes nothing in, `done` is dropped with the reply in it, and the
@@ -144,24 +122,20 @@ impl WalletState {
         if !writes && done.is_none() {
             return;
         }
-        match self.journal.append(append, done) {
-            Ok(ticket) if writes => {
-                self.last = ticket;
-                self.tell_placed(ticket);
-            }
+        match self.store.log.append(append, done) {
+            Ok(ticket) if writes => self.last = ticket,
             Ok(_) => {}
             Err(_) => self.diverged |= writes,
         }
     }
 
-    /// New orders can be found by others from now on. They are read through their wallet, which
-    /// says nothing of them before they are durable.
-    fn tell_placed(&mut self, ticket: Ticket) {
-        let Some(wallet) = self.wallet.as_ref().filter(|_| !self.placed.is_empty()) else {
-            return;
-        };
-        for placed in self.placed.drain(..) {
-            self.orders.add(wallet.project, self.key, placed, ticket);
+    /// Shows the wallet between two turns: all of it is in the log by then.
+    pub(crate) fn show(&self, look: &mut dyn FnMut(&Wallet, Ticket)) {
+        if let Some(wallet) = &self.wallet
+            && !self.diverged
+            && self.pending.events() == 0
+        {
+            look(wallet, self.last);
         }
     }
 
@@ -175,13 +149,11 @@ impl WalletState {
     pub(super) fn prior(&self, lookup: Lookup<'_>) -> Result<Option<Record>, Error> {
         let hash = lookup.hash(&self.key);
         let matches = |record: &Record| record.lookup() == Some(lookup);
-        if let Some(record) = self.recent.find(hash, matches) {
-            return Ok(Some(record.clone()));
-        }
-        self.history.find(hash, &matches).map_err(|error| {
-            tracing::error!(%error, wallet = ?self.key, "A wallet's history cannot be read");
-            Error::Unavailable
-        })
+        let found = match self.recent.find(hash, matches) {
+            Ok(None) => self.history.find(hash, &matches),
+            found => found,
+        };
+        found.map_err(|error| unreadable(&self.key, &error))
     }
 
     /// Applies an event to memory and keeps it for the journal.
@@ -192,20 +164,8 @@ impl WalletState {
         if self.pending.events() == 0 {
             self.admit()?;
         }
-        let version = self
-            .wallet
-            .as_ref()
-            .map_or(1, |w| w.version.saturating_add(1));
-        let logged = Logged::Wallet {
-            key: self.key,
-            version,
-            event,
-        };
-        self.pending.push(&logged).map_err(|_| Error::TooLarge)?;
-        let Logged::Wallet { event, .. } = logged else {
-            return Err(Error::TooLarge);
-        };
-        self.apply(event);
+        let entry = log(&mut self.pending, &self.key, &mut self.wallet, event)?;
+        self.recent.push(entry);
         if self.pending.bytes().len() > FLUSH_BYTES {
             self.hand_over(None);
             if self.diverged {
@@ -215,8 +175,8 @@ impl WalletState {
         Ok(())
     }
 
-    /// Applies events that survive together or not at all, and keeps them for the journal as one
-    /// append. Nothing is changed where they do not fit one.
+    /// Applies events that survive together or not at all, and keeps them for the log as one append.
+    /// Nothing is changed where they do not fit one.
     pub(super) fn log_together(&mut self, events: Vec<Event>) -> Result<(), Error> {
         // What the clock owed is on its own.
         self.hand_over(None);
@@ -224,55 +184,21 @@ impl WalletState {
             return Err(Error::Unavailable);
         }
         self.admit()?;
-        let version = self.wallet.as_ref().map_or(0, |wallet| wallet.version);
-        let mut append = Append::default();
-        for (version, event) in (version.saturating_add(1)..).zip(&events) {
-            let logged = Logged::Wallet {
-                key: self.key,
-                version,
-                event: event.clone(),
-            };
-            append.push(&logged).map_err(|_| Error::TooLarge)?;
-        }
-        self.pending = append;
+        let (mut wallet, mut append) = (self.wallet.clone(), Append::default());
         for event in events {
-            self.apply(event);
+            log(&mut append, &self.key, &mut wallet, event)?;
+        }
+        self.wallet = wallet;
+        self.pending = append;
+        for entry in self.pending.entries() {
+            self.recent.push(entry);
         }
         Ok(())
     }
 
-    /// Changes memory, and nothing else.
-    fn apply(&mut self, event: Event) {
-        if let Change::OrderPlaced(placed) = &event.change {
-            self.placed.push(Placed {
-                at: event.at,
-                order: placed.order,
-                checkout: placed.checkout.clone(),
-            });
-        }
-        let record = match &mut self.wallet {
-            Some(wallet) => wallet.apply(event),
-            None => Wallet::replay(None, self.key, event).map(|(wallet, record)| {
-                self.wallet = Some(wallet);
-                record
-            }),
-        };
-        match record {
-            Ok(record) => {
-                if let Some(record) = record {
-                    self.recent.push(&self.key, record);
-                }
-            }
-            // A decision that does not fit its own state is a defect: the actor is torn down, the
-            // event is never logged, and the wallet is reloaded from the books.
-            #[expect(clippy::panic, reason = "the supervisor reloads the wallet")]
-            Err(error) => panic!("{error}"),
-        }
-    }
-
     /// Asks before anything is applied, so that a refused write leaves memory as it was.
     fn admit(&self) -> Result<(), Error> {
-        match self.journal.refusing() {
+        match self.store.log.refusing() {
             None => Ok(()),
             Some(Refused::Backlog) => Err(Error::Overloaded),
             Some(Refused::DiskFull | Refused::Poisoned | Refused::Closed) => {
@@ -280,4 +206,43 @@ impl WalletState {
             }
         }
     }
+}
+
+/// Adds an event to an append and applies it. Where it does not fit, nothing is changed. The entry.
+fn log<'a>(
+    append: &'a mut Append,
+    key: &WalletKey,
+    wallet: &mut Option<Wallet>,
+    event: Event,
+) -> Result<&'a [u8], Error> {
+    let version = wallet.as_ref().map_or(0, |wallet| wallet.version);
+    let hash = Lookup::of(&event.change).map(|lookup| lookup.hash(key));
+    let entry = append.wallet(key, version.saturating_add(1), event, hash, |event| {
+        apply(wallet, *key, event)
+    });
+    entry.map_err(|_| Error::TooLarge)
+}
+
+/// Changes memory, and nothing else; the record that this leaves.
+fn apply(wallet: &mut Option<Wallet>, key: WalletKey, event: Event) -> Option<Record> {
+    let applied = match wallet {
+        Some(wallet) => wallet.apply(event),
+        None => Wallet::replay(None, key, event).map(|(born, record)| {
+            *wallet = Some(born);
+            record
+        }),
+    };
+    match applied {
+        Ok(record) => record,
+        // A decision that does not fit its own state is a defect: the actor is torn down, the event is
+        // never logged, and the wallet is reloaded from the books.
+        #[expect(clippy::panic, reason = "the supervisor reloads the wallet")]
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A wallet's history that cannot be read is nobody's answer.
+pub(super) fn unreadable(wallet: &WalletKey, error: &persistence::Error) -> Error {
+    tracing::error!(%error, ?wallet, "A wallet's history cannot be read");
+    Error::Unavailable
 }

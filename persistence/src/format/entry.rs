@@ -28,12 +28,12 @@ const LISTED: u8 = 1 << 2;
 
 /// An entry's head, read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry<'a> {
+pub struct Entry<'a> {
     flags: u8,
     /// The wallet's version after it.
-    pub(crate) version: u64,
+    pub version: u64,
     /// What its record can be found by.
-    pub(crate) hash: Option<u64>,
+    pub hash: Option<u64>,
     body: &'a [u8],
 }
 
@@ -44,24 +44,51 @@ pub(crate) struct Said {
     pub(crate) record: Option<Record>,
 }
 
-/// Writes an entry at the end of `bytes`.
-pub(crate) fn write(
+/// An entry of which the record is to follow.
+#[derive(Clone, Copy)]
+pub(crate) struct Begun {
+    flags: u8,
+    after: v1::Follows,
+}
+
+impl Begun {
+    /// Whether the event may change look-ups.
+    pub(crate) const fn is_listed(self) -> bool {
+        self.flags & LISTED != 0
+    }
+}
+
+/// Begins an entry at the end of `bytes`, before its event is applied.
+pub(crate) fn begin(
     bytes: &mut Vec<u8>,
     version: u64,
     event: &Event,
-    record: Option<&Record>,
     hash: Option<u64>,
-) -> Result<(), Error> {
+) -> Result<Begun, Error> {
     let flag = |set: bool, flag| if set { flag } else { 0 };
-    let flags = flag(record.is_some(), RECORD)
-        | flag(hash.is_some(), KEYED)
-        | flag(is_listed(&event.change), LISTED);
+    let flags = flag(hash.is_some(), KEYED) | flag(is_listed(&event.change), LISTED);
     bytes.push((VERSION << 4) | flags);
     write_varint(bytes, version);
     if let Some(hash) = hash {
         bytes.extend_from_slice(&hash.to_be_bytes());
     }
-    v1::write_body(bytes, event, record)
+    let after = v1::write_event(bytes, event)?;
+    Ok(Begun { flags, after })
+}
+
+/// Ends the entry that began at `start`, with the record that its event left.
+pub(crate) fn end(
+    bytes: &mut Vec<u8>,
+    start: usize,
+    begun: Begun,
+    record: Option<&Record>,
+) -> Result<(), Error> {
+    if record.is_some()
+        && let Some(flags) = bytes.get_mut(start)
+    {
+        *flags |= RECORD;
+    }
+    v1::write_after(bytes, begun.after, record)
 }
 
 /// Whether an event may change look-ups: as good as none of a busy wallet does.
@@ -82,7 +109,10 @@ const fn is_listed(change: &Change) -> bool {
 
 impl<'a> Entry<'a> {
     /// Reads the head of an entry.
-    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] where it is cut short.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, Error> {
         Self::head(bytes).ok_or_else(|| Error::Damaged("an entry is cut short".into()))
     }
 
@@ -105,7 +135,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Whether the event left a record.
-    pub(crate) const fn has_record(&self) -> bool {
+    pub const fn has_record(&self) -> bool {
         self.flags & RECORD != 0
     }
 
@@ -126,7 +156,10 @@ impl<'a> Entry<'a> {
     }
 
     /// The record that its event left.
-    pub(crate) fn record(&self) -> Result<Option<Record>, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] or [`Error::Unusable`] where this version of Scrip cannot read it.
+    pub fn record(&self) -> Result<Option<Record>, Error> {
         if self.has_record() {
             return Ok(self.said()?.record);
         }

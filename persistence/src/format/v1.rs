@@ -37,21 +37,40 @@ enum AfterRead {
     Fact(Box<Fact>),
 }
 
-pub(super) fn write_body(
+/// How a record follows from its event.
+#[derive(Clone, Copy)]
+pub(super) enum Follows {
+    /// It is a ledger entry, but for the balance.
+    Balance,
+    /// It is a placed hold's.
+    Hold,
+    /// It does not.
+    Not,
+}
+
+pub(super) fn write_event(bytes: &mut Vec<u8>, event: &Event) -> Result<Follows, Error> {
+    encode_into(bytes, &(event.at, &event.change))?;
+    Ok(match &event.change {
+        Change::Deducted { .. } | Change::Granted { .. } | Change::FreeGranted { .. } => {
+            Follows::Balance
+        }
+        Change::HoldPlaced { .. } => Follows::Hold,
+        _ => Follows::Not,
+    })
+}
+
+pub(super) fn write_after(
     bytes: &mut Vec<u8>,
-    event: &Event,
+    follows: Follows,
     record: Option<&Record>,
 ) -> Result<(), Error> {
-    let after = match (record.map(|record| &record.fact), &event.change) {
+    let after = match (record.map(|record| &record.fact), follows) {
         (None, _) => After::Nothing,
-        (
-            Some(Fact::Entry(entry)),
-            Change::Deducted { .. } | Change::Granted { .. } | Change::FreeGranted { .. },
-        ) => After::Balance(entry.balance_after),
-        (Some(Fact::HoldPlaced(..)), Change::HoldPlaced { .. }) => After::Hold,
+        (Some(Fact::Entry(entry)), Follows::Balance) => After::Balance(entry.balance_after),
+        (Some(Fact::HoldPlaced(..)), Follows::Hold) => After::Hold,
         (Some(fact), _) => After::Fact(fact),
     };
-    encode_into(bytes, &(event.at, &event.change, after))
+    encode_into(bytes, &after)
 }
 
 pub(super) fn read_body(bytes: &[u8], version: u64) -> Result<Said, Error> {
