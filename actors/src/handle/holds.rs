@@ -25,6 +25,7 @@ impl Handle {
             expires_in_seconds,
             key: idempotency,
             meta,
+            most_open,
         } = hold;
         let place = PlaceHold {
             id: HoldId {
@@ -38,6 +39,7 @@ impl Handle {
                 .plus_seconds(i64::from(expires_in_seconds)),
             key: idempotency,
             meta,
+            most_open,
         };
         let command = |reply| Command::PlaceHold(place, reply);
         let answer = self.ask(key, Absent::Leave, scope, caller, command).await?;

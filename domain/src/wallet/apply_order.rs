@@ -1,12 +1,12 @@
 //! What purchases change in a wallet. Like `apply.rs` it trusts decisions and checks arithmetic.
 
-use std::collections::BTreeSet;
-
 use super::{
     Wallet,
+    account::Bought,
     apply::Corrupt,
     commerce::Commerce,
     event::{OrderPaid, OrderPlaced},
+    lots::CycleTag,
     order::{Order, Reversal, Stage},
     subscription::Subscription,
 };
@@ -72,6 +72,7 @@ impl Wallet {
         if paid.credits < 0 {
             return Err(Corrupt("a payment takes credits"));
         }
+        let key = self.key;
         let order = self.order_mut(paid.order)?;
         if order.stage == Stage::Paid {
             return Err(Corrupt("an order is paid twice"));
@@ -86,6 +87,10 @@ impl Wallet {
         order.granted = paid.credits;
         order.credits_end = paid.credits_expire_at.unwrap_or(Timestamp::NEVER);
         let product = order.terms.fills;
+        let bought = Bought {
+            order: paid.order,
+            cycle: order.cycle_tag(&key),
+        };
         let commerce = self.commerce_mut();
         commerce.customer = paid.customer.or(commerce.customer.take());
         commerce.settle(paid.order);
@@ -94,7 +99,7 @@ impl Wallet {
             return Ok(None);
         }
         let end = paid.credits_expire_at;
-        let (lot, fact) = self.add_bought(product, paid.credits, end, paid.order)?;
+        let (lot, fact) = self.add_bought(product, paid.credits, end, bought)?;
         self.order_mut(paid.order)?.lot = Some(lot);
         Ok(Some(fact))
     }
@@ -120,6 +125,7 @@ impl Wallet {
         reversal: Reversal,
         credits: i64,
     ) -> Result<Option<Fact>, Corrupt> {
+        let key = self.key;
         let commerce = self.commerce_mut();
         let Some(order) = commerce.orders.get_mut(&serial) else {
             commerce.early.insert(serial, reversal);
@@ -138,12 +144,16 @@ impl Wallet {
         }
         order.taken = taken;
         let (product, lot, end) = (order.terms.fills, order.lot, order.credits_end);
+        let bought = Bought {
+            order: serial,
+            cycle: order.cycle_tag(&key),
+        };
         let account = self.account_mut(product);
         if credits < 0 {
             let lot = lot.ok_or(Corrupt("a refund of an order without credits"))?;
             account.take_from(lot, credits.saturating_neg())?;
         } else {
-            let lot = account.give_back(lot, credits, end, serial)?;
+            let lot = account.give_back(lot, credits, end, bought)?;
             self.order_mut(serial)?.lot = Some(lot);
             self.due_at = self.due_at.min(end);
         }
@@ -170,20 +180,14 @@ impl Wallet {
         ends_at: Timestamp,
     ) -> Result<Option<Fact>, Corrupt> {
         let commerce = self.commerce.as_mut().ok_or(NO_SUBSCRIPTION)?;
-        let mut ended = BTreeSet::new();
-        for (&serial, order) in &mut commerce.orders {
+        for order in commerce.orders.values_mut() {
             if order.subscription.as_ref() == Some(id) && !order.terms.rollover {
                 order.credits_end = order.credits_end.min(ends_at);
-                ended.insert(serial);
             }
         }
+        let cycle = CycleTag::of(&self.key, id);
         for account in &mut self.accounts {
-            account.end_lots(&ended, ends_at);
-            // Held credits are settled soonest-ending first, too: those would be lost otherwise.
-            let holds = self.holds.values_mut();
-            for hold in holds.filter(|hold| hold.product == account.product) {
-                hold.pins.sort_by_key(|&(lot, _)| account.place_of(lot));
-            }
+            account.end_cycle(cycle, ends_at);
         }
         self.refresh_due();
         Ok(None)
@@ -198,10 +202,14 @@ impl Wallet {
         let all = &mut self.commerce.as_mut().ok_or(NO_SUBSCRIPTION)?.subscriptions;
         let known = all.iter_mut().find(|known| known.id == *id);
         let known = known.ok_or(NO_SUBSCRIPTION)?;
-        let (product, order) = (known.terms.fills, known.order);
+        let product = known.terms.fills;
+        let bought = Bought {
+            order: known.order,
+            cycle: (!known.terms.rollover).then(|| CycleTag::of(&self.key, id)),
+        };
         let granted = known.granted.entry(product).or_insert(0);
         *granted = granted.saturating_add(credits.get());
-        let (_, fact) = self.add_bought(product, credits.get(), expires_at, order)?;
+        let (_, fact) = self.add_bought(product, credits.get(), expires_at, bought)?;
         Ok(Some(fact))
     }
 
@@ -211,14 +219,14 @@ impl Wallet {
         product: ProductId,
         credits: i64,
         expires_at: Option<Timestamp>,
-        order: OrderSerial,
+        bought: Bought,
     ) -> Result<(u64, Fact), Corrupt> {
         let end = expires_at.unwrap_or(Timestamp::NEVER);
         let account = self.account_mut(product);
-        let lot = account.add(Reason::Purchase, credits, end, Some(order))?;
+        let lot = account.add_bought(credits, end, bought)?;
         self.due_at = self.due_at.min(end);
         let fact = Fact::Entry(Entry {
-            order: Some(order),
+            order: Some(bought.order),
             expires_at,
             ..self.entry(product, credits, Reason::Purchase, None, None)
         });

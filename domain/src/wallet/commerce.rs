@@ -38,6 +38,15 @@ impl Commerce {
         self.pending.first().copied()
     }
 
+    /// Pending orders that expire at this instant or before.
+    pub(super) fn expiring(&self, until: Timestamp) -> impl Iterator<Item = OrderSerial> {
+        let due = self
+            .pending
+            .iter()
+            .take_while(move |(end, _)| *end <= until);
+        due.map(|&(_, serial)| serial)
+    }
+
     /// An order that is pending no longer.
     pub(super) fn settle(&mut self, serial: OrderSerial) {
         if let Some(order) = self.orders.get(&serial) {

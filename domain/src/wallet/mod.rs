@@ -13,6 +13,8 @@ mod draft;
 pub mod event;
 pub mod feature;
 pub mod hold;
+mod holds;
+mod lots;
 pub mod order;
 pub mod pay;
 pub mod place_order;
@@ -29,13 +31,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-pub use account::{Account, Lot, NextExpiry};
+pub use account::{Account, NextExpiry};
 pub use apply::Corrupt;
 pub use event::{Change, Created, Event};
+pub use lots::{CycleTag, Lot};
 pub use order::{Dispute, Order, OrderKind, OrderStatus, Reversal};
 pub use subscription::{Subscription, SubscriptionStatus};
 
 use commerce::Commerce;
+use holds::Holds;
 
 use crate::{
     amount::Amount,
@@ -68,7 +72,7 @@ pub struct Hold {
     pub product: ProductId,
     /// Credits set aside.
     pub amount: Amount,
-    /// From which lots, in burn order: lot number and credits.
+    /// From which lots: lot number and credits.
     pub pins: Vec<(u64, i64)>,
     /// When it gives them back by itself.
     pub expires_at: Timestamp,
@@ -99,7 +103,7 @@ pub struct Wallet {
     pub records: u64,
     /// The usual one lies in place: a deduction follows no pointer to it.
     accounts: SmallVec<[Account; 1]>,
-    holds: BTreeMap<HoldId, Hold>,
+    holds: Holds,
     features: BTreeSet<Feature>,
     /// The earliest instant at which a lot, a hold or an order expires; until then, touching is free.
     due_at: Timestamp,
@@ -197,19 +201,19 @@ impl Wallet {
     /// An open hold.
     #[must_use]
     pub fn hold(&self, id: &HoldId) -> Option<&Hold> {
-        self.holds.get(id)
+        self.holds.open().get(id)
     }
 
     /// All open holds.
     #[must_use]
     pub const fn holds(&self) -> &BTreeMap<HoldId, Hold> {
-        &self.holds
+        self.holds.open()
     }
 
     /// An open hold's facts.
     #[must_use]
     pub fn open_hold(&self, id: &HoldId) -> Option<HoldFacts> {
-        self.holds.get(id).map(|hold| hold.facts(*id))
+        self.hold(id).map(|hold| hold.facts(*id))
     }
 
     /// The earliest instant at which something expires.

@@ -3,8 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::lots::CycleTag;
 use crate::{
     catalog::Interval,
+    id::WalletKey,
     terms::Terms,
     text::{CheckoutId, Email, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
@@ -138,6 +140,13 @@ impl Order {
     #[must_use]
     pub fn unlocks(&self) -> bool {
         self.terms.interval == Interval::OneTime && self.status() == OrderStatus::Paid
+    }
+
+    /// The cycle that its credits end with, if they end with one.
+    pub(super) fn cycle_tag(&self, wallet: &WalletKey) -> Option<CycleTag> {
+        let subscription = self.subscription.as_ref();
+        let subscription = subscription.filter(|_| !self.terms.rollover)?;
+        Some(CycleTag::of(wallet, subscription))
     }
 
     /// Credits that a reversal is worth.

@@ -52,7 +52,7 @@ fn a_payment_brings_everything_at_once() {
         (Some(OrderSerial(1)), Some(end))
     );
     assert_eq!((entry.key.as_ref(), teller.records.len()), (None, 1));
-    let lot = &teller.wallet.account(GOLD).unwrap().lots()[0];
+    let lot = teller.wallet.account(GOLD).unwrap().lots()[0];
     assert_eq!((lot.source, lot.expires_at), (Reason::Purchase, end));
     assert_eq!(lot.order, Some(OrderSerial(1)));
 }
