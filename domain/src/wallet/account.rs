@@ -209,7 +209,6 @@ impl Account {
         }
     }
 
-    #[expect(dead_code, reason = "purchases are decided on it next")]
     /// A copy with no lots but this one and those of a cycle: what a purchase can touch.
     pub(super) fn sketch(&self, lot: Option<u64>, cycle: Option<CycleTag>) -> Self {
         let mut numbers = cycle.map_or_else(Vec::new, |cycle| self.lots.of_cycle(cycle));

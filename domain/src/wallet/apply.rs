@@ -84,7 +84,7 @@ impl Wallet {
     fn change(&mut self, at: Timestamp, change: Change) -> Result<Option<Fact>, Corrupt> {
         match change {
             Change::Created(_) => Err(Corrupt("a wallet is created twice")),
-            Change::CodeRotated { hash, sealed } => {
+            Change::CodeRotated { hash, sealed, .. } => {
                 self.owner = super::Owner::Code { hash, sealed };
                 Ok(None)
             }
@@ -191,8 +191,8 @@ impl Wallet {
             }
             Change::OrderPlaced(placed) => self.order_placed(at, *placed),
             Change::OrderPaid(paid) => self.order_paid(at, *paid),
-            Change::OrderFailed { order } => self.order_closed(order, Stage::Failed),
-            Change::OrderExpired { order } => self.order_closed(order, Stage::Expired),
+            Change::OrderFailed(closed) => self.order_closed(closed.order, Stage::Failed),
+            Change::OrderExpired(closed) => self.order_closed(closed.order, Stage::Expired),
             Change::OrderReversed {
                 order,
                 reversal,
@@ -203,8 +203,7 @@ impl Wallet {
                 Ok(None)
             }
             Change::SubscriptionGone { subscription } => {
-                self.commerce_mut().gone.insert(subscription);
-                Ok(None)
+                self.subscription_gone(subscription).map(Some)
             }
             Change::CycleEnded {
                 subscription,
@@ -215,6 +214,11 @@ impl Wallet {
                 credits,
                 expires_at,
             } => self.tier_raised(&subscription, credits, expires_at),
+            Change::OrderArchived { order } => self.order_archived(order).map(Some),
+            Change::OrderRecalled(recalled) => {
+                self.order_recalled(at, *recalled)?;
+                Ok(None)
+            }
         }
     }
 
@@ -298,6 +302,11 @@ impl Wallet {
     /// lot emptied by a deduction may leave `due_at` too early: once that instant has passed, the
     /// next event mends it.
     pub(super) fn refresh_due(&mut self) {
+        let commerce = self.commerce.as_deref();
+        if commerce.is_some_and(|commerce| commerce.settled().is_some()) {
+            self.due_at = Timestamp(i64::MIN);
+            return;
+        }
         let lots = self
             .accounts
             .iter()

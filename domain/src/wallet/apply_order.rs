@@ -7,7 +7,7 @@ use super::{
     commerce::Commerce,
     event::{OrderPaid, OrderPlaced},
     lots::CycleTag,
-    order::{Order, Reversal, Stage},
+    order::{ArchivedOrder, Order, Reversal, Stage},
     subscription::Subscription,
 };
 use crate::{
@@ -55,6 +55,7 @@ impl Wallet {
             credits_end: Timestamp::NEVER,
             stage: Stage::Pending,
             lot: None,
+            cycle: 0,
         };
         if commerce.orders.insert(placed.order, order).is_some() {
             return Err(Corrupt("an order is placed twice"));
@@ -73,6 +74,9 @@ impl Wallet {
             return Err(Corrupt("a payment takes credits"));
         }
         let key = self.key;
+        let subscription = paid.subscription.as_ref();
+        let known = subscription.and_then(|id| self.subscription(id));
+        let cycle = known.map_or(0, |known| known.cycles_ended);
         let order = self.order_mut(paid.order)?;
         if order.stage == Stage::Paid {
             return Err(Corrupt("an order is paid twice"));
@@ -80,10 +84,11 @@ impl Wallet {
         order.stage = Stage::Paid;
         order.paid_at = Some(at);
         order.amount_cents = paid.amount_cents;
-        order.email = paid.email.or(order.email.take());
+        order.email = paid.email;
         order.payment = paid.payment;
         order.invoice = paid.invoice;
         order.subscription = paid.subscription;
+        order.cycle = cycle;
         order.granted = paid.credits;
         order.credits_end = paid.credits_expire_at.unwrap_or(Timestamp::NEVER);
         let product = order.terms.fills;
@@ -171,15 +176,84 @@ impl Wallet {
             Some(known) => *known = changed,
             None => all.push(changed),
         }
+        self.refresh_due();
     }
 
-    /// The orders keep the end too: what a dispute gives back later is no younger than its cycle.
+    pub(super) fn subscription_gone(&mut self, id: SubscriptionId) -> Result<Fact, Corrupt> {
+        if self.subscription(&id).is_some_and(Subscription::is_current) {
+            return Err(Corrupt("a subscription that is not over leaves"));
+        }
+        self.commerce_mut().subscriptions.retain(|s| s.id != id);
+        self.refresh_due();
+        Ok(Fact::SubscriptionOver(id))
+    }
+
+    pub(super) fn order_archived(&mut self, serial: OrderSerial) -> Result<Fact, Corrupt> {
+        let commerce = self.commerce.as_mut().ok_or(NO_ORDER)?;
+        let order = commerce.orders.remove(&serial).ok_or(NO_ORDER)?;
+        if order.stage == Stage::Pending {
+            return Err(Corrupt("a pending order is archived"));
+        }
+        if order.unlocks() {
+            for feature in &order.terms.features {
+                let count = commerce.unlocked.entry(feature.clone()).or_insert(0);
+                *count = count.saturating_add(1);
+            }
+        }
+        self.refresh_due();
+        Ok(Fact::Order(Box::new(ArchivedOrder { serial, order })))
+    }
+
+    /// What is given back to it is no younger than its cycle, which may have ended meanwhile: that
+    /// of a subscription that the wallet does not have any more has.
+    pub(super) fn order_recalled(
+        &mut self,
+        at: Timestamp,
+        recalled: ArchivedOrder,
+    ) -> Result<(), Corrupt> {
+        let ArchivedOrder { serial, mut order } = recalled;
+        if let Some(id) = order
+            .subscription
+            .as_ref()
+            .filter(|_| !order.terms.rollover)
+        {
+            let ended = match self.subscription(id) {
+                Some(known) => known
+                    .cycle_ended_at
+                    .filter(|_| known.cycles_ended > order.cycle),
+                None => Some(at),
+            };
+            order.credits_end = order.credits_end.min(ended.unwrap_or(Timestamp::NEVER));
+        }
+        let commerce = self.commerce.as_mut().ok_or(NO_ORDER)?;
+        if order.unlocks() {
+            for feature in &order.terms.features {
+                let count = commerce.unlocked.get_mut(feature);
+                let count = count.ok_or(Corrupt("a feature is locked that was not unlocked"))?;
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    commerce.unlocked.remove(feature);
+                }
+            }
+        }
+        if order.stage == Stage::Pending || commerce.orders.insert(serial, order).is_some() {
+            return Err(Corrupt("an order is recalled that was not archived"));
+        }
+        self.refresh_due();
+        Ok(())
+    }
+
+    /// Orders that are here keep the end too, for what a dispute gives back later.
     pub(super) fn cycle_ended(
         &mut self,
         id: &SubscriptionId,
         ends_at: Timestamp,
     ) -> Result<Option<Fact>, Corrupt> {
         let commerce = self.commerce.as_mut().ok_or(NO_SUBSCRIPTION)?;
+        if let Some(known) = commerce.subscriptions.iter_mut().find(|s| s.id == *id) {
+            known.cycles_ended = known.cycles_ended.saturating_add(1);
+            known.cycle_ended_at = Some(ends_at);
+        }
         for order in commerce.orders.values_mut() {
             if order.subscription.as_ref() == Some(id) && !order.terms.rollover {
                 order.credits_end = order.credits_end.min(ends_at);

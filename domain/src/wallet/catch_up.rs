@@ -1,7 +1,7 @@
-//! What time did to a wallet since it was last touched: holds, lots and orders expire, free grants
-//! fall due. A sleeping wallet costs nothing; whoever touches it applies these events first.
+//! What time did to a wallet since it was last touched: holds, lots and orders expire, what is
+//! settled is archived, free grants fall due. A sleeping wallet costs nothing; whoever touches it applies these events first.
 
-use super::{Change, Event, FreeGrantRule, Owner, Wallet, account::FreeMark};
+use super::{Change, Event, FreeGrantRule, Owner, Wallet, account::FreeMark, event::OrderClosed};
 use crate::{
     amount::Amount,
     id::{HoldId, OrderSerial, ProductId},
@@ -63,6 +63,15 @@ impl Wallet {
     }
 
     fn next_expiry(&self, now: Timestamp) -> Option<Event> {
+        // What is settled leaves as of the event that settled it.
+        let settled = self
+            .commerce
+            .as_ref()
+            .and_then(|commerce| commerce.settled());
+        if let Some(change) = settled {
+            let at = self.touched_at;
+            return Some(Event { at, change });
+        }
         // Holds first within one instant: what they give back can then expire in the same entry.
         let hold = self.holds.first_expiring();
         let hold = hold.map(|(at, id)| (at, 0, Due::Hold(id)));
@@ -84,7 +93,11 @@ impl Wallet {
                 lot,
                 amount: Amount::new(credits)?,
             },
-            Due::Order(order) => Change::OrderExpired { order },
+            Due::Order(order) => Change::OrderExpired(OrderClosed {
+                order,
+                project: self.project,
+                expires_at: at,
+            }),
         };
         Some(Event {
             at: self.date(at),

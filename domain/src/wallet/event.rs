@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Owner,
-    order::{OrderKind, Reversal},
+    order::{ArchivedOrder, OrderKind, Reversal},
     subscription::Subscription,
 };
 use crate::{
@@ -44,6 +44,8 @@ pub struct Created {
 pub struct OrderPlaced {
     /// Names it within the wallet.
     pub order: OrderSerial,
+    /// The wallet's tenant.
+    pub project: ProjectId,
     /// Why it is there.
     pub kind: OrderKind,
     /// What it buys.
@@ -61,6 +63,10 @@ pub struct OrderPlaced {
 pub struct OrderPaid {
     /// Which.
     pub order: OrderSerial,
+    /// The wallet's tenant.
+    pub project: ProjectId,
+    /// When the order would have expired.
+    pub expires_at: Timestamp,
     /// What was charged, in the currency's minor unit.
     pub amount_cents: i64,
     /// Credits for it; 0: none.
@@ -75,8 +81,19 @@ pub struct OrderPaid {
     pub subscription: Option<SubscriptionId>,
     /// The provider's name for the buyer.
     pub customer: Option<CustomerId>,
-    /// The buyer's address.
+    /// The buyer's address, from the payment or as it was known before.
     pub email: Option<Email>,
+}
+
+/// A pending order was not paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderClosed {
+    /// Which.
+    pub order: OrderSerial,
+    /// The wallet's tenant.
+    pub project: ProjectId,
+    /// When the order would have expired, or did.
+    pub expires_at: Timestamp,
 }
 
 /// What there is to tell about a subscription.
@@ -115,6 +132,8 @@ pub enum Change {
         hash: CodeHash,
         /// The new code, encrypted.
         sealed: Box<[u8]>,
+        /// The code that it replaces, if there was one.
+        former: Option<CodeHash>,
     },
     /// A period's free credits.
     FreeGranted {
@@ -216,15 +235,9 @@ pub enum Change {
     /// An order was paid and fulfilled.
     OrderPaid(Box<OrderPaid>),
     /// A pending order's payment failed.
-    OrderFailed {
-        /// Which.
-        order: OrderSerial,
-    },
+    OrderFailed(OrderClosed),
     /// A pending order was not paid in time.
-    OrderExpired {
-        /// Which.
-        order: OrderSerial,
-    },
+    OrderExpired(OrderClosed),
     /// Money went back to the buyer, or is disputed, or no longer is. Also of an order that is not
     /// known yet.
     OrderReversed {
@@ -237,7 +250,8 @@ pub enum Change {
     },
     /// A subscription started, or is not as it was.
     SubscriptionChanged(Box<SubscriptionChanged>),
-    /// A subscription ended before its first payment was heard of.
+    /// A subscription is over and leaves the wallet for its history, or it ended before its first
+    /// payment was heard of.
     SubscriptionGone {
         /// Which.
         subscription: SubscriptionId,
@@ -258,4 +272,11 @@ pub enum Change {
         /// When they expire.
         expires_at: Option<Timestamp>,
     },
+    /// A settled order leaves the wallet for its history.
+    OrderArchived {
+        /// Which.
+        order: OrderSerial,
+    },
+    /// An archived order is back, as it was archived last: what follows changes it.
+    OrderRecalled(Box<ArchivedOrder>),
 }

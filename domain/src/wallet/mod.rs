@@ -1,9 +1,10 @@
-//! A wallet: balances per product in lots, holds, manual features, purchases. One file per verb
-//! decides; only `apply.rs` and `apply_order.rs` change anything.
+//! A wallet: balances per product in lots, holds, manual features, what of its purchases can still
+//! change. One file per verb decides; only `apply.rs` and `apply_order.rs` change anything.
 
 pub mod account;
 mod apply;
 mod apply_order;
+pub mod archive;
 pub mod catch_up;
 pub mod close_order;
 mod commerce;
@@ -33,9 +34,10 @@ use smallvec::SmallVec;
 
 pub use account::{Account, NextExpiry};
 pub use apply::Corrupt;
+pub use archive::Archived;
 pub use event::{Change, Created, Event};
 pub use lots::{CycleTag, Lot};
-pub use order::{Dispute, Order, OrderKind, OrderStatus, Reversal};
+pub use order::{ArchivedOrder, Dispute, Order, OrderKind, OrderStatus, Reversal};
 pub use subscription::{Subscription, SubscriptionStatus};
 
 use commerce::Commerce;
@@ -193,7 +195,13 @@ impl Wallet {
         let bought = self.orders().filter(|(_, order)| order.unlocks());
         let bought = bought.flat_map(|(_, order)| &order.terms.features);
         let subscribed = self.subscriptions().flat_map(|s| s.features(now));
-        let all = self.features.iter().chain(bought).chain(subscribed);
+        let archived = self.commerce.iter().flat_map(|c| c.unlocked.keys());
+        let all = self
+            .features
+            .iter()
+            .chain(bought)
+            .chain(archived)
+            .chain(subscribed);
         let sorted: BTreeSet<&str> = all.map(Feature::as_str).collect();
         sorted.into_iter().collect()
     }

@@ -1,12 +1,13 @@
 //! An order: what was bought, how its payment stands, and how much of it went back. Nothing here
-//! changes anything; where an order stands is derived, never stored twice.
+//! changes anything; where an order stands is derived, never stored twice. A wallet keeps those that
+//! are pending; a settled one is a fact of its history.
 
 use serde::{Deserialize, Serialize};
 
 use super::lots::CycleTag;
 use crate::{
     catalog::Interval,
-    id::WalletKey,
+    id::{OrderSerial, WalletKey},
     terms::Terms,
     text::{CheckoutId, Email, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
@@ -121,6 +122,17 @@ pub struct Order {
     pub(super) stage: Stage,
     /// The lot that its payment filled.
     pub(super) lot: Option<u64>,
+    /// Cycles of its subscription that had ended when it was paid.
+    pub(super) cycle: u32,
+}
+
+/// A settled order as the wallet's history keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchivedOrder {
+    /// Names it within the wallet.
+    pub serial: OrderSerial,
+    /// As it stood.
+    pub order: Order,
 }
 
 impl Order {
