@@ -104,8 +104,8 @@ pub trait History: Send + Sync {
     /// number is the wallet's own to remember.
     fn folded(&self) -> u64;
 
-    /// The record with this look-up hash for which `matches` holds. Two look-ups may share a hash:
-    /// `matches` compares the key itself.
+    /// The record with this look-up hash for which `matches` holds, of several the one with the
+    /// largest number. Two look-ups may share a hash: `matches` compares the key itself.
     fn find(&self, hash: u64, matches: &dyn Fn(&Record) -> bool) -> Result<Option<Record>, Error>;
 
     /// At most `limit` records with numbers below `seq`, the newest first. Fewer than `limit` (and

@@ -93,6 +93,7 @@ fn changes() -> Vec<Change> {
         Change::CodeRotated {
             hash: CodeHash([9; 16]),
             sealed: Box::new([4, 5]),
+            former: None,
         },
         Change::FreeGranted {
             product: PRODUCT,

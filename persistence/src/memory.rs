@@ -369,7 +369,7 @@ impl History for MemoryHistory {
                 .is_some_and(|lookup| lookup.hash(&self.key) == hash)
                 && matches(record)
         };
-        self.records(|records| records.iter().find(found).cloned())
+        self.records(|records| records.iter().rev().find(found).cloned())
     }
 
     fn before(&self, seq: u64, limit: usize) -> Result<Vec<Record>, Error> {

@@ -130,7 +130,6 @@ fn recover(
         let scan = recovery::scan(sled, &journal, watermark.place())?;
         recovery::repair(sled, &journal, &scan)?;
         let folded = Folded::open(sled)?;
-        scan.tail.complete(&folded)?;
         Ok((journal, folded, scan))
     })?;
     tracing::info!(

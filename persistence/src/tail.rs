@@ -2,8 +2,6 @@
 //! say of the catalog and of codes. So a wallet is ready right after the start, before the
 //! first fold; as soon as all of it is folded the memory is given back.
 
-mod news;
-
 use std::{
     collections::{BTreeMap, HashMap},
     ops::Bound,
@@ -16,11 +14,10 @@ use domain::{
 };
 use parking_lot::RwLock;
 
-use self::news::News;
 use crate::{
     codec::Logged,
     contract::{Error, KeptNote},
-    fold::{Folded, orders::Changes},
+    fold::orders::Changes,
     frame,
 };
 
@@ -39,8 +36,6 @@ struct Parts {
     documents: BTreeMap<(u8, u128), Document>,
     aliases: HashMap<CodeHash, WalletKey>,
     notes: NoteNews,
-    /// To be completed with what is folded: see [`Tail::complete`].
-    news: News,
     orders: Changes,
 }
 
@@ -103,7 +98,7 @@ impl Builder {
                     if let Some(code) = new_alias(&key, &event) {
                         parts.aliases.insert(code, key);
                     }
-                    parts.news.add(key, event);
+                    parts.orders.note(key, &event);
                 }
                 Logged::Catalog(document) => {
                     parts.documents.insert(document.address(), document);
@@ -170,14 +165,6 @@ impl Tail {
         let notes = parts.notes.range::<[u8], _>(from);
         let notes = notes.take_while(|(key, _)| key.starts_with(prefix));
         Notes(notes.map(|(k, v)| (k.clone(), v.clone())).collect())
-    }
-
-    /// Adds from the folded state what the recovered frames leave out of orders that they tell of:
-    /// an order's project is its wallet's. To be called once, before anybody looks for orders.
-    pub(crate) fn complete(&self, folded: &Folded) -> Result<(), Error> {
-        let mut parts = self.0.write();
-        parts.orders = std::mem::take(&mut parts.news).complete(folded)?;
-        Ok(())
     }
 
     /// Looks at recovered orders and what is folded as one: what is folded meanwhile stays here

@@ -284,7 +284,7 @@ impl Handle {
         let wallets = journal.buyers(scope.project, email, limit);
         let mut codes = Vec::new();
         for wallet in wallets.map_err(|error| unreadable(&error))? {
-            let command = |reply| Command::PaidBy(email.clone(), reply);
+            let command = |reply| Command::PaidBy(reply);
             let caller = Caller::Order(scope.project);
             let sealed = self.ask(wallet, Absent::Leave, scope, caller, command);
             let sealed = sealed.await?.flatten();

@@ -1,10 +1,6 @@
 //! What has to be known before a buyer is sent to the provider.
 
-use domain::{
-    terms::Terms,
-    text::{CustomerId, Email},
-    wallet::Owner,
-};
+use domain::{terms::Terms, text::CustomerId, wallet::Owner};
 
 use super::{Caller, Rules, state::WalletState};
 use crate::answer::Error;
@@ -30,23 +26,17 @@ impl WalletState {
         Ok(self.existing()?.portal_customer()?.clone())
     }
 
-    /// The encrypted code of an anonymous wallet, if it has a paid order of this address. Addresses
-    /// are compared without regard to case: nobody means another mailbox by it.
+    /// The encrypted code of a wallet that was found by the address under which somebody paid for it,
+    /// if it is opened by one.
     pub(super) fn paid_by(
         &mut self,
         caller: Caller,
         rules: &Rules,
-        email: &Email,
     ) -> Result<Option<Box<[u8]>>, Error> {
         self.up_to_date(caller, rules)?;
-        let wallet = self.existing()?;
-        let wanted = email.as_str().to_lowercase();
-        let paid = wallet
-            .paid_emails()
-            .any(|known| known.as_str().to_lowercase() == wanted);
-        Ok(match &wallet.owner {
-            Owner::Code { sealed, .. } if paid => Some(sealed.clone()),
-            Owner::Code { .. } | Owner::External(_) | Owner::Order => None,
+        Ok(match &self.existing()?.owner {
+            Owner::Code { sealed, .. } => Some(sealed.clone()),
+            Owner::External(_) | Owner::Order => None,
         })
     }
 }

@@ -3,7 +3,7 @@
 use domain::{
     Rejection,
     id::CodeHash,
-    wallet::{Change, Created},
+    wallet::{Change, Created, Owner},
 };
 
 use super::{Caller, Rules, state::WalletState};
@@ -51,11 +51,16 @@ impl WalletState {
         code: NewCode,
     ) -> Result<(), Error> {
         let now = self.up_to_date(caller, rules)?;
+        let former = match &self.existing()?.owner {
+            Owner::Code { hash, .. } => Some(*hash),
+            Owner::External(_) | Owner::Order => None,
+        };
         self.change(
             now,
             Change::CodeRotated {
                 hash: code.hash,
                 sealed: code.sealed,
+                former,
             },
         )
     }

@@ -25,7 +25,7 @@ use domain::{
     Timestamp,
     id::{CodeHash, HoldId, OrderSerial, ProjectId},
     terms::Terms,
-    text::{CustomerId, Email, Feature},
+    text::{CustomerId, Feature},
     wallet::{
         Created, FreeGrantRule, credit::Credit, deduct::Deduct, feature::FeatureAction,
         hold::PlaceHold, purchase::Purchase,
@@ -92,7 +92,7 @@ pub(crate) enum Command {
     Purchase(Purchase, Option<Created>, Reply<Purchased>),
     Order(OrderSerial, Reply<OrderParts>),
     /// The encrypted code of an anonymous wallet with a paid order of this address.
-    PaidBy(Email, Reply<Option<Box<[u8]>>>),
+    PaidBy(Reply<Option<Box<[u8]>>>),
     /// Panics in mid-command, after its first event was applied to memory.
     #[cfg(test)]
     Panic(Deduct, Reply<Applied>),

@@ -3,6 +3,7 @@
 
 use domain::{
     Rejection, Timestamp,
+    history::Record,
     id::{OrderSerial, WalletId},
     wallet::{Order, Owner, Wallet},
 };
@@ -28,7 +29,14 @@ impl WalletState {
     ) -> Result<OrderParts, Error> {
         self.at_order(caller, rules)?;
         let wallet = self.existing()?;
-        let order = wallet.order(order).ok_or(Rejection::OrderNotFound)?;
+        let archived = match wallet.order(order) {
+            Some(_) => None,
+            None => self.archived_order(Some(order))?,
+        };
+        let archived = archived.as_ref().and_then(Record::order);
+        let archived = archived.map(|archived| &archived.order);
+        let order = wallet.order(order).or(archived);
+        let order = order.ok_or(Rejection::OrderNotFound)?;
         Ok(OrderParts {
             wallet: wallet.id,
             owner: wallet.owner.clone(),

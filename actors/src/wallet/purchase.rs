@@ -3,8 +3,10 @@
 
 use domain::{
     Rejection,
-    id::CodeHash,
-    wallet::{Change, Created, Event, Wallet, purchase::Purchase},
+    history::{Lookup, Record},
+    id::{CodeHash, OrderSerial},
+    text::SubscriptionId,
+    wallet::{Archived, Change, Created, Event, Wallet, purchase::Purchase},
 };
 
 use super::{Caller, Rules, state::WalletState};
@@ -31,7 +33,12 @@ impl WalletState {
         let events = match &self.wallet {
             Some(_) => {
                 let now = self.at_order(caller, rules)?;
-                self.existing()?.purchase(command, now)?
+                let order = self.archived_order(command.order())?;
+                let archived = Archived {
+                    order: order.as_ref().and_then(Record::order),
+                    subscription_over: self.is_over(command.subscription())?,
+                };
+                self.existing()?.purchase(command, archived, now)?
             }
             None => self.begin(rules, command, created)?,
         };
@@ -44,6 +51,21 @@ impl WalletState {
             self.log_together(events)?;
         }
         Ok(Purchased { changed, minted })
+    }
+
+    /// The last record of an order that was settled.
+    pub(super) fn archived_order(
+        &self,
+        order: Option<OrderSerial>,
+    ) -> Result<Option<Record>, Error> {
+        let found = order.map(|order| self.prior(Lookup::Order(order)));
+        found.transpose().map(Option::flatten)
+    }
+
+    fn is_over(&self, subscription: Option<&SubscriptionId>) -> Result<bool, Error> {
+        let lookup = subscription.map(|id| Lookup::Subscription(id.as_str()));
+        let found = lookup.map(|lookup| self.prior(lookup));
+        Ok(found.transpose()?.flatten().is_some())
     }
 
     /// Decides on a wallet as it would be. One for which there is nothing to do is not made.
@@ -62,7 +84,7 @@ impl WalletState {
         let replayed = Wallet::replay(None, self.key, first.clone());
         // A first event fits whatever it says; were it otherwise, nothing has happened yet.
         let (wallet, _) = replayed.map_err(|_| Error::Unavailable)?;
-        let mut events = wallet.purchase(command, now)?;
+        let mut events = wallet.purchase(command, Archived::default(), now)?;
         if !events.is_empty() {
             events.insert(0, first);
         }

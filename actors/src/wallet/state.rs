@@ -156,7 +156,7 @@ impl WalletState {
                 self.run(reply, |w| w.purchase(caller, &rules, command, created));
             }
             C::Order(order, reply) => self.run(reply, |w| w.order(caller, &rules, order)),
-            C::PaidBy(email, reply) => self.run(reply, |w| w.paid_by(caller, &rules, &email)),
+            C::PaidBy(reply) => self.run(reply, |w| w.paid_by(caller, &rules)),
             #[cfg(test)]
             C::Panic(deduct, reply) => self.run(reply, |w| {
                 let _ = w.deduct(caller, &rules, deduct);

@@ -12,7 +12,7 @@ use domain::{
 
 use super::{
     catalog, directory,
-    orders::{self, Changes},
+    orders::Changes,
     pages::Ledger,
     retire::{self, List, Retired},
     store::{Store, damaged},
@@ -73,14 +73,13 @@ pub(super) fn wallet(
     let mut ledger = Ledger::new(store, key, number, &mut stored);
     let mut fresh = Vec::new();
     let mut codes = Codes::new(&key, wallet.as_ref());
-    let mut ordered = Vec::new();
     for event in events {
         let (version, event) = event?;
         let rotated = matches!(
             event.change,
             Change::Created(_) | Change::CodeRotated { .. }
         );
-        ordered.extend(orders::touched(&event.change));
+        changes.note(key, &event);
         let (next, record) = replay(wallet, key, version, event)?;
         wallet = next;
         if rotated {
@@ -97,9 +96,6 @@ pub(super) fn wallet(
             });
         }
         ledger.push(record)?;
-    }
-    if let Some(wallet) = &wallet {
-        changes.note(wallet, &ordered);
     }
     let Some(wallet) = wallet.filter(|wallet| wallet.version > version) else {
         return Ok(Folded::Nothing);

@@ -1,13 +1,12 @@
 //! Orders found without their wallets: by project and time, by checkout session, by when they fall
-//! due, and who bought under an address. Sets of what wallets know themselves; an order's entries
-//! are made anew from its wallet whenever a fold meets one of its events, so that it does not matter
-//! how often and in which groups events are folded.
+//! due, and who bought under an address. What an event says of them it says by itself, so that no
+//! wallet is needed and it does not matter how often events are folded, as long as it is in their order.
 
 use domain::{
     id::{OrderId, OrderSerial, ProjectId, WalletKey},
     text::{CheckoutId, Email},
     time::Timestamp,
-    wallet::{Change, OrderStatus, Wallet},
+    wallet::{Change, Event},
 };
 use sha2::{Digest, Sha256};
 
@@ -43,71 +42,38 @@ pub(crate) struct Changes {
     buyers: packed::Changes<32, 0>,
 }
 
-/// What the sets say of one order.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Facts<'a> {
-    pub(crate) created_at: Timestamp,
-    pub(crate) expires_at: Timestamp,
-    pub(crate) checkout: Option<&'a CheckoutId>,
-    pub(crate) pending: bool,
-    /// Under which address it was paid.
-    pub(crate) buyer: Option<&'a Email>,
-}
-
-/// The order whose entries an event may change.
-pub(crate) const fn touched(change: &Change) -> Option<OrderSerial> {
-    match change {
-        Change::OrderPlaced(placed) => Some(placed.order),
-        Change::OrderPaid(paid) => Some(paid.order),
-        Change::OrderFailed { order } | Change::OrderExpired { order } => Some(*order),
-        _ => None,
-    }
-}
-
-/// What a wallet's state says of one of its orders.
-pub(crate) fn facts(wallet: &Wallet, serial: OrderSerial) -> Option<Facts<'_>> {
-    let order = wallet.order(serial)?;
-    let paid = order.paid_at.is_some();
-    Some(Facts {
-        created_at: order.created_at,
-        expires_at: order.expires_at,
-        checkout: order.checkout.as_ref(),
-        pending: order.status() == OrderStatus::Pending,
-        buyer: order.email.as_ref().filter(|_| paid),
-    })
-}
-
 impl Changes {
-    /// Adds what is known of an order.
-    pub(crate) fn add(&mut self, project: ProjectId, order: OrderId, facts: &Facts<'_>) {
-        let (serial, wallet) = (order.serial, order.wallet.0);
-        self.placed
-            .insert(place_key(project, facts.created_at, serial), Some(wallet));
-        self.due.insert(
-            place_key(project, facts.expires_at, serial),
-            facts.pending.then_some(wallet),
-        );
-        if let Some(checkout) = facts.checkout {
-            self.checkouts
-                .insert(checkout_key(project, checkout), Some(order_bytes(order)));
-        }
-        if let Some(email) = facts.buyer {
-            self.buyers
-                .insert(buyer_key(project, email, order.wallet), Some([]));
+    /// Adds what an event says of an order.
+    pub(crate) fn note(&mut self, wallet: WalletKey, event: &Event) {
+        match &event.change {
+            Change::OrderPlaced(placed) => {
+                let (project, serial) = (placed.project, placed.order);
+                let listed = place_key(project, event.at, serial);
+                self.placed.insert(listed, Some(wallet.0));
+                let due = place_key(project, placed.expires_at, serial);
+                self.due.insert(due, Some(wallet.0));
+                if let Some(checkout) = &placed.checkout {
+                    let order = OrderId { serial, wallet };
+                    self.checkouts
+                        .insert(checkout_key(project, checkout), Some(order_bytes(order)));
+                }
+            }
+            Change::OrderPaid(paid) => {
+                self.settle(paid.project, paid.expires_at, paid.order);
+                if let Some(email) = &paid.email {
+                    self.buyers
+                        .insert(buyer_key(paid.project, email, wallet), Some([]));
+                }
+            }
+            Change::OrderFailed(closed) | Change::OrderExpired(closed) => {
+                self.settle(closed.project, closed.expires_at, closed.order);
+            }
+            _ => {}
         }
     }
 
-    /// Adds what a wallet knows of orders that were touched.
-    pub(super) fn note(&mut self, wallet: &Wallet, touched: &[OrderSerial]) {
-        for &serial in touched {
-            if let Some(facts) = facts(wallet, serial) {
-                let order = OrderId {
-                    serial,
-                    wallet: wallet.key,
-                };
-                self.add(wallet.project, order, &facts);
-            }
-        }
+    fn settle(&mut self, project: ProjectId, expires_at: Timestamp, order: OrderSerial) {
+        self.due.insert(place_key(project, expires_at, order), None);
     }
 
     /// Orders that something is said of.

@@ -5,6 +5,8 @@
 use domain::{
     history::{Fact, Record},
     id::WalletKey,
+    text::{CheckoutId, Email, Feature, InvoiceId, PaymentId, SubscriptionId},
+    wallet::Order,
 };
 
 use super::{
@@ -44,14 +46,43 @@ fn most_bytes(record: &Record) -> usize {
     let entry = record.entry();
     let placed = match &record.fact {
         Fact::HoldPlaced(_, key) => Some(key),
-        Fact::Entry(_) | Fact::HoldClosed(..) => None,
+        Fact::Entry(_) | Fact::HoldClosed(..) | Fact::Order(_) | Fact::SubscriptionOver(_) => None,
+    };
+    let texts = match &record.fact {
+        Fact::Order(archived) => order_texts(&archived.order),
+        Fact::SubscriptionOver(id) => id.as_str().len(),
+        Fact::Entry(_) | Fact::HoldPlaced(..) | Fact::HoldClosed(..) => 0,
     };
     let key = entry.and_then(|entry| entry.key.as_ref()).or(placed);
     let meta = entry.and_then(|entry| entry.meta.as_ref());
     FIXED_BYTES
+        .saturating_add(texts)
         .saturating_add(key.map_or(0, |key| key.as_str().len()))
         .saturating_add(meta.map_or(0, |meta| meta.as_str().len()))
 }
+
+fn order_texts(order: &Order) -> usize {
+    let terms = &order.terms;
+    let features = terms.features.iter().map(Feature::as_str);
+    let texts = [
+        terms.label.as_deref(),
+        Some(&*terms.currency),
+        order.checkout.as_ref().map(CheckoutId::as_str),
+        order.email.as_ref().map(Email::as_str),
+        order.payment.as_ref().map(PaymentId::as_str),
+        order.invoice.as_ref().map(InvoiceId::as_str),
+        order.subscription.as_ref().map(SubscriptionId::as_str),
+    ];
+    let texts = texts.into_iter().flatten().chain(features);
+    texts.fold(ORDER_BYTES, |sum, text| {
+        sum.saturating_add(text.len()).saturating_add(LENGTH_BYTES)
+    })
+}
+
+/// An archived order never takes more than this beside [`FIXED_BYTES`] and its texts.
+const ORDER_BYTES: usize = 220;
+/// What a text takes more than its bytes.
+const LENGTH_BYTES: usize = 9;
 
 /// A wallet's records on their way from its tail to pages.
 pub(super) struct Ledger<'a> {

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{
     history::Record,
-    id::{ProductId, WalletKey},
-    wallet::Wallet,
+    id::{OrderSerial, ProductId, WalletKey},
+    wallet::{Order, Wallet},
 };
 
 use self::{index::Tally, orders::Found};
@@ -98,15 +98,12 @@ fn wallet(
         }
         reached.aliases = reached.aliases.saturating_add(1);
     }
-    if !unfolded.contains(key) {
-        let orders = reached.orders.add(store, &wallet)?;
-        report.orders = report.orders.saturating_add(orders);
-    }
     let mut books = Books {
         key: *key,
         next_seq: 1,
         sums: BTreeMap::new(),
         keys: Tally::default(),
+        orders: BTreeMap::new(),
     };
     for block in directory::blocks(store, key, &stored.head) {
         reached.blocks = reached.blocks.saturating_add(1);
@@ -130,6 +127,10 @@ fn wallet(
         .records
         .saturating_add(books.next_seq.saturating_sub(1));
     books.balance(&wallet)?;
+    if !unfolded.contains(key) {
+        let orders = reached.orders.add(store, &wallet, &books.orders)?;
+        report.orders = report.orders.saturating_add(orders);
+    }
     let keys = index::read(store, key, &stored, reached)?;
     report.index_keys = report.index_keys.saturating_add(keys.count());
     if keys == books.keys {
@@ -180,6 +181,8 @@ struct Books {
     next_seq: u64,
     sums: BTreeMap<ProductId, i64>,
     keys: Tally,
+    /// Archived ones, as they were archived last.
+    orders: BTreeMap<OrderSerial, Order>,
 }
 
 impl Books {
@@ -197,6 +200,9 @@ impl Books {
                 hash: lookup.hash(&key),
                 seq: record.seq,
             });
+        }
+        if let Some(archived) = record.order() {
+            self.orders.insert(archived.serial, archived.order.clone());
         }
         let Some(entry) = record.entry() else {
             return Ok(());

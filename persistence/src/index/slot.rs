@@ -261,11 +261,7 @@ impl Slot {
         matches: &dyn Fn(&Record) -> bool,
     ) -> Result<Result<Option<Record>, Retired>, Error> {
         let store = &self.slots.store;
-        for seq in seqs(packed(&state.recent), hash) {
-            if let Some(record) = self.confirm(seq, matches)? {
-                return Ok(Ok(Some(record)));
-            }
-        }
+        let mut found: Vec<_> = seqs(packed(&state.recent), hash).collect();
         for run in state.runs.iter().rev() {
             let page = run.meta.page_of(hash);
             let perhaps = match &run.filter {
@@ -284,10 +280,13 @@ impl Slot {
             let Some(seqs) = run::find(store, &self.key, &run.meta, hash)? else {
                 return Ok(Err(Retired));
             };
-            for seq in seqs {
-                if let Some(record) = self.confirm(seq, matches)? {
-                    return Ok(Ok(Some(record)));
-                }
+            found.extend(seqs);
+        }
+        // Runs are not in the order of their numbers, and the largest one counts.
+        found.sort_unstable();
+        for seq in found.into_iter().rev() {
+            if let Some(record) = self.confirm(seq, matches)? {
+                return Ok(Ok(Some(record)));
             }
         }
         Ok(Ok(None))

@@ -91,11 +91,15 @@ impl Books {
         all.filter(move |(_, wallet)| wallet.project == project)
     }
 
-    fn orders_of(&self, project: ProjectId) -> impl Iterator<Item = (OrderId, &Order)> {
-        self.wallets_of(project).flat_map(|(&wallet, state)| {
-            let orders = state.orders();
+    /// Pending ones, and archived ones as they were archived last.
+    fn orders_of(&self, project: ProjectId) -> BTreeMap<OrderId, &Order> {
+        let wallets = self.wallets_of(project).flat_map(|(&wallet, state)| {
+            let archived = self.records(&wallet).iter().filter_map(Record::order);
+            let archived = archived.map(|archived| (archived.serial, &archived.order));
+            let orders = archived.chain(state.orders());
             orders.map(move |(serial, order)| (OrderId { serial, wallet }, order))
-        })
+        });
+        wallets.collect()
     }
 
     pub(super) fn orders(
@@ -106,6 +110,7 @@ impl Books {
     ) -> Vec<OrderPlace> {
         let mut places: Vec<_> = self
             .orders_of(project)
+            .into_iter()
             .map(|(order, state)| OrderPlace {
                 at: state.created_at,
                 order,
@@ -118,7 +123,7 @@ impl Books {
     }
 
     pub(super) fn checkout(&self, project: ProjectId, checkout: &CheckoutId) -> Option<OrderId> {
-        let mut orders = self.orders_of(project);
+        let mut orders = self.orders_of(project).into_iter();
         let found = orders.find(|(_, order)| order.checkout.as_ref() == Some(checkout));
         found.map(|(order, _)| order)
     }
@@ -132,6 +137,7 @@ impl Books {
     ) -> Vec<OrderPlace> {
         let mut places: Vec<_> = self
             .orders_of(project)
+            .into_iter()
             .filter(|(_, state)| state.status() == OrderStatus::Pending)
             .map(|(order, state)| OrderPlace {
                 at: state.expires_at,
@@ -147,9 +153,10 @@ impl Books {
     pub(super) fn buyers(&self, project: ProjectId, email: &Email, limit: usize) -> Vec<WalletKey> {
         let email = email.as_str().to_lowercase();
         let same = |other: &Email| other.as_str().to_lowercase() == email;
-        let wallets = self.wallets_of(project);
-        let bought = wallets.filter(|(_, wallet)| wallet.paid_emails().any(same));
-        let keys: BTreeSet<_> = bought.map(|(key, _)| *key).collect();
+        let orders = self.orders_of(project).into_iter();
+        let paid = orders.filter(|(_, order)| order.paid_at.is_some());
+        let bought = paid.filter(|(_, order)| order.email.as_ref().is_some_and(same));
+        let keys: BTreeSet<_> = bought.map(|(order, _)| order.wallet).collect();
         keys.into_iter().take(limit).collect()
     }
 }

@@ -5,16 +5,20 @@ use std::time::{Duration, Instant};
 
 use domain::{
     Timestamp,
-    id::{OrderId, OrderSerial, ProjectId, WalletKey},
+    id::{OrderSerial, ProjectId, WalletKey},
     text::{CheckoutId, Email},
+    wallet::{
+        Change, Event, OrderKind,
+        event::{OrderPaid, OrderPlaced},
+    },
 };
 
 use super::{
     super::{
-        orders::{Changes, Facts},
+        orders::Changes,
         store::{Store, Tuning},
     },
-    world::Rng,
+    world::{Rng, shop::terms},
 };
 
 const ORDERS: u64 = 1_000_000;
@@ -80,18 +84,37 @@ fn add(changes: &mut Changes, number: u64, pending: bool) {
     let checkout = CheckoutId::new(format!("cs_test_{wallet:x}")).unwrap();
     let email = Email::new(format!("{wallet:x}@mail.example")).unwrap();
     let at = 1_760_000_000_000 + number as i64;
-    let order = OrderId {
-        serial: OrderSerial(u128::from(number) << 64 | u128::from(wallet)),
-        wallet: WalletKey((u128::from(wallet) << 64).to_be_bytes()),
+    let order = OrderSerial(u128::from(number) << 64 | u128::from(wallet));
+    let key = WalletKey((u128::from(wallet) << 64).to_be_bytes());
+    let project = ProjectId(u128::from(number % 10));
+    let expires_at = Timestamp(at + 86_400_000);
+    let change = if pending {
+        Change::OrderPlaced(Box::new(OrderPlaced {
+            order,
+            project,
+            kind: OrderKind::Checkout,
+            terms: terms(),
+            checkout: Some(checkout),
+            email: None,
+            expires_at,
+        }))
+    } else {
+        Change::OrderPaid(Box::new(OrderPaid {
+            order,
+            project,
+            expires_at,
+            amount_cents: 100,
+            credits: 5,
+            credits_expire_at: None,
+            payment: None,
+            invoice: None,
+            subscription: None,
+            customer: None,
+            email: Some(email),
+        }))
     };
-    let facts = Facts {
-        created_at: Timestamp(at),
-        expires_at: Timestamp(at + 86_400_000),
-        checkout: Some(&checkout),
-        pending,
-        buyer: (!pending).then_some(&email),
-    };
-    changes.add(ProjectId(u128::from(number % 10)), order, &facts);
+    let at = Timestamp(at);
+    changes.note(key, &Event { at, change });
 }
 
 fn resident_mb() -> i64 {

@@ -2,17 +2,17 @@
 //! found that no wallet has. Orders of wallets with unfolded events are passed over: a fold that was
 //! interrupted may have come to their wallets and not to the sets, and will be done again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{
-    id::{OrderId, WalletKey},
-    wallet::Wallet,
+    id::{OrderId, OrderSerial, WalletKey},
+    wallet::{Order, OrderStatus, Wallet},
 };
 
 use crate::{
     contract::Error,
     fold::{
-        orders::{buyer_key, buyer_wallet, checkout_key, facts, order_bytes, place_key},
+        orders::{buyer_key, buyer_wallet, checkout_key, order_bytes, place_key},
         store::{Store, damaged},
     },
 };
@@ -27,42 +27,49 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Looks for all orders of a wallet; how many there are.
-    pub(super) fn add(&mut self, store: &Store, wallet: &Wallet) -> Result<u64, Error> {
+    /// Looks for all orders of a wallet, also the archived ones; how many there are.
+    pub(super) fn add(
+        &mut self,
+        store: &Store,
+        wallet: &Wallet,
+        archived: &BTreeMap<OrderSerial, Order>,
+    ) -> Result<u64, Error> {
         let sets = &store.orders;
         let (project, key) = (wallet.project, wallet.key);
         let mut orders = 0_u64;
         let mut buyers = BTreeSet::new();
-        for (serial, _) in wallet.orders() {
+        let pending = |serial: &OrderSerial| wallet.order(*serial).is_some();
+        let settled = archived.iter().filter(|(serial, _)| !pending(serial));
+        let settled = settled.map(|(&serial, order)| (serial, order));
+        for (serial, order) in wallet.orders().chain(settled) {
             let wrong = |what: &str| damaged(format!("{key:?}: {serial:?} {what}"));
-            let Some(facts) = facts(wallet, serial) else {
-                continue;
-            };
             orders = orders.saturating_add(1);
-            let listed = place_key(project, facts.created_at, serial);
+            let listed = place_key(project, order.created_at, serial);
             if sets.placed.get(&listed)? != Some(key.0) {
                 return Err(wrong("is not in its project's list"));
             }
-            if let Some(checkout) = facts.checkout {
-                let order = OrderId {
+            if let Some(checkout) = &order.checkout {
+                let id = OrderId {
                     serial,
                     wallet: key,
                 };
                 let found = sets.checkouts.get(&checkout_key(project, checkout))?;
-                if found != Some(order_bytes(order)) {
+                if found != Some(order_bytes(id)) {
                     return Err(wrong("is not found by its checkout"));
                 }
                 self.checkouts = self.checkouts.saturating_add(1);
             }
-            let due = place_key(project, facts.expires_at, serial);
-            if sets.due.get(&due)? != facts.pending.then_some(key.0) {
-                return Err(wrong(match facts.pending {
+            let due = place_key(project, order.expires_at, serial);
+            let pending = order.status() == OrderStatus::Pending;
+            if sets.due.get(&due)? != pending.then_some(key.0) {
+                return Err(wrong(match pending {
                     true => "is pending and not among those that fall due",
                     false => "is not pending and among those that fall due",
                 }));
             }
-            self.due = self.due.saturating_add(facts.pending.into());
-            if let Some(email) = facts.buyer {
+            self.due = self.due.saturating_add(pending.into());
+            let paid = order.paid_at.is_some();
+            if let Some(email) = order.email.as_ref().filter(|_| paid) {
                 let buyer = buyer_key(project, email, key);
                 if sets.buyers.get(&buyer)?.is_none() {
                     return Err(wrong("is paid, and its buyer is not found"));

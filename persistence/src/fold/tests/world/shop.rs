@@ -1,16 +1,20 @@
 //! Wallets that buy, and notes; and every question about them, answered by looking at everything.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use domain::{
     Timestamp,
     catalog::Interval,
+    history::Record,
     id::{OrderId, OrderSerial, PriceId, ProductId, ProjectId, WalletKey},
     terms::Terms,
     text::{CheckoutId, Email},
     wallet::{
-        Change, Order, OrderKind, OrderStatus, Reversal,
-        event::{OrderPaid, OrderPlaced},
+        ArchivedOrder, Change, Order, OrderKind, OrderStatus, Reversal,
+        event::{OrderClosed, OrderPaid, OrderPlaced},
     },
 };
 
@@ -43,7 +47,7 @@ fn checkout(serial: u64) -> CheckoutId {
     CheckoutId::new(format!("cs_{serial}")).unwrap()
 }
 
-fn terms() -> Terms {
+pub(in super::super) fn terms() -> Terms {
     Terms {
         price: PriceId(1),
         product: ProductId(1),
@@ -51,7 +55,7 @@ fn terms() -> Terms {
         credits: 5,
         expire_after_days: None,
         rollover: false,
-        features: std::collections::BTreeSet::new(),
+        features: BTreeSet::new(),
         interval: Interval::OneTime,
         label: None,
         amount_cents: 100,
@@ -77,15 +81,30 @@ impl World {
         let wallet = &self.wallets[&key].0;
         let orders: Vec<_> = wallet
             .orders()
-            .map(|(serial, order)| (serial, order.status(), order.paid_at.is_some()))
+            .map(|(order, state)| {
+                (
+                    order,
+                    state.status(),
+                    state.paid_at.is_some(),
+                    state.clone(),
+                )
+            })
             .collect();
         let number = self.rng.next();
         let chosen = orders.get(self.rng.below(orders.len().max(1) as u64) as usize);
-        let change = match (self.rng.below(6), chosen) {
-            (0..=2, Some(&(order, _, false))) => {
-                let email = number.is_multiple_of(2).then(|| email(number >> 8));
+        let project = wallet.project;
+        let closed = |order, state: &Order| OrderClosed {
+            order,
+            project,
+            expires_at: state.expires_at,
+        };
+        let change = match (self.rng.below(9), chosen) {
+            (0..=2, Some(&(order, _, false, ref state))) => {
+                let told = number.is_multiple_of(2).then(|| email(number >> 8));
                 Change::OrderPaid(Box::new(OrderPaid {
                     order,
+                    project,
+                    expires_at: state.expires_at,
                     amount_cents: 100,
                     credits: 5 * (number >> 60 & 1) as i64,
                     credits_expire_at: None,
@@ -93,12 +112,22 @@ impl World {
                     invoice: None,
                     subscription: None,
                     customer: None,
-                    email,
+                    email: told.or(state.email.clone()),
                 }))
             }
-            (3, Some(&(order, OrderStatus::Pending, _))) => Change::OrderFailed { order },
-            (4, Some(&(order, OrderStatus::Pending, _))) => Change::OrderExpired { order },
-            (5, Some(&(order, _, true))) => Change::OrderReversed {
+            (3, Some(&(order, OrderStatus::Pending, _, ref state))) => {
+                Change::OrderFailed(closed(order, state))
+            }
+            (4, Some(&(order, OrderStatus::Pending, _, ref state))) => {
+                Change::OrderExpired(closed(order, state))
+            }
+            (6..=7, Some(&(order, status, ..))) if status != OrderStatus::Pending => {
+                Change::OrderArchived { order }
+            }
+            (8, _) if let Some(archived) = self.archived(key, number) => {
+                Change::OrderRecalled(Box::new(archived))
+            }
+            (5, Some(&(order, _, true, _))) => Change::OrderReversed {
                 order,
                 reversal: Reversal {
                     refunded_cents: 1,
@@ -106,12 +135,25 @@ impl World {
                 },
                 credits: 0,
             },
-            _ => self.placement(number),
+            _ => self.placement(project, number),
         };
         self.push(key, change);
     }
 
-    fn placement(&mut self, number: u64) -> Change {
+    /// Some archived order, as it was archived last.
+    fn archived(&self, key: WalletKey, number: u64) -> Option<ArchivedOrder> {
+        let (wallet, records) = &self.wallets[&key];
+        let archived = records.iter().filter_map(Record::order);
+        let latest: BTreeMap<_, _> = archived.map(|order| (order.serial, order)).collect();
+        let away = latest
+            .values()
+            .filter(|order| wallet.order(order.serial).is_none());
+        let away: Vec<_> = away.collect();
+        away.get((number >> 3) as usize % away.len().max(1))
+            .map(|order| (**order).clone())
+    }
+
+    fn placement(&mut self, project: ProjectId, number: u64) -> Change {
         self.serial += 1;
         let renewal = number.is_multiple_of(4);
         let kind = if renewal {
@@ -123,6 +165,7 @@ impl World {
         let serial = u128::from(self.serial) | u128::from(self.rng.next()) << 64;
         Change::OrderPlaced(Box::new(OrderPlaced {
             order: OrderSerial(serial),
+            project,
             kind,
             terms: terms(),
             checkout: (!renewal).then(|| checkout(self.serial)),
@@ -131,13 +174,21 @@ impl World {
         }))
     }
 
+    /// Also those that are archived.
+    pub(super) fn all_orders(&self) -> BTreeMap<OrderId, (ProjectId, &Order)> {
+        let all = self.wallets.iter().flat_map(|(&wallet, (state, records))| {
+            let archived = records.iter().filter_map(Record::order);
+            let archived = archived.map(|archived| (archived.serial, &archived.order));
+            let orders = archived.chain(state.orders());
+            orders.map(move |(serial, order)| (OrderId { serial, wallet }, (state.project, order)))
+        });
+        all.collect()
+    }
+
     fn orders(&self, project: ProjectId) -> impl Iterator<Item = (OrderId, &Order)> {
-        let wallets = self.wallets.iter().map(|(key, (wallet, _))| (key, wallet));
-        let wallets = wallets.filter(move |(_, wallet)| wallet.project == project);
-        wallets.flat_map(|(&wallet, state)| {
-            let orders = state.orders();
-            orders.map(move |(serial, order)| (OrderId { serial, wallet }, order))
-        })
+        let all = self.all_orders().into_iter();
+        let own = all.filter(move |(_, (of, _))| *of == project);
+        own.map(|(id, (_, order))| (id, order))
     }
 
     /// With `over` as what was recovered and is not folded.
@@ -178,10 +229,11 @@ impl World {
             }
             for email in (0..3).map(email) {
                 let same = |other: &Email| other.as_str().eq_ignore_ascii_case(email.as_str());
-                let wallets = self.wallets.iter().filter(|(_, (wallet, _))| {
-                    wallet.project == project && wallet.paid_emails().any(same)
+                let paid = self.orders(project).filter(|(_, order)| {
+                    order.paid_at.is_some() && order.email.as_ref().is_some_and(same)
                 });
-                let buyers: Vec<_> = wallets.map(|(key, _)| *key).collect();
+                let buyers: BTreeSet<_> = paid.map(|(id, _)| id.wallet).collect();
+                let buyers: Vec<_> = buyers.into_iter().collect();
                 let found = folded.buyers(over, project, &email, usize::MAX).unwrap();
                 assert_eq!(found, buyers);
                 let first = folded.buyers(over, project, &email, 1).unwrap();
