@@ -113,6 +113,8 @@ pub struct Limits {
     pub invalid_codes_per_hour: u32,
     /// Client addresses remembered by all limits together.
     pub tracked_clients: usize,
+    /// Holds of one wallet that may be open at once.
+    pub open_holds: usize,
 }
 
 /// Where figures are shown.
@@ -269,6 +271,10 @@ impl Config {
             (
                 self.limits.tracked_clients >= 1000,
                 "limits.tracked_clients is at least 1000",
+            ),
+            (
+                (1..=10_000).contains(&self.limits.open_holds),
+                "limits.open_holds is 1 to 10000",
             ),
             (
                 (1..=1_048_576).contains(&self.journal.cache_mb),

@@ -76,6 +76,8 @@ pub struct NewHold {
     pub key: IdempotencyKey,
     /// The caller's note.
     pub meta: Option<Meta>,
+    /// Holds of the wallet that may be open at once, this one included.
+    pub most_open: usize,
 }
 
 /// Cheap to clone; talks to the wallets.

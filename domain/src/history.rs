@@ -9,13 +9,13 @@ use siphasher::sip::SipHasher13;
 use crate::{
     amount::Amount,
     id::{HoldId, OrderSerial, ProductId, WalletKey},
-    text::{IdempotencyKey, Meta},
+    text::{IdempotencyKey, Meta, SubscriptionId},
     time::Timestamp,
-    wallet::Change,
+    wallet::{ArchivedOrder, Change},
 };
 
 /// Why a balance changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// A paid order.
@@ -93,6 +93,10 @@ pub enum Fact {
     HoldPlaced(HoldFacts, IdempotencyKey),
     /// A hold was closed; settling more than nothing also wrote a ledger entry.
     HoldClosed(HoldFacts, Option<Entry>),
+    /// An order was settled, or changed after that. No ledger entry: its credits have their own.
+    Order(Box<ArchivedOrder>),
+    /// A subscription is over.
+    SubscriptionOver(SubscriptionId),
 }
 
 /// One line of a wallet's history.
@@ -106,7 +110,8 @@ pub struct Record {
     pub fact: Fact,
 }
 
-/// What a record can be found by. A key is scoped by wallet and operation.
+/// What a record can be found by. A key is scoped by wallet and operation. Of several records that a
+/// look-up finds, the one with the largest number counts: an order may be archived more than once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookup<'a> {
     /// A grant's key.
@@ -117,6 +122,10 @@ pub enum Lookup<'a> {
     Hold(&'a str),
     /// The closing of a hold, by the hold's serial.
     HoldClosed(u128),
+    /// A settled order, by its serial.
+    Order(OrderSerial),
+    /// The end of a subscription, by the provider's name for it.
+    Subscription(&'a str),
 }
 
 impl<'a> Lookup<'a> {
@@ -130,6 +139,10 @@ impl<'a> Lookup<'a> {
             Change::HoldSettled { hold, .. }
             | Change::HoldReleased { hold }
             | Change::HoldExpired { hold } => Some(Lookup::HoldClosed(hold.serial)),
+            Change::OrderArchived { order } => Some(Lookup::Order(*order)),
+            Change::SubscriptionGone { subscription } => {
+                Some(Lookup::Subscription(subscription.as_str()))
+            }
             _ => None,
         }
     }
@@ -146,6 +159,11 @@ impl<'a> Lookup<'a> {
                 hasher.write(&[4]);
                 hasher.write(&serial.to_be_bytes());
             }
+            Self::Order(OrderSerial(serial)) => {
+                hasher.write(&[5]);
+                hasher.write(&serial.to_be_bytes());
+            }
+            Self::Subscription(id) => write_text(&mut hasher, 6, id),
         }
         hasher.finish()
     }
@@ -157,12 +175,24 @@ fn write_text(hasher: &mut SipHasher13, tag: u8, text: &str) {
 }
 
 impl Record {
+    /// The settled order in it, if it is one.
+    #[must_use]
+    pub fn order(&self) -> Option<&ArchivedOrder> {
+        match &self.fact {
+            Fact::Order(archived) => Some(archived),
+            _ => None,
+        }
+    }
+
     /// The ledger entry in it, if it changed a balance.
     #[must_use]
     pub const fn entry(&self) -> Option<&Entry> {
         match &self.fact {
             Fact::Entry(entry) | Fact::HoldClosed(_, Some(entry)) => Some(entry),
-            Fact::HoldPlaced(..) | Fact::HoldClosed(_, None) => None,
+            Fact::HoldPlaced(..)
+            | Fact::HoldClosed(_, None)
+            | Fact::Order(_)
+            | Fact::SubscriptionOver(_) => None,
         }
     }
 
@@ -171,7 +201,10 @@ impl Record {
     pub fn into_entry(self) -> Option<Entry> {
         match self.fact {
             Fact::Entry(entry) | Fact::HoldClosed(_, Some(entry)) => Some(entry),
-            Fact::HoldPlaced(..) | Fact::HoldClosed(_, None) => None,
+            Fact::HoldPlaced(..)
+            | Fact::HoldClosed(_, None)
+            | Fact::Order(_)
+            | Fact::SubscriptionOver(_) => None,
         }
     }
 
@@ -189,6 +222,8 @@ impl Record {
             }
             Fact::HoldPlaced(_, key) => Some(Lookup::Hold(key.as_str())),
             Fact::HoldClosed(hold, _) => Some(Lookup::HoldClosed(hold.id.serial)),
+            Fact::Order(archived) => Some(Lookup::Order(archived.serial)),
+            Fact::SubscriptionOver(id) => Some(Lookup::Subscription(id.as_str())),
         }
     }
 }
@@ -205,15 +240,19 @@ mod tests {
             Lookup::Deduct("k").hash(&wallet),
             Lookup::Hold("k").hash(&wallet),
             Lookup::HoldClosed(1).hash(&wallet),
+            Lookup::Order(OrderSerial(1)).hash(&wallet),
+            Lookup::Subscription("k").hash(&wallet),
         ];
         assert_eq!(hashes, HASHES);
         assert_ne!(Lookup::Grant("k").hash(&WalletKey([8; 16])), hashes[0]);
     }
 
-    const HASHES: [u64; 4] = [
+    const HASHES: [u64; 6] = [
         13_166_221_790_992_535_160,
         5_297_537_699_495_482_413,
         9_355_182_800_606_203_476,
         3_061_543_347_083_628_595,
+        7_186_787_623_010_498_624,
+        2_146_497_166_647_068_050,
     ];
 }

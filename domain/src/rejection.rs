@@ -31,6 +31,13 @@ pub enum Rejection {
     /// The wallet has [`crate::wallet::place_order::MAX_PENDING`] pending orders.
     #[error("Too many orders of this wallet are pending.")]
     TooManyPending,
+    /// The wallet has as many open holds as it may.
+    #[error("Too many holds of this wallet are open.")]
+    TooManyHolds,
+    /// The wallet has [`crate::wallet::credit::MAX_LOTS`] lots of the product, and a manual grant
+    /// would be one more.
+    #[error("This wallet has too many grants of this product that expire at different times.")]
+    TooManyLots,
     /// The wallet has completed no purchase: the provider does not know its owner.
     #[error("This wallet has no completed purchase.")]
     NoPurchase,

@@ -144,20 +144,6 @@ impl Append {
         Ok(self.bytes.get(start..).unwrap_or_default())
     }
 
-    /// The entries of all wallets' events in it, in order.
-    pub fn entries(&self) -> impl Iterator<Item = &[u8]> {
-        let mut rest = self.bytes.as_slice();
-        std::iter::from_fn(move || {
-            loop {
-                let (item, after) = item::split(rest).ok()?;
-                rest = after;
-                if let Item::Wallet(_, entry) = item {
-                    return Some(entry);
-                }
-            }
-        })
-    }
-
     fn added(&mut self) -> Result<(), Error> {
         self.events = self.events.saturating_add(1);
         if self.bytes.len() > Self::MAX_BYTES {

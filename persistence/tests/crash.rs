@@ -163,11 +163,25 @@ fn sell_until_failure(doomed: &Doomed) -> u128 {
         }
         let at = i64::try_from(order).unwrap();
         version += 1;
-        events.push(shop::placed(1, version, at, order, OrderKind::Checkout));
+        events.push(shop::placed(
+            1,
+            version,
+            at,
+            order,
+            OrderKind::Checkout,
+            PROJECT,
+        ));
         if order % 2 == 0 {
             version += 1;
             let address = format!("{order}@mail.example");
-            events.push(shop::paid(1, version, at, order, Some(&address)));
+            events.push(shop::paid(
+                1,
+                version,
+                at,
+                order,
+                (PROJECT, at),
+                Some(&address),
+            ));
         }
         events.push(shop::note("last", Some(&order.to_string())));
         let (done, heard) = waiter();

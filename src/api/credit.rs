@@ -75,7 +75,7 @@ pub(super) struct Credited {
     security(("secret" = [])),
     extensions(("x-errors" = json!([
         "conflicting_wallet", "wallet_not_found", "product_not_found", "idempotency_key_reused",
-        "balance_limit"
+        "balance_limit", "too_many_lots"
     ]))),
 )]
 pub(super) async fn credit(

@@ -119,6 +119,11 @@ codes! {
         "This project has no payment provider.";
     /// A grant past 2^53 - 1 credits.
     BalanceLimit = CONFLICT "balance_limit" "The balance would pass 9007199254740991 credits.";
+    /// As many open holds as a wallet may have.
+    TooManyHolds = CONFLICT "too_many_holds" "Too many holds of this wallet are open.";
+    /// As many lots of the product as manual grants may make.
+    TooManyLots = CONFLICT "too_many_lots"
+        "This wallet has too many grants of this product that expire at different times.";
     /// Too many requests.
     RateLimited = TOO_MANY_REQUESTS "rate_limited" "Too many requests. Slow down.";
     /// Too many recovery codes that opened nothing.
@@ -320,6 +325,8 @@ impl Error {
                 )
             }
             Rejection::BalanceLimit => Self::new(Code::BalanceLimit),
+            Rejection::TooManyHolds => Self::new(Code::TooManyHolds),
+            Rejection::TooManyLots => Self::new(Code::TooManyLots),
             Rejection::Insufficient {
                 product,
                 balance,
@@ -476,6 +483,8 @@ mod tests {
             (409, "no_purchase"),
             (409, "provider_not_configured"),
             (409, "balance_limit"),
+            (409, "too_many_holds"),
+            (409, "too_many_lots"),
             (429, "rate_limited"),
             (429, "too_many_invalid_codes"),
             (429, "wallet_creation_limit"),

@@ -92,7 +92,7 @@ pub(super) struct ExternalRequest<'a> {
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
         "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
-        "insufficient_credits", "too_many_invalid_codes"
+        "too_many_holds", "insufficient_credits", "too_many_invalid_codes"
     ]))),
 )]
 pub(super) async fn place_hold(
@@ -103,7 +103,7 @@ pub(super) async fn place_hold(
     body: Body,
 ) -> Result<Response, Error> {
     let request: Request<'_> = body.parse()?;
-    let hold = new_hold(&request, &header, &key)?;
+    let hold = new_hold(&app, &request, &header, &key)?;
     let answer = app
         .handle
         .place_hold(&key.scope, code.address()?, hold)
@@ -126,7 +126,7 @@ pub(super) async fn place_hold(
     security(("secret" = [])),
     extensions(("x-errors" = json!([
         "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
-        "insufficient_credits"
+        "too_many_holds", "insufficient_credits"
     ]))),
 )]
 pub(super) async fn place_external_hold(
@@ -152,7 +152,7 @@ pub(super) async fn place_external_hold(
         expires_in_seconds,
         meta,
     };
-    let hold = new_hold(&request, &header, &key)?;
+    let hold = new_hold(&app, &request, &header, &key)?;
     let answer = app
         .handle
         .place_hold(&key.scope, &Address::External(user), hold)
@@ -161,6 +161,7 @@ pub(super) async fn place_external_hold(
 }
 
 fn new_hold(
+    app: &App,
     request: &Request<'_>,
     header: &KeyHeader,
     project: &ProjectCatalog,
@@ -178,6 +179,7 @@ fn new_hold(
         expires_in_seconds,
         key,
         meta,
+        most_open: app.limits.settings().open_holds,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use domain::wallet::hold::OPEN_HOLDS;
 use ipnet::IpNet;
 
 use super::Rate;
@@ -18,6 +19,8 @@ pub struct Settings {
     pub invalid_codes_per_hour: u32,
     /// Clients remembered by all limits together; beyond, the least active ones are forgotten.
     pub tracked_clients: usize,
+    /// Holds of one wallet that may be open at once.
+    pub open_holds: usize,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
 }
@@ -29,6 +32,7 @@ impl Default for Settings {
             secret: None,
             invalid_codes_per_hour: 20,
             tracked_clients: 100_000,
+            open_holds: OPEN_HOLDS,
             trusted_proxies: Vec::new(),
         }
     }
@@ -45,6 +49,7 @@ impl From<&Config> for Settings {
                 .map(|(burst, per_second)| Rate::new(burst, per_second)),
             invalid_codes_per_hour: limits.invalid_codes_per_hour,
             tracked_clients: limits.tracked_clients,
+            open_holds: limits.open_holds,
             trusted_proxies: config.trusted_proxies.clone(),
         }
     }

@@ -27,6 +27,7 @@ impl Handle {
             expires_in_seconds,
             key,
             meta,
+            most_open,
         } = hold;
         let place = PlaceHold {
             id: HoldId {
@@ -40,6 +41,7 @@ impl Handle {
                 .plus_seconds(i64::from(expires_in_seconds)),
             key,
             meta,
+            most_open,
         };
         self.ask(scope, (wallet, caller), place).await
     }

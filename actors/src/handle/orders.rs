@@ -244,7 +244,7 @@ impl Handle {
         let mut codes = Vec::new();
         for wallet in wallets.map_err(|error| unreadable(&error))? {
             let place = (wallet, Caller::Order(scope.project));
-            let sealed = match self.ask(scope, place, PaidBy(email.clone())).await {
+            let sealed = match self.ask(scope, place, PaidBy).await {
                 Err(Error::Rejected(Rejection::WalletNotFound)) => None,
                 answer => answer?,
             };

@@ -1,10 +1,6 @@
 //! What has to be known before a buyer is sent to the provider.
 
-use domain::{
-    terms::Terms,
-    text::{CustomerId, Email},
-    wallet::Owner,
-};
+use domain::{terms::Terms, text::CustomerId, wallet::Owner};
 
 use super::{Turn, Verb};
 use crate::answer::Error;
@@ -34,22 +30,17 @@ impl Verb for PortalCustomer {
     }
 }
 
-/// The encrypted code of an anonymous wallet, if it has a paid order of this address. Addresses are
-/// compared without regard to case: nobody means another mailbox by it.
-pub(crate) struct PaidBy(pub(crate) Email);
+/// The encrypted code of a wallet that was found by the address under which somebody paid for it, if it
+/// is opened by one.
+pub(crate) struct PaidBy;
 
 impl Verb for PaidBy {
     type Answer = Option<Box<[u8]>>;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Option<Box<[u8]>>, Error> {
-        let wallet = turn.wallet()?;
-        let wanted = self.0.as_str().to_lowercase();
-        let paid = wallet
-            .paid_emails()
-            .any(|known| known.as_str().to_lowercase() == wanted);
-        Ok(match &wallet.owner {
-            Owner::Code { sealed, .. } if paid => Some(sealed.clone()),
-            Owner::Code { .. } | Owner::External(_) | Owner::Order => None,
+        Ok(match &turn.wallet()?.owner {
+            Owner::Code { sealed, .. } => Some(sealed.clone()),
+            Owner::External(_) | Owner::Order => None,
         })
     }
 }

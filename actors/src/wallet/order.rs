@@ -3,6 +3,7 @@
 
 use domain::{
     Rejection,
+    history::{Lookup, Record},
     id::{OrderSerial, WalletId},
     wallet::{Order, Owner},
 };
@@ -28,7 +29,14 @@ impl Verb for FindOrder {
 
     fn run(self, turn: &mut Turn<'_>) -> Result<OrderParts, Error> {
         let wallet = turn.wallet()?;
-        let order = wallet.order(self.0).ok_or(Rejection::OrderNotFound)?;
+        let archived = match wallet.order(self.0) {
+            Some(_) => None,
+            None => turn.prior(Lookup::Order(self.0))?,
+        };
+        let archived = archived.as_ref().and_then(Record::order);
+        let archived = archived.map(|archived| &archived.order);
+        let order = wallet.order(self.0).or(archived);
+        let order = order.ok_or(Rejection::OrderNotFound)?;
         Ok(OrderParts {
             wallet: wallet.id,
             owner: wallet.owner.clone(),

@@ -3,7 +3,8 @@
 
 use domain::{
     Rejection,
-    wallet::{Change, Created, Event, Wallet, purchase::Purchase},
+    history::{Lookup, Record},
+    wallet::{Archived, Change, Created, Event, Wallet, purchase::Purchase},
 };
 
 use super::{Turn, Verb};
@@ -29,7 +30,17 @@ impl Verb for Report {
 
     fn run(self, turn: &mut Turn<'_>) -> Result<bool, Error> {
         let events = match turn.wallet() {
-            Ok(wallet) => wallet.purchase(self.purchase, turn.now())?,
+            Ok(wallet) => {
+                let order = self.purchase.order().map(Lookup::Order);
+                let order = order.map(|order| turn.prior(order)).transpose()?.flatten();
+                let over = self.purchase.subscription();
+                let over = over.map(|over| turn.prior(Lookup::Subscription(over.as_str())));
+                let archived = Archived {
+                    order: order.as_ref().and_then(Record::order),
+                    subscription_over: over.transpose()?.flatten().is_some(),
+                };
+                wallet.purchase(self.purchase, archived, turn.now())?
+            }
             Err(_) => self.begin(turn)?,
         };
         let changed = !events.is_empty();
@@ -46,7 +57,7 @@ impl Report {
         let created = self.created.ok_or(Rejection::OrderNotFound)?;
         let now = turn.now();
         let wallet = Wallet::born(self.key, now, created.clone());
-        let mut events = wallet.purchase(self.purchase, now)?;
+        let mut events = wallet.purchase(self.purchase, Archived::default(), now)?;
         if !events.is_empty() {
             let change = Change::Created(Box::new(created));
             events.insert(0, Event { at: now, change });

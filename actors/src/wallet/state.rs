@@ -176,7 +176,7 @@ impl WalletState {
     }
 
     /// Applies events that survive together or not at all, and keeps them for the log as one append.
-    /// Nothing is changed where they do not fit one.
+    /// Nothing is logged where they do not fit one.
     pub(super) fn log_together(&mut self, events: Vec<Event>) -> Result<(), Error> {
         // What the clock owed is on its own.
         self.hand_over(None);
@@ -184,14 +184,17 @@ impl WalletState {
             return Err(Error::Unavailable);
         }
         self.admit()?;
-        let (mut wallet, mut append) = (self.wallet.clone(), Append::default());
         for event in events {
-            log(&mut append, &self.key, &mut wallet, event)?;
-        }
-        self.wallet = wallet;
-        self.pending = append;
-        for entry in self.pending.entries() {
-            self.recent.push(entry);
+            let logged = log(&mut self.pending, &self.key, &mut self.wallet, event);
+            match logged {
+                Ok(entry) => self.recent.push(entry),
+                // Memory has some of them, the log none: it is reloaded from the books.
+                Err(error) => {
+                    self.pending = Append::default();
+                    self.diverged = true;
+                    return Err(error);
+                }
+            }
         }
         Ok(())
     }

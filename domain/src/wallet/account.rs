@@ -1,42 +1,18 @@
-//! One product's credits in a wallet: lots in the order in which they are burnt.
-
-use std::collections::BTreeSet;
+//! One product's credits in a wallet: lots in the order in which they are burnt. No step looks at
+//! lots that it does not touch.
 
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
-use super::apply::Corrupt;
+use super::{
+    apply::Corrupt,
+    lots::{CycleTag, Lot, Lots},
+};
 use crate::{
     amount::MAX_CREDITS,
     history::Reason,
     id::{OrderSerial, ProductId},
     time::{Period, Timestamp},
 };
-
-/// Credits that came together and expire together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lot {
-    /// Unique in its account; a higher number is younger.
-    pub number: u64,
-    /// Where the credits came from: `Purchase`, `Manual` or `FreeGrant`.
-    pub source: Reason,
-    /// Credits not yet spent, the held ones included.
-    pub left: i64,
-    /// Credits that open holds pin.
-    pub held: i64,
-    /// When the rest expires; [`Timestamp::NEVER`] if it does not.
-    pub expires_at: Timestamp,
-    /// The order that bought them.
-    pub order: Option<OrderSerial>,
-}
-
-impl Lot {
-    /// Credits that are neither spent nor held.
-    #[must_use]
-    pub const fn free(&self) -> i64 {
-        self.left.saturating_sub(self.held)
-    }
-}
 
 /// The last period in which a free grant was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +34,13 @@ pub struct NextExpiry {
     pub at: Timestamp,
 }
 
+/// Which order brought a lot, and which cycle it ends with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bought {
+    pub(super) order: OrderSerial,
+    pub(super) cycle: Option<CycleTag>,
+}
+
 /// A product's balance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
@@ -69,8 +52,7 @@ pub struct Account {
     pub held: i64,
     /// The last free grant.
     pub free: Option<FreeMark>,
-    /// Soonest to expire first, then oldest first; no empty lots. The usual one lies in place.
-    lots: SmallVec<[Lot; 1]>,
+    lots: Lots,
     next_lot: u64,
 }
 
@@ -81,7 +63,7 @@ impl Account {
             balance: 0,
             held: 0,
             free: None,
-            lots: SmallVec::new_const(),
+            lots: Lots::new(),
             next_lot: 0,
         }
     }
@@ -98,79 +80,70 @@ impl Account {
         MAX_CREDITS.saturating_sub(self.balance)
     }
 
-    /// Lots in burn order.
+    /// Lots in burn order. Looks at each of them.
     #[must_use]
-    pub fn lots(&self) -> &[Lot] {
-        &self.lots
+    pub fn lots(&self) -> Vec<&Lot> {
+        self.lots.in_burn_order()
+    }
+
+    /// How many lots there are.
+    #[must_use]
+    pub fn lot_count(&self) -> usize {
+        self.lots.len()
     }
 
     /// The free credits with the soonest expiry, all lots of that instant together.
     #[must_use]
     pub fn next_expiry(&self) -> Option<NextExpiry> {
-        let mut free = self.lots.iter().filter(|lot| lot.free() > 0);
-        let first = free
-            .next()
-            .filter(|lot| lot.expires_at != Timestamp::NEVER)?;
-        let same = free.take_while(|lot| lot.expires_at == first.expires_at);
-        let amount = same.fold(first.free(), |sum, lot| sum.saturating_add(lot.free()));
-        Some(NextExpiry {
-            amount,
-            at: first.expires_at,
-        })
+        let (_, _, at) = self.first_expiring()?;
+        let amount = self.lots.free_until(at);
+        Some(NextExpiry { amount, at })
     }
 
     /// The first lot to lose free credits to the clock: its number, how many, when.
     pub(super) fn first_expiring(&self) -> Option<(u64, i64, Timestamp)> {
-        let lot = self.lots.iter().find(|lot| lot.free() > 0)?;
+        let lot = self.lots.first_free()?;
         (lot.expires_at != Timestamp::NEVER).then(|| (lot.number, lot.free(), lot.expires_at))
     }
 
-    /// Adds a lot in its place. Lots that nothing tells apart are kept as one, so that a wallet
-    /// filled by many small grants stays small. The lot's number.
-    pub(super) fn add(
+    /// Lots that lose free credits at this instant or before.
+    pub(super) fn expiring(&self, until: Timestamp) -> impl Iterator<Item = u64> {
+        self.lots.expiring(until)
+    }
+
+    /// Whether credits of this kind would lie in a lot that is there.
+    pub(super) fn has_lot(&self, source: Reason, expires_at: Timestamp) -> bool {
+        self.lots.same(source, expires_at).is_some()
+    }
+
+    /// Adds credits that no order brought. Those of one source and end are one lot, so that a
+    /// wallet filled by many small grants stays small.
+    pub(super) fn grant(
         &mut self,
         source: Reason,
         credits: i64,
         expires_at: Timestamp,
-        order: Option<OrderSerial>,
-    ) -> Result<u64, Corrupt> {
-        let balance = self
-            .balance
-            .checked_add(credits)
-            .filter(|&sum| sum <= MAX_CREDITS);
-        self.balance = balance.ok_or(Corrupt("a grant passes the largest balance"))?;
-        let place = self
-            .lots
-            .partition_point(|lot| lot.expires_at <= expires_at);
-        let before = place
-            .checked_sub(1)
-            .and_then(|index| self.lots.get_mut(index));
-        match before {
-            Some(lot)
-                if lot.expires_at == expires_at
-                    && lot.source == source
-                    && lot.order.is_none()
-                    && order.is_none() =>
-            {
+    ) -> Result<(), Corrupt> {
+        match self.lots.same(source, expires_at) {
+            Some(number) => {
+                self.gain(credits)?;
                 // No overflow: a lot is never larger than the balance, which was just checked.
-                lot.left = lot.left.saturating_add(credits);
-                Ok(lot.number)
+                let grow = |lot: &mut Lot| lot.left = lot.left.saturating_add(credits);
+                self.lots.update(number, grow);
+                Ok(())
             }
-            _ => {
-                let number = self.next_lot;
-                self.next_lot = self.next_lot.saturating_add(1);
-                let lot = Lot {
-                    number,
-                    source,
-                    left: credits,
-                    held: 0,
-                    expires_at,
-                    order,
-                };
-                self.lots.insert(place, lot);
-                Ok(number)
-            }
+            None => self.add(source, credits, expires_at, None).map(drop),
         }
+    }
+
+    /// Adds credits that an order brought, as a lot of their own. The lot's number.
+    pub(super) fn add_bought(
+        &mut self,
+        credits: i64,
+        expires_at: Timestamp,
+        bought: Bought,
+    ) -> Result<u64, Corrupt> {
+        self.add(Reason::Purchase, credits, expires_at, Some(bought))
     }
 
     /// Gives credits back to the lot that they were taken from, or to a new one of the same order
@@ -180,38 +153,75 @@ impl Account {
         lot: Option<u64>,
         credits: i64,
         expires_at: Timestamp,
-        order: OrderSerial,
+        bought: Bought,
     ) -> Result<u64, Corrupt> {
-        let former = lot.and_then(|number| self.lots.iter_mut().find(|lot| lot.number == number));
-        let Some(former) = former else {
-            return self.add(Reason::Purchase, credits, expires_at, Some(order));
+        let Some(number) = lot.filter(|&number| self.lots.get(number).is_some()) else {
+            return self.add_bought(credits, expires_at, bought);
         };
+        self.gain(credits)?;
+        let grow = |lot: &mut Lot| lot.left = lot.left.saturating_add(credits);
+        self.lots.update(number, grow);
+        Ok(number)
+    }
+
+    fn add(
+        &mut self,
+        source: Reason,
+        credits: i64,
+        expires_at: Timestamp,
+        bought: Option<Bought>,
+    ) -> Result<u64, Corrupt> {
+        self.gain(credits)?;
+        let number = self.next_lot;
+        self.next_lot = self.next_lot.saturating_add(1);
+        // What brings nothing leaves nothing.
+        if credits > 0 {
+            self.lots.insert(Lot {
+                number,
+                source,
+                left: credits,
+                held: 0,
+                expires_at,
+                order: bought.map(|bought| bought.order),
+                cycle: bought.and_then(|bought| bought.cycle),
+            });
+        }
+        Ok(number)
+    }
+
+    fn gain(&mut self, credits: i64) -> Result<(), Corrupt> {
         let balance = self.balance.checked_add(credits);
-        let balance = balance.filter(|&sum| sum <= MAX_CREDITS);
-        self.balance = balance.ok_or(Corrupt("what is given back passes the largest balance"))?;
-        former.left = former.left.saturating_add(credits);
-        Ok(former.number)
+        let balance = balance.filter(|&sum| credits >= 0 && sum <= MAX_CREDITS);
+        self.balance = balance.ok_or(Corrupt("a grant passes the largest balance"))?;
+        Ok(())
     }
 
     /// Credits of a lot that are neither spent nor held.
     pub(super) fn free_in(&self, number: u64) -> i64 {
-        let lot = self.lots.iter().find(|lot| lot.number == number);
-        lot.map_or(0, Lot::free)
+        self.lots.get(number).map_or(0, Lot::free)
     }
 
-    /// Where a lot is in burn order.
-    pub(super) fn place_of(&self, number: u64) -> Option<usize> {
-        self.lots.iter().position(|lot| lot.number == number)
-    }
-
-    /// Moves the end of some orders' lots forward to `at`. Held credits go when they come back.
-    pub(super) fn end_lots(&mut self, orders: &BTreeSet<OrderSerial>, at: Timestamp) {
-        for lot in &mut self.lots {
-            if lot.order.is_some_and(|order| orders.contains(&order)) {
-                lot.expires_at = lot.expires_at.min(at);
-            }
+    /// Moves the end of a cycle's lots forward to `at`. Held credits go when they come back.
+    pub(super) fn end_cycle(&mut self, cycle: CycleTag, at: Timestamp) {
+        for number in self.lots.of_cycle(cycle) {
+            let end = |lot: &mut Lot| lot.expires_at = lot.expires_at.min(at);
+            self.lots.update(number, end);
         }
-        self.lots.sort_by_key(|lot| (lot.expires_at, lot.number));
+    }
+
+    /// A copy with no lots but this one and those of a cycle: what a purchase can touch.
+    pub(super) fn sketch(&self, lot: Option<u64>, cycle: Option<CycleTag>) -> Self {
+        let mut numbers = cycle.map_or_else(Vec::new, |cycle| self.lots.of_cycle(cycle));
+        numbers.extend(lot.filter(|number| !numbers.contains(number)));
+        let lots = numbers.iter().filter_map(|&number| self.lots.get(number));
+        Self {
+            product: self.product,
+            balance: self.balance,
+            held: self.held,
+            free: self.free,
+            lots: lots.cloned().collect(),
+            next_lot: self.next_lot,
+        }
     }
 
     /// Takes free credits in burn order.
@@ -220,21 +230,14 @@ impl Account {
             return Err(Corrupt("a deduction passes the spendable balance"));
         }
         let mut rest = credits;
-        for lot in &mut self.lots {
-            if rest == 0 {
-                break;
-            }
-            let taken = lot.free().min(rest);
-            lot.left = lot.left.saturating_sub(taken);
+        while rest > 0 {
+            let (number, taken) = self.next_free(rest)?;
+            let take = |lot: &mut Lot| lot.left = lot.left.saturating_sub(taken);
+            self.lots.update(number, take);
             rest = rest.saturating_sub(taken);
         }
         self.balance = self.balance.saturating_sub(credits);
-        self.drop_empty();
-        if rest == 0 {
-            Ok(())
-        } else {
-            Err(Corrupt("lots do not add up to the balance"))
-        }
+        Ok(())
     }
 
     /// Pins free credits in burn order; the lots and how much of each.
@@ -244,37 +247,42 @@ impl Account {
         }
         let mut rest = credits;
         let mut pins = Vec::new();
-        for lot in &mut self.lots {
-            let pinned = lot.free().min(rest);
-            if pinned > 0 {
-                lot.held = lot.held.saturating_add(pinned);
-                rest = rest.saturating_sub(pinned);
-                pins.push((lot.number, pinned));
-            }
+        while rest > 0 {
+            let (number, pinned) = self.next_free(rest)?;
+            let pin = |lot: &mut Lot| lot.held = lot.held.saturating_add(pinned);
+            self.lots.update(number, pin);
+            pins.push((number, pinned));
+            rest = rest.saturating_sub(pinned);
         }
         self.held = self.held.saturating_add(credits);
-        if rest == 0 {
-            Ok(pins)
-        } else {
-            Err(Corrupt("lots do not add up to the balance"))
-        }
+        Ok(pins)
     }
 
-    /// Gives pinned credits back, after spending up to `spend` of them in burn order. Returns how
-    /// many were spent.
-    pub(super) fn unpin(&mut self, pins: &[(u64, i64)], spend: i64) -> Result<i64, Corrupt> {
+    /// The lot to take up to so many free credits from next, and how many it has of them.
+    fn next_free(&self, most: i64) -> Result<(u64, i64), Corrupt> {
+        let lot = self.lots.first_free();
+        let lot = lot.ok_or(Corrupt("lots do not add up to the balance"))?;
+        Ok((lot.number, lot.free().min(most)))
+    }
+
+    /// Gives pinned credits back, after spending up to `spend` of them in burn order: a cycle that
+    /// ended meanwhile has moved its lots to the front. Returns how many were spent.
+    pub(super) fn unpin(&mut self, mut pins: Vec<(u64, i64)>, spend: i64) -> Result<i64, Corrupt> {
+        let end = |number| self.lots.get(number).map(|lot| lot.expires_at);
+        pins.sort_by_cached_key(|&(number, _)| (end(number), number));
         let mut rest = spend;
-        for &(number, pinned) in pins {
-            let lot = self.lots.iter_mut().find(|lot| lot.number == number);
-            let lot = lot.ok_or(Corrupt("a hold pins a lot that is gone"))?;
+        for (number, pinned) in pins {
             let taken = pinned.min(rest);
-            lot.held = lot.held.saturating_sub(pinned);
-            lot.left = lot.left.saturating_sub(taken);
+            let give_back = |lot: &mut Lot| {
+                lot.held = lot.held.saturating_sub(pinned);
+                lot.left = lot.left.saturating_sub(taken);
+            };
+            let found = self.lots.update(number, give_back);
+            found.ok_or(Corrupt("a hold pins a lot that is gone"))?;
             self.held = self.held.saturating_sub(pinned);
             self.balance = self.balance.saturating_sub(taken);
             rest = rest.saturating_sub(taken);
         }
-        self.drop_empty();
         Ok(spend.saturating_sub(rest))
     }
 
@@ -284,19 +292,11 @@ impl Account {
         number: u64,
         credits: i64,
     ) -> Result<Option<OrderSerial>, Corrupt> {
-        let lot = self.lots.iter_mut().find(|lot| lot.number == number);
-        let lot = lot.filter(|lot| lot.free() >= credits);
-        let lot = lot.ok_or(Corrupt("more is taken than a lot has"))?;
-        let order = lot.order;
-        lot.left = lot.left.saturating_sub(credits);
+        let enough = self.lots.get(number).filter(|lot| lot.free() >= credits);
+        let order = enough.ok_or(Corrupt("more is taken than a lot has"))?.order;
+        let take = |lot: &mut Lot| lot.left = lot.left.saturating_sub(credits);
+        self.lots.update(number, take);
         self.balance = self.balance.saturating_sub(credits);
-        self.drop_empty();
         Ok(order)
-    }
-
-    fn drop_empty(&mut self) {
-        if self.lots.iter().any(|lot| lot.left == 0) {
-            self.lots.retain(|lot| lot.left > 0);
-        }
     }
 }

@@ -1,9 +1,12 @@
-//! The only place that changes a wallet, with `apply_order.rs` for purchases. It trusts the decision behind an event, but checks the
-//! arithmetic: an event that does not fit the state means that the books are damaged.
+//! The only place that changes a wallet, with `apply_order.rs` for purchases. It trusts the decision
+//! behind an event, but checks the arithmetic: an event that does not fit the state means that the
+//! books are damaged.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::{Account, Change, Created, Event, Hold, Wallet, account::FreeMark, order::Stage};
+use super::{
+    Account, Change, Created, Event, Hold, Wallet, account::FreeMark, holds::Holds, order::Stage,
+};
 use crate::{
     history::{Entry, Fact, HoldFacts, HoldStatus, Reason, Record},
     id::{HoldId, ProductId, WalletKey},
@@ -52,7 +55,7 @@ impl Wallet {
             version: 1,
             records: 0,
             accounts: smallvec::SmallVec::new_const(),
-            holds: BTreeMap::new(),
+            holds: Holds::new(),
             features: BTreeSet::new(),
             due_at: Timestamp::NEVER,
             commerce: None,
@@ -160,15 +163,16 @@ impl Wallet {
                     meta,
                 };
                 let facts = held.facts(hold);
-                if self.holds.insert(hold, held).is_some() {
+                if !self.holds.insert(hold, held) {
                     return Err(Corrupt("a hold is placed twice"));
                 }
                 self.due_at = self.due_at.min(expires_at);
                 Ok(Some(Fact::HoldPlaced(facts, key)))
             }
             Change::HoldExtended { hold, expires_at } => {
-                let open = self.holds.get_mut(&hold).ok_or(NOT_OPEN)?;
-                open.expires_at = expires_at;
+                if !self.holds.extend(hold, expires_at) {
+                    return Err(NOT_OPEN);
+                }
                 self.refresh_due();
                 Ok(None)
             }
@@ -199,8 +203,7 @@ impl Wallet {
                 Ok(None)
             }
             Change::SubscriptionGone { subscription } => {
-                self.commerce_mut().gone.insert(subscription);
-                Ok(None)
+                self.subscription_gone(subscription).map(Some)
             }
             Change::CycleEnded {
                 subscription,
@@ -211,6 +214,11 @@ impl Wallet {
                 credits,
                 expires_at,
             } => self.tier_raised(&subscription, credits, expires_at),
+            Change::OrderArchived { order } => self.order_archived(order).map(Some),
+            Change::OrderRecalled(recalled) => {
+                self.order_recalled(at, *recalled)?;
+                Ok(None)
+            }
         }
     }
 
@@ -240,7 +248,7 @@ impl Wallet {
         meta: Option<Meta>,
     ) -> Result<Option<Fact>, Corrupt> {
         let end = expires_at.unwrap_or(Timestamp::NEVER);
-        self.account_mut(product).add(reason, credits, end, None)?;
+        self.account_mut(product).grant(reason, credits, end)?;
         self.due_at = self.due_at.min(end);
         Ok(Some(Fact::Entry(Entry {
             expires_at,
@@ -275,14 +283,14 @@ impl Wallet {
         }
         let hold = self.holds.remove(&id).ok_or(NOT_OPEN)?;
         let account = self.account_mut(hold.product);
-        let spent = account.unpin(&hold.pins, settled)?;
-        account.burn(settled.saturating_sub(spent))?;
-        self.refresh_due();
         let facts = HoldFacts {
             status,
             settled,
             ..hold.facts(id)
         };
+        let spent = account.unpin(hold.pins, settled)?;
+        account.burn(settled.saturating_sub(spent))?;
+        self.refresh_due();
         let entry = (settled > 0).then(|| {
             let (key, delta) = (Some(hold.key), settled.saturating_neg());
             self.entry(hold.product, delta, Reason::Deduction, key, hold.meta)
@@ -294,16 +302,21 @@ impl Wallet {
     /// lot emptied by a deduction may leave `due_at` too early: once that instant has passed, the
     /// next event mends it.
     pub(super) fn refresh_due(&mut self) {
+        let commerce = self.commerce.as_deref();
+        if commerce.is_some_and(|commerce| commerce.settled().is_some()) {
+            self.due_at = Timestamp(i64::MIN);
+            return;
+        }
         let lots = self
             .accounts
             .iter()
             .filter_map(Account::first_expiring)
             .map(|(_, _, at)| at);
-        let holds = self.holds.values().map(|hold| hold.expires_at);
+        let hold = self.holds.first_expiring().map(|(at, _)| at);
         let order = self.commerce.as_ref().and_then(|commerce| commerce.due());
         let order = order.map(|(at, _)| at);
         self.due_at = lots
-            .chain(holds)
+            .chain(hold)
             .chain(order)
             .min()
             .unwrap_or(Timestamp::NEVER);

@@ -1,13 +1,13 @@
 //! What purchases change in a wallet. Like `apply.rs` it trusts decisions and checks arithmetic.
 
-use std::collections::BTreeSet;
-
 use super::{
     Wallet,
+    account::Bought,
     apply::Corrupt,
     commerce::Commerce,
     event::{OrderPaid, OrderPlaced},
-    order::{Order, Reversal, Stage},
+    lots::CycleTag,
+    order::{ArchivedOrder, Order, Reversal, Stage},
     subscription::Subscription,
 };
 use crate::{
@@ -55,6 +55,7 @@ impl Wallet {
             credits_end: Timestamp::NEVER,
             stage: Stage::Pending,
             lot: None,
+            cycle: 0,
         };
         if commerce.orders.insert(placed.order, order).is_some() {
             return Err(Corrupt("an order is placed twice"));
@@ -72,6 +73,10 @@ impl Wallet {
         if paid.credits < 0 {
             return Err(Corrupt("a payment takes credits"));
         }
+        let key = self.key;
+        let subscription = paid.subscription.as_ref();
+        let known = subscription.and_then(|id| self.subscription(id));
+        let cycle = known.map_or(0, |known| known.cycles_ended);
         let order = self.order_mut(paid.order)?;
         if order.stage == Stage::Paid {
             return Err(Corrupt("an order is paid twice"));
@@ -79,13 +84,18 @@ impl Wallet {
         order.stage = Stage::Paid;
         order.paid_at = Some(at);
         order.amount_cents = paid.amount_cents;
-        order.email = paid.email.or(order.email.take());
+        order.email = paid.email;
         order.payment = paid.payment;
         order.invoice = paid.invoice;
         order.subscription = paid.subscription;
+        order.cycle = cycle;
         order.granted = paid.credits;
         order.credits_end = paid.credits_expire_at.unwrap_or(Timestamp::NEVER);
         let product = order.terms.fills;
+        let bought = Bought {
+            order: paid.order,
+            cycle: order.cycle_tag(&key),
+        };
         let commerce = self.commerce_mut();
         commerce.customer = paid.customer.or(commerce.customer.take());
         commerce.settle(paid.order);
@@ -94,7 +104,7 @@ impl Wallet {
             return Ok(None);
         }
         let end = paid.credits_expire_at;
-        let (lot, fact) = self.add_bought(product, paid.credits, end, paid.order)?;
+        let (lot, fact) = self.add_bought(product, paid.credits, end, bought)?;
         self.order_mut(paid.order)?.lot = Some(lot);
         Ok(Some(fact))
     }
@@ -120,6 +130,7 @@ impl Wallet {
         reversal: Reversal,
         credits: i64,
     ) -> Result<Option<Fact>, Corrupt> {
+        let key = self.key;
         let commerce = self.commerce_mut();
         let Some(order) = commerce.orders.get_mut(&serial) else {
             commerce.early.insert(serial, reversal);
@@ -138,12 +149,16 @@ impl Wallet {
         }
         order.taken = taken;
         let (product, lot, end) = (order.terms.fills, order.lot, order.credits_end);
+        let bought = Bought {
+            order: serial,
+            cycle: order.cycle_tag(&key),
+        };
         let account = self.account_mut(product);
         if credits < 0 {
             let lot = lot.ok_or(Corrupt("a refund of an order without credits"))?;
             account.take_from(lot, credits.saturating_neg())?;
         } else {
-            let lot = account.give_back(lot, credits, end, serial)?;
+            let lot = account.give_back(lot, credits, end, bought)?;
             self.order_mut(serial)?.lot = Some(lot);
             self.due_at = self.due_at.min(end);
         }
@@ -161,29 +176,92 @@ impl Wallet {
             Some(known) => *known = changed,
             None => all.push(changed),
         }
+        self.refresh_due();
     }
 
-    /// The orders keep the end too: what a dispute gives back later is no younger than its cycle.
+    pub(super) fn subscription_gone(&mut self, id: SubscriptionId) -> Result<Fact, Corrupt> {
+        if self.subscription(&id).is_some_and(Subscription::is_current) {
+            return Err(Corrupt("a subscription that is not over leaves"));
+        }
+        self.commerce_mut().subscriptions.retain(|s| s.id != id);
+        self.refresh_due();
+        Ok(Fact::SubscriptionOver(id))
+    }
+
+    pub(super) fn order_archived(&mut self, serial: OrderSerial) -> Result<Fact, Corrupt> {
+        let commerce = self.commerce.as_mut().ok_or(NO_ORDER)?;
+        let order = commerce.orders.remove(&serial).ok_or(NO_ORDER)?;
+        if order.stage == Stage::Pending {
+            return Err(Corrupt("a pending order is archived"));
+        }
+        if order.unlocks() {
+            for feature in &order.terms.features {
+                let count = commerce.unlocked.entry(feature.clone()).or_insert(0);
+                *count = count.saturating_add(1);
+            }
+        }
+        self.refresh_due();
+        Ok(Fact::Order(Box::new(ArchivedOrder { serial, order })))
+    }
+
+    /// What is given back to it is no younger than its cycle, which may have ended meanwhile: that
+    /// of a subscription that the wallet does not have any more has.
+    pub(super) fn order_recalled(
+        &mut self,
+        at: Timestamp,
+        recalled: ArchivedOrder,
+    ) -> Result<(), Corrupt> {
+        let ArchivedOrder { serial, mut order } = recalled;
+        if let Some(id) = order
+            .subscription
+            .as_ref()
+            .filter(|_| !order.terms.rollover)
+        {
+            let ended = match self.subscription(id) {
+                Some(known) => known
+                    .cycle_ended_at
+                    .filter(|_| known.cycles_ended > order.cycle),
+                None => Some(at),
+            };
+            order.credits_end = order.credits_end.min(ended.unwrap_or(Timestamp::NEVER));
+        }
+        let commerce = self.commerce.as_mut().ok_or(NO_ORDER)?;
+        if order.unlocks() {
+            for feature in &order.terms.features {
+                let count = commerce.unlocked.get_mut(feature);
+                let count = count.ok_or(Corrupt("a feature is locked that was not unlocked"))?;
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    commerce.unlocked.remove(feature);
+                }
+            }
+        }
+        if order.stage == Stage::Pending || commerce.orders.insert(serial, order).is_some() {
+            return Err(Corrupt("an order is recalled that was not archived"));
+        }
+        self.refresh_due();
+        Ok(())
+    }
+
+    /// Orders that are here keep the end too, for what a dispute gives back later.
     pub(super) fn cycle_ended(
         &mut self,
         id: &SubscriptionId,
         ends_at: Timestamp,
     ) -> Result<Option<Fact>, Corrupt> {
         let commerce = self.commerce.as_mut().ok_or(NO_SUBSCRIPTION)?;
-        let mut ended = BTreeSet::new();
-        for (&serial, order) in &mut commerce.orders {
+        if let Some(known) = commerce.subscriptions.iter_mut().find(|s| s.id == *id) {
+            known.cycles_ended = known.cycles_ended.saturating_add(1);
+            known.cycle_ended_at = Some(ends_at);
+        }
+        for order in commerce.orders.values_mut() {
             if order.subscription.as_ref() == Some(id) && !order.terms.rollover {
                 order.credits_end = order.credits_end.min(ends_at);
-                ended.insert(serial);
             }
         }
+        let cycle = CycleTag::of(&self.key, id);
         for account in &mut self.accounts {
-            account.end_lots(&ended, ends_at);
-            // Held credits are settled soonest-ending first, too: those would be lost otherwise.
-            let holds = self.holds.values_mut();
-            for hold in holds.filter(|hold| hold.product == account.product) {
-                hold.pins.sort_by_key(|&(lot, _)| account.place_of(lot));
-            }
+            account.end_cycle(cycle, ends_at);
         }
         self.refresh_due();
         Ok(None)
@@ -198,10 +276,14 @@ impl Wallet {
         let all = &mut self.commerce.as_mut().ok_or(NO_SUBSCRIPTION)?.subscriptions;
         let known = all.iter_mut().find(|known| known.id == *id);
         let known = known.ok_or(NO_SUBSCRIPTION)?;
-        let (product, order) = (known.terms.fills, known.order);
+        let product = known.terms.fills;
+        let bought = Bought {
+            order: known.order,
+            cycle: (!known.terms.rollover).then(|| CycleTag::of(&self.key, id)),
+        };
         let granted = known.granted.entry(product).or_insert(0);
         *granted = granted.saturating_add(credits.get());
-        let (_, fact) = self.add_bought(product, credits.get(), expires_at, order)?;
+        let (_, fact) = self.add_bought(product, credits.get(), expires_at, bought)?;
         Ok(Some(fact))
     }
 
@@ -211,14 +293,14 @@ impl Wallet {
         product: ProductId,
         credits: i64,
         expires_at: Option<Timestamp>,
-        order: OrderSerial,
+        bought: Bought,
     ) -> Result<(u64, Fact), Corrupt> {
         let end = expires_at.unwrap_or(Timestamp::NEVER);
         let account = self.account_mut(product);
-        let lot = account.add(Reason::Purchase, credits, end, Some(order))?;
+        let lot = account.add_bought(credits, end, bought)?;
         self.due_at = self.due_at.min(end);
         let fact = Fact::Entry(Entry {
-            order: Some(order),
+            order: Some(bought.order),
             expires_at,
             ..self.entry(product, credits, Reason::Purchase, None, None)
         });

@@ -1,14 +1,15 @@
-//! What time did to a wallet since it was last touched: holds, lots and orders expire, free grants
-//! fall due. A sleeping wallet costs nothing; whoever touches it applies these events first.
+//! What time did to a wallet since it was last touched: holds, lots and orders expire, what is
+//! settled is archived, free grants fall due. A sleeping wallet costs nothing; whoever touches it applies these events first.
 
-use super::{
-    Change, Event, FreeGrantRule, Owner, Wallet, account::FreeMark, event::OrderClosed,
-};
+use super::{Change, Event, FreeGrantRule, Owner, Wallet, account::FreeMark, event::OrderClosed};
 use crate::{
     amount::Amount,
     id::{HoldId, OrderSerial, ProductId},
     time::{Span, Timestamp},
 };
+
+/// Events that the clock owes a wallet and that are applied at once.
+pub const TURN: usize = 256;
 
 enum Due {
     Hold(HoldId),
@@ -37,6 +38,24 @@ impl Wallet {
         })
     }
 
+    /// Whether the clock owes this wallet more than so many events as of `now`. Whoever touches it
+    /// applies some of them, lets others go on, and comes back: [`TURN`] is a good number. Looks at no
+    /// more of them than that.
+    #[must_use]
+    pub fn owes_more_than(&self, events: usize, now: Timestamp) -> bool {
+        if self.due_at > now {
+            return false;
+        }
+        let holds = self.holds.expiring(now).map(drop);
+        let lots = self
+            .accounts
+            .iter()
+            .flat_map(|account| account.expiring(now));
+        let orders = self.commerce.iter().flat_map(|c| c.expiring(now));
+        let due = holds.chain(lots.map(drop)).chain(orders.map(drop));
+        due.take(events.saturating_add(1)).count() > events
+    }
+
     /// An event's instant: never before the event that precedes it, should a clock step back.
     #[must_use]
     pub fn date(&self, now: Timestamp) -> Timestamp {
@@ -44,18 +63,25 @@ impl Wallet {
     }
 
     fn next_expiry(&self, now: Timestamp) -> Option<Event> {
+        // What is settled leaves as of the event that settled it.
+        let settled = self
+            .commerce
+            .as_ref()
+            .and_then(|commerce| commerce.settled());
+        if let Some(change) = settled {
+            let at = self.touched_at;
+            return Some(Event { at, change });
+        }
         // Holds first within one instant: what they give back can then expire in the same entry.
-        let holds = self
-            .holds
-            .iter()
-            .map(|(id, hold)| (hold.expires_at, 0, Due::Hold(*id)));
+        let hold = self.holds.first_expiring();
+        let hold = hold.map(|(at, id)| (at, 0, Due::Hold(id)));
         let lots = self.accounts.iter().filter_map(|account| {
             let (number, credits, at) = account.first_expiring()?;
             Some((at, 1, Due::Lot(account.product, number, credits)))
         });
         let order = self.commerce.as_ref().and_then(|commerce| commerce.due());
         let order = order.map(|(at, serial)| (at, 2, Due::Order(serial)));
-        let all = holds.chain(lots).chain(order);
+        let all = hold.into_iter().chain(lots).chain(order);
         let (at, _, due) = all.min_by_key(|(at, rank, _)| (*at, *rank))?;
         if at > now {
             return None;

@@ -1,35 +1,43 @@
 //! The end of an order that was not paid. Nothing here is final: a payment that completes after all
 //! still counts.
 
-use super::{Change, Event, Wallet, draft::Draft, event::OrderClosed, order::Stage};
+use super::{Archived, Change, Event, Wallet, draft::Draft, event::OrderClosed, order::Stage};
 use crate::{Rejection, id::OrderSerial, time::Timestamp};
 
 impl Wallet {
     /// Decides what a failed payment does: a pending order fails, any other one stays as it is.
-    pub fn fail_order(&self, order: OrderSerial, now: Timestamp) -> Result<Vec<Event>, Rejection> {
-        self.close_order(order, now, Change::OrderFailed)
+    pub fn fail_order(
+        &self,
+        order: OrderSerial,
+        archived: Archived<'_>,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Rejection> {
+        self.close_order(order, archived, now, Change::OrderFailed)
     }
 
     /// Decides what the end of the provider's checkout session does: a pending order expires.
     pub fn expire_order(
         &self,
         order: OrderSerial,
+        archived: Archived<'_>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Rejection> {
-        self.close_order(order, now, Change::OrderExpired)
+        self.close_order(order, archived, now, Change::OrderExpired)
     }
 
     fn close_order(
         &self,
         order: OrderSerial,
+        archived: Archived<'_>,
         now: Timestamp,
         change: fn(OrderClosed) -> Change,
     ) -> Result<Vec<Event>, Rejection> {
-        let known = self.order(order).ok_or(Rejection::OrderNotFound)?;
+        let known = self.any_order(order, archived);
+        let known = known.ok_or(Rejection::OrderNotFound)?;
         if known.stage != Stage::Pending {
             return Ok(Vec::new());
         }
-        let mut draft = Draft::on(self, now);
+        let mut draft = Draft::on(self, Some(order), None, archived, now);
         draft.push(change(OrderClosed {
             order,
             project: self.project,

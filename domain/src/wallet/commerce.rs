@@ -1,5 +1,5 @@
-//! What a wallet remembers of purchases: orders, subscriptions, the provider's customer. Kept behind
-//! one pointer, so that a wallet that never bought anything is as small as before.
+//! What of its purchases a wallet keeps: what can still change by itself. Kept behind one pointer, so
+//! that a wallet that never bought anything is as small as before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Rejection,
     id::{OrderSerial, ProductId},
-    text::{CustomerId, Email, SubscriptionId},
+    text::{CustomerId, Feature, SubscriptionId},
     time::Timestamp,
 };
 
@@ -21,14 +21,15 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Commerce {
     pub(super) customer: Option<CustomerId>,
+    /// Pending ones; a settled one is archived by the decision that settles or recalls it.
     pub(super) orders: BTreeMap<OrderSerial, Order>,
-    /// In the order in which they started.
+    /// Active and past-due ones, in the order in which they started.
     pub(super) subscriptions: Vec<Subscription>,
     /// Refunds and disputes of orders that are not known yet.
     pub(super) early: BTreeMap<OrderSerial, Reversal>,
-    /// Subscriptions that ended before they were known: their payment must not start them.
-    pub(super) gone: BTreeSet<SubscriptionId>,
-    /// Pending orders by when they expire, so that nothing looks through all orders.
+    /// How many archived orders unlock each feature.
+    pub(super) unlocked: BTreeMap<Feature, u64>,
+    /// Pending orders by when they expire.
     pub(super) pending: BTreeSet<(Timestamp, OrderSerial)>,
 }
 
@@ -36,6 +37,15 @@ impl Commerce {
     /// The pending order that expires first.
     pub(super) fn due(&self) -> Option<(Timestamp, OrderSerial)> {
         self.pending.first().copied()
+    }
+
+    /// Pending orders that expire at this instant or before.
+    pub(super) fn expiring(&self, until: Timestamp) -> impl Iterator<Item = OrderSerial> {
+        let due = self
+            .pending
+            .iter()
+            .take_while(move |(end, _)| *end <= until);
+        due.map(|&(_, serial)| serial)
     }
 
     /// An order that is pending no longer.
@@ -47,19 +57,19 @@ impl Commerce {
 }
 
 impl Wallet {
-    /// An order.
+    /// A pending order.
     #[must_use]
     pub fn order(&self, serial: OrderSerial) -> Option<&Order> {
         self.commerce.as_ref()?.orders.get(&serial)
     }
 
-    /// All orders, by serial.
+    /// All pending orders, by serial.
     pub fn orders(&self) -> impl Iterator<Item = (OrderSerial, &Order)> {
         let orders = self.commerce.iter().flat_map(|commerce| &commerce.orders);
         orders.map(|(&serial, order)| (serial, order))
     }
 
-    /// A subscription, also one that is over.
+    /// An active or past-due subscription.
     #[must_use]
     pub fn subscription(&self, id: &SubscriptionId) -> Option<&Subscription> {
         let commerce = self.commerce.as_ref()?;
@@ -87,25 +97,5 @@ impl Wallet {
     /// The customer whose portal can be opened.
     pub fn portal_customer(&self) -> Result<&CustomerId, Rejection> {
         self.customer().ok_or(Rejection::NoPurchase)
-    }
-
-    /// The addresses of paid orders, refunded ones included.
-    pub fn paid_emails(&self) -> impl Iterator<Item = &Email> {
-        let paid = self.orders().filter(|(_, order)| order.paid_at.is_some());
-        paid.filter_map(|(_, order)| order.email.as_ref())
-    }
-
-    /// What is known of money going back, also for an order that is not known yet.
-    pub(super) fn reversal(&self, serial: OrderSerial) -> Reversal {
-        let early = |commerce: &Commerce| commerce.early.get(&serial).copied();
-        match self.order(serial) {
-            Some(order) => order.reversal,
-            None => self.commerce.as_deref().and_then(early).unwrap_or_default(),
-        }
-    }
-
-    /// Whether a subscription ended before its first payment was heard of.
-    pub(super) fn is_gone(&self, id: &SubscriptionId) -> bool {
-        self.commerce.as_ref().is_some_and(|c| c.gone.contains(id))
     }
 }

@@ -4,11 +4,15 @@ use super::{Account, Change, Decision, Wallet};
 use crate::{
     MAX_CREDITS, Rejection,
     amount::Amount,
-    history::Record,
+    history::{Reason, Record},
     id::ProductId,
     text::{IdempotencyKey, Meta},
     time::Timestamp,
 };
+
+/// Lots of one product that manual grants may make. What was paid for, and free grants, are credited
+/// however many there are.
+pub const MAX_LOTS: usize = 1000;
 
 /// A request to add credits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +52,14 @@ impl Wallet {
                 Err(Rejection::KeyReused)
             };
         }
-        if self.account(product).map_or(MAX_CREDITS, Account::room) < amount.get() {
+        let account = self.account(product);
+        if account.map_or(MAX_CREDITS, Account::room) < amount.get() {
             return Err(Rejection::BalanceLimit);
+        }
+        let end = expires_at.unwrap_or(Timestamp::NEVER);
+        let full = |a: &Account| a.lot_count() >= MAX_LOTS && !a.has_lot(Reason::Manual, end);
+        if account.is_some_and(full) {
+            return Err(Rejection::TooManyLots);
         }
         Ok(Decision::Accept(Change::Granted {
             product,

@@ -1,10 +1,11 @@
 //! A decision of several steps: each is decided on the wallet as the steps before it leave it. The
-//! events are logged as one append, so that they become visible together or not at all.
+//! events are logged as one append, so that they become visible together or not at all. It works on
+//! a sketch of the wallet, so that it costs no more where there are more lots, holds and orders.
 
-use super::{Change, Event, Wallet};
-use crate::time::Timestamp;
+use super::{Archived, ArchivedOrder, Change, Event, Wallet};
+use crate::{id::OrderSerial, text::SubscriptionId, time::Timestamp};
 
-/// A wallet's copy to decide on, and the events so far.
+/// A copy of what the decision can touch, and the events so far.
 pub(super) struct Draft {
     pub(super) wallet: Wallet,
     pub(super) now: Timestamp,
@@ -12,12 +13,26 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    pub(super) fn on(wallet: &Wallet, now: Timestamp) -> Self {
-        Self {
-            wallet: wallet.clone(),
+    /// Begins a decision about this order and this subscription, and nothing else. An order that is
+    /// archived is recalled.
+    pub(super) fn on(
+        wallet: &Wallet,
+        order: Option<OrderSerial>,
+        subscription: Option<&SubscriptionId>,
+        archived: Archived<'_>,
+        now: Timestamp,
+    ) -> Self {
+        let mut draft = Self {
+            wallet: wallet.sketch(order, subscription, archived),
             now,
             events: Vec::new(),
+        };
+        let settled = order.filter(|&serial| wallet.order(serial).is_none());
+        if let Some((serial, order)) = settled.and_then(|s| Some((s, archived.order(s)?.clone()))) {
+            let recalled = ArchivedOrder { serial, order };
+            draft.push(Change::OrderRecalled(Box::new(recalled)));
         }
+        draft
     }
 
     /// The next step.
@@ -26,7 +41,7 @@ impl Draft {
         self.log(Event { at, change });
     }
 
-    /// What a step made fall due: credits whose end was moved to now.
+    /// What a step made fall due: credits whose end was moved to now, and what it settled.
     pub(super) fn catch_up(&mut self) {
         while let Some(event) = self.wallet.next_due(&[], self.now) {
             if !self.log(event) {

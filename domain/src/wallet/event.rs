@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Owner,
-    order::{OrderKind, Reversal},
+    order::{ArchivedOrder, OrderKind, Reversal},
     subscription::Subscription,
 };
 use crate::{
@@ -44,7 +44,7 @@ pub struct Created {
 pub struct OrderPlaced {
     /// Names it within the wallet.
     pub order: OrderSerial,
-    /// The wallet's project.
+    /// The wallet's tenant.
     pub project: ProjectId,
     /// Why it is there.
     pub kind: OrderKind,
@@ -63,9 +63,9 @@ pub struct OrderPlaced {
 pub struct OrderPaid {
     /// Which.
     pub order: OrderSerial,
-    /// The wallet's project.
+    /// The wallet's tenant.
     pub project: ProjectId,
-    /// When it would have expired.
+    /// When the order would have expired.
     pub expires_at: Timestamp,
     /// What was charged, in the currency's minor unit.
     pub amount_cents: i64,
@@ -81,18 +81,18 @@ pub struct OrderPaid {
     pub subscription: Option<SubscriptionId>,
     /// The provider's name for the buyer.
     pub customer: Option<CustomerId>,
-    /// The buyer's address.
+    /// The buyer's address, from the payment or as it was known before.
     pub email: Option<Email>,
 }
 
-/// A pending order came to an end without a payment.
+/// A pending order was not paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderClosed {
     /// Which.
     pub order: OrderSerial,
-    /// The wallet's project.
+    /// The wallet's tenant.
     pub project: ProjectId,
-    /// When it expires.
+    /// When the order would have expired, or did.
     pub expires_at: Timestamp,
 }
 
@@ -132,7 +132,7 @@ pub enum Change {
         hash: CodeHash,
         /// The new code, encrypted.
         sealed: Box<[u8]>,
-        /// How the code that it replaces was found.
+        /// The code that it replaces, if there was one.
         former: Option<CodeHash>,
     },
     /// A period's free credits.
@@ -250,7 +250,8 @@ pub enum Change {
     },
     /// A subscription started, or is not as it was.
     SubscriptionChanged(Box<SubscriptionChanged>),
-    /// A subscription ended before its first payment was heard of.
+    /// A subscription is over and leaves the wallet for its history, or it ended before its first
+    /// payment was heard of.
     SubscriptionGone {
         /// Which.
         subscription: SubscriptionId,
@@ -271,4 +272,11 @@ pub enum Change {
         /// When they expire.
         expires_at: Option<Timestamp>,
     },
+    /// A settled order leaves the wallet for its history.
+    OrderArchived {
+        /// Which.
+        order: OrderSerial,
+    },
+    /// An archived order is back, as it was archived last: what follows changes it.
+    OrderRecalled(Box<ArchivedOrder>),
 }

@@ -22,14 +22,15 @@ impl Wallet {
                 faults.push(format!("the lots of {product} do not add up to what is held"));
             }
             let mut pinned = BTreeMap::<u64, i64>::new();
-            let holds = self.holds.values().filter(|hold| hold.product == product);
+            let holds = self.holds().values().filter(|hold| hold.product == product);
             for (lot, credits) in holds.flat_map(|hold| &hold.pins) {
                 let sum = pinned.entry(*lot).or_default();
                 *sum = sum.saturating_add(*credits);
             }
-            let same = account.lots().iter().all(|lot| {
-                pinned.remove(&lot.number).unwrap_or_default() == lot.held
-            });
+            let same = account
+                .lots()
+                .iter()
+                .all(|lot| pinned.remove(&lot.number).unwrap_or_default() == lot.held);
             if !same || !pinned.is_empty() {
                 faults.push(format!("open holds of {product} do not pin what its lots hold"));
             }

@@ -25,7 +25,12 @@ pub struct PlaceHold {
     pub key: IdempotencyKey,
     /// The caller's note.
     pub meta: Option<Meta>,
+    /// Holds of this wallet that may be open at once, this one included.
+    pub most_open: usize,
 }
+
+/// Holds of one wallet that may be open at once, unless configured otherwise.
+pub const OPEN_HOLDS: usize = 1000;
 
 impl Wallet {
     /// Decides a new hold on an up-to-date wallet. `prior` is the record of this key's former use
@@ -46,6 +51,9 @@ impl Wallet {
             };
         }
         let product = command.product.resolve()?;
+        if self.holds().len() >= command.most_open {
+            return Err(Rejection::TooManyHolds);
+        }
         self.afford(product, command.amount.get(), command.amount.get())?;
         let PlaceHold {
             id: hold,

@@ -1,9 +1,10 @@
-//! A wallet: balances per product in lots, holds, manual features, purchases. One file per verb
-//! decides; only `apply.rs` and `apply_order.rs` change anything.
+//! A wallet: balances per product in lots, holds, manual features, what of its purchases can still
+//! change. One file per verb decides; only `apply.rs` and `apply_order.rs` change anything.
 
 pub mod account;
 mod apply;
 mod apply_order;
+pub mod archive;
 pub mod catch_up;
 pub mod close_order;
 mod commerce;
@@ -14,6 +15,8 @@ pub mod event;
 mod faults;
 pub mod feature;
 pub mod hold;
+mod holds;
+mod lots;
 pub mod order;
 pub mod pay;
 pub mod place_order;
@@ -30,13 +33,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-pub use account::{Account, Lot, NextExpiry};
+pub use account::{Account, NextExpiry};
 pub use apply::Corrupt;
+pub use archive::Archived;
 pub use event::{Change, Created, Event};
-pub use order::{Dispute, Order, OrderKind, OrderStatus, Reversal};
+pub use lots::{CycleTag, Lot};
+pub use order::{ArchivedOrder, Dispute, Order, OrderKind, OrderStatus, Reversal};
 pub use subscription::{Subscription, SubscriptionStatus};
 
 use commerce::Commerce;
+use holds::Holds;
 
 use crate::{
     amount::Amount,
@@ -69,7 +75,7 @@ pub struct Hold {
     pub product: ProductId,
     /// Credits set aside.
     pub amount: Amount,
-    /// From which lots, in burn order: lot number and credits.
+    /// From which lots: lot number and credits.
     pub pins: Vec<(u64, i64)>,
     /// When it gives them back by itself.
     pub expires_at: Timestamp,
@@ -100,7 +106,7 @@ pub struct Wallet {
     pub records: u64,
     /// The usual one lies in place: a deduction follows no pointer to it.
     accounts: SmallVec<[Account; 1]>,
-    holds: BTreeMap<HoldId, Hold>,
+    holds: Holds,
     features: BTreeSet<Feature>,
     /// The earliest instant at which a lot, a hold or an order expires; until then, touching is free.
     due_at: Timestamp,
@@ -190,7 +196,13 @@ impl Wallet {
         let bought = self.orders().filter(|(_, order)| order.unlocks());
         let bought = bought.flat_map(|(_, order)| &order.terms.features);
         let subscribed = self.subscriptions().flat_map(|s| s.features(now));
-        let all = self.features.iter().chain(bought).chain(subscribed);
+        let archived = self.commerce.iter().flat_map(|c| c.unlocked.keys());
+        let all = self
+            .features
+            .iter()
+            .chain(bought)
+            .chain(archived)
+            .chain(subscribed);
         let sorted: BTreeSet<&str> = all.map(Feature::as_str).collect();
         sorted.into_iter().collect()
     }
@@ -198,19 +210,19 @@ impl Wallet {
     /// An open hold.
     #[must_use]
     pub fn hold(&self, id: &HoldId) -> Option<&Hold> {
-        self.holds.get(id)
+        self.holds.open().get(id)
     }
 
     /// All open holds.
     #[must_use]
     pub const fn holds(&self) -> &BTreeMap<HoldId, Hold> {
-        &self.holds
+        self.holds.open()
     }
 
     /// An open hold's facts.
     #[must_use]
     pub fn open_hold(&self, id: &HoldId) -> Option<HoldFacts> {
-        self.holds.get(id).map(|hold| hold.facts(*id))
+        self.hold(id).map(|hold| hold.facts(*id))
     }
 
     /// The earliest instant at which something expires.

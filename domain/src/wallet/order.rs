@@ -1,10 +1,13 @@
 //! An order: what was bought, how its payment stands, and how much of it went back. Nothing here
-//! changes anything; where an order stands is derived, never stored twice.
+//! changes anything; where an order stands is derived, never stored twice. A wallet keeps those that
+//! are pending; a settled one is a fact of its history.
 
 use serde::{Deserialize, Serialize};
 
+use super::lots::CycleTag;
 use crate::{
     catalog::Interval,
+    id::{OrderSerial, WalletKey},
     terms::Terms,
     text::{CheckoutId, Email, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
@@ -119,6 +122,17 @@ pub struct Order {
     pub(super) stage: Stage,
     /// The lot that its payment filled.
     pub(super) lot: Option<u64>,
+    /// Cycles of its subscription that had ended when it was paid.
+    pub(super) cycle: u32,
+}
+
+/// A settled order as the wallet's history keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchivedOrder {
+    /// Names it within the wallet.
+    pub serial: OrderSerial,
+    /// As it stood.
+    pub order: Order,
 }
 
 impl Order {
@@ -138,6 +152,13 @@ impl Order {
     #[must_use]
     pub fn unlocks(&self) -> bool {
         self.terms.interval == Interval::OneTime && self.status() == OrderStatus::Paid
+    }
+
+    /// The cycle that its credits end with, if they end with one.
+    pub(super) fn cycle_tag(&self, wallet: &WalletKey) -> Option<CycleTag> {
+        let subscription = self.subscription.as_ref();
+        let subscription = subscription.filter(|_| !self.terms.rollover)?;
+        Some(CycleTag::of(wallet, subscription))
     }
 
     /// Credits that a reversal is worth.

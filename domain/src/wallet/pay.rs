@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Change, Event, Owner, Subscription, Wallet,
+    Archived, Change, Event, Owner, Subscription, Wallet,
     draft::Draft,
     event::{OrderPaid, SubscriptionChanged, SubscriptionNews},
     order::{OrderKind, Stage},
@@ -72,7 +72,12 @@ pub struct Pay {
 impl Wallet {
     /// Decides what a completed payment of an order brings. Also a failed or expired order is
     /// fulfilled: completed payments are never discarded.
-    pub fn pay(&self, command: Pay, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    pub fn pay(
+        &self,
+        command: Pay,
+        archived: Archived<'_>,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Rejection> {
         let Pay {
             order,
             placed,
@@ -80,9 +85,13 @@ impl Wallet {
             billing,
             code,
         } = command;
-        let mut draft = Draft::on(self, now);
-        match self.order(order) {
-            Some(known) if known.stage == Stage::Paid => return Ok(Vec::new()),
+        let known = self.any_order(order, archived);
+        if known.is_some_and(|known| known.stage == Stage::Paid) {
+            return Ok(Vec::new());
+        }
+        let subscription = billing.as_ref().map(|billing| &billing.subscription);
+        let mut draft = Draft::on(self, Some(order), subscription, archived, now);
+        match known {
             Some(_) => {}
             None => {
                 let placed = placed.filter(|placed| placed.order == order);
@@ -93,15 +102,16 @@ impl Wallet {
         draft.fulfil(order, payment, billing.as_ref());
         if self.owner == Owner::Order {
             let MintedCode { hash, sealed } = code;
+            let former = None;
             draft.push(Change::CodeRotated {
                 hash,
                 sealed,
-                former: None,
+                former,
             });
         }
         if let (Some(billing), Some(known)) = (billing, draft.wallet.order(order)) {
             let terms = known.terms.clone();
-            draft.start(order, terms, billing);
+            draft.start(order, terms, billing, archived);
         }
         Ok(draft.finish())
     }
@@ -123,7 +133,7 @@ impl Draft {
         // A payment is not refused over a balance that is full: it brings what fits.
         let credits = order.terms.credits.min(room).max(0);
         let credits_expire_at = order.terms.credits_expire_at(self.now);
-        let reversal = order.reversal;
+        let (reversal, expires_at) = (order.reversal, order.expires_at);
         let known_email = order.email.clone();
         let Payment {
             amount_cents,
@@ -131,10 +141,9 @@ impl Draft {
             customer,
             email,
         } = payment;
-        let (project, expires_at) = (self.wallet.project, order.expires_at);
         self.push(Change::OrderPaid(Box::new(OrderPaid {
             order: serial,
-            project,
+            project: self.wallet.project,
             expires_at,
             amount_cents: amount_cents.max(0),
             credits,
@@ -158,7 +167,13 @@ impl Draft {
     /// Starts a subscription that the wallet has not heard of. One that is known was renewed before
     /// its first payment was heard of, and stays as it is; of one that is over by now, what the payment
     /// brought ends.
-    pub(super) fn start(&mut self, order: OrderSerial, terms: Terms, billing: Billing) {
+    pub(super) fn start(
+        &mut self,
+        order: OrderSerial,
+        terms: Terms,
+        billing: Billing,
+        archived: Archived<'_>,
+    ) {
         let Billing {
             subscription: id,
             current_period_end,
@@ -166,11 +181,11 @@ impl Draft {
             ..
         } = billing;
         let known = self.wallet.subscription(&id);
-        if self.wallet.is_gone(&id) || known.is_some_and(|known| !known.is_current()) {
-            self.end_cycle(&id);
+        if known.is_some() {
             return;
         }
-        if known.is_some() {
+        if archived.subscription_over {
+            self.end_cycle(&id);
             return;
         }
         let subscription = Subscription {
@@ -184,6 +199,8 @@ impl Draft {
             grace_ends_at: None,
             order,
             reported_at,
+            cycles_ended: 0,
+            cycle_ended_at: None,
         };
         self.push(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
             news: Some(SubscriptionNews::Started),

@@ -1,6 +1,6 @@
 //! Placing an order: a buyer was sent to the provider's checkout.
 
-use super::{Change, Event, Wallet, draft::Draft, event::OrderPlaced, order::OrderKind};
+use super::{Archived, Change, Event, Wallet, draft::Draft, event::OrderPlaced, order::OrderKind};
 use crate::{
     Rejection,
     id::OrderSerial,
@@ -46,13 +46,14 @@ impl Wallet {
     pub fn place_order(
         &self,
         command: PlaceOrder,
+        archived: Archived<'_>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Rejection> {
-        if self.order(command.order).is_some() {
+        if self.any_order(command.order, archived).is_some() {
             return Ok(Vec::new());
         }
         self.may_order(&command.terms)?;
-        let mut draft = Draft::on(self, now);
+        let mut draft = Draft::on(self, Some(command.order), None, archived, now);
         draft.place(OrderKind::Checkout, command);
         Ok(draft.finish())
     }

@@ -2,10 +2,10 @@
 //! command. Each of them may come twice, late and in any order.
 
 use super::{
-    Event, Wallet, order::Dispute, pay::Pay, place_order::PlaceOrder, renew::Renew,
+    Archived, Event, Wallet, order::Dispute, pay::Pay, place_order::PlaceOrder, renew::Renew,
     update_subscription::UpdateSubscription,
 };
-use crate::{Rejection, id::OrderSerial, time::Timestamp};
+use crate::{Rejection, id::OrderSerial, text::SubscriptionId, time::Timestamp};
 
 /// One thing to be told. Each variant's own file says what it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,18 +28,57 @@ pub enum Purchase {
     Update(Box<UpdateSubscription>),
 }
 
+impl Purchase {
+    /// The order that it is about: to be looked up in the wallet's history.
+    #[must_use]
+    pub fn order(&self) -> Option<OrderSerial> {
+        match self {
+            Self::Place(place) => Some(place.order),
+            Self::Pay(payment) => Some(payment.order),
+            Self::Fail(order)
+            | Self::Expire(order)
+            | Self::Refund(order, _)
+            | Self::Dispute(order, _) => Some(*order),
+            Self::Renew(cycle) => Some(cycle.order),
+            Self::Update(_) => None,
+        }
+    }
+
+    /// The subscription that it is about: to be looked up in the wallet's history.
+    #[must_use]
+    pub fn subscription(&self) -> Option<&SubscriptionId> {
+        match self {
+            Self::Pay(payment) => payment.billing.as_ref().map(|b| &b.subscription),
+            Self::Renew(cycle) => Some(&cycle.billing.subscription),
+            Self::Update(report) => Some(&report.subscription),
+            Self::Place(_)
+            | Self::Fail(_)
+            | Self::Expire(_)
+            | Self::Refund(..)
+            | Self::Dispute(..) => None,
+        }
+    }
+}
+
 impl Wallet {
     /// Decides what this changes: all of these events together or, where there are none, nothing.
-    pub fn purchase(&self, command: Purchase, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    /// `archived` is what the wallet's history says of [`Purchase::order`] and
+    /// [`Purchase::subscription`].
+    pub fn purchase(
+        &self,
+        command: Purchase,
+        archived: Archived<'_>,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Rejection> {
         match command {
-            Purchase::Place(order) => self.place_order(order, now),
-            Purchase::Pay(payment) => self.pay(*payment, now),
-            Purchase::Fail(order) => self.fail_order(order, now),
-            Purchase::Expire(order) => self.expire_order(order, now),
-            Purchase::Refund(order, cents) => Ok(self.refund(order, cents, now)),
-            Purchase::Dispute(order, dispute) => Ok(self.dispute(order, dispute, now)),
-            Purchase::Renew(cycle) => Ok(self.renew(*cycle, now)),
-            Purchase::Update(report) => Ok(self.update_subscription(*report, now)),
+            Purchase::Place(order) => self.place_order(order, archived, now),
+            Purchase::Pay(payment) => self.pay(*payment, archived, now),
+            Purchase::Fail(order) => self.fail_order(order, archived, now),
+            Purchase::Expire(order) => self.expire_order(order, archived, now),
+            Purchase::Refund(order, cents) => Ok(self.refund(order, cents, archived, now)),
+            Purchase::Dispute(order, state) => Ok(self.dispute(order, state, archived, now)),
+            Purchase::Renew(cycle) => Ok(self.renew(*cycle, archived, now)),
+            Purchase::Update(report) => Ok(self.update_subscription(*report, archived, now)),
         }
     }
 }

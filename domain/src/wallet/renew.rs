@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Change, Event, Wallet,
+    Archived, Change, Event, Wallet,
     draft::Draft,
     event::{SubscriptionChanged, SubscriptionNews},
     order::OrderKind,
@@ -31,23 +31,24 @@ impl Wallet {
     /// Decides what a paid cycle brings. The invoice of a cycle before the current one came late: it
     /// brings its credits and ends nothing. What that of a subscription that is over brings ends at once.
     #[must_use]
-    pub fn renew(&self, command: Renew, now: Timestamp) -> Vec<Event> {
+    pub fn renew(&self, command: Renew, archived: Archived<'_>, now: Timestamp) -> Vec<Event> {
         let Renew {
             order,
             terms,
             payment,
             billing,
         } = command;
-        if self.order(order).is_some() {
+        if self.any_order(order, archived).is_some() {
             return Vec::new();
         }
-        let mut draft = Draft::on(self, now);
-        let known = self.subscription(&billing.subscription);
+        let id = &billing.subscription;
+        let mut draft = Draft::on(self, Some(order), Some(id), archived, now);
+        let known = self.subscription(id);
         let renewed = known.filter(|known| {
             known.is_current() && known.current_period_end <= billing.current_period_end
         });
-        if let Some(subscription) = renewed {
-            draft.end_cycle(&subscription.id);
+        if renewed.is_some() {
+            draft.end_cycle(id);
         }
         let placed = PlaceOrder {
             order,
@@ -57,9 +58,11 @@ impl Wallet {
         };
         draft.place(OrderKind::Renewal, placed);
         draft.fulfil(order, payment, Some(&billing));
+        // As its cycle's end left it.
+        let renewed = renewed.and_then(|_| draft.wallet.subscription(id).cloned());
         match renewed {
-            Some(known) => draft.begin_cycle(known.clone(), order, terms, &billing),
-            None => draft.start(order, terms, billing),
+            Some(known) => draft.begin_cycle(known, order, terms, &billing),
+            None => draft.start(order, terms, billing, archived),
         }
         draft.finish()
     }

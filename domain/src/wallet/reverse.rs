@@ -2,7 +2,7 @@
 //! else, never more than is left and not held there; a dispute that is won gives back what it took.
 
 use super::{
-    Account, Change, Event, Wallet,
+    Account, Archived, Change, Event, Wallet,
     draft::Draft,
     order::{Dispute, Reversal, Stage},
 };
@@ -12,36 +12,55 @@ impl Wallet {
     /// Decides what a refund does. `refunded_cents` is the sum of all the order's refunds so far: a
     /// sum that is no larger than a known one is old news.
     #[must_use]
-    pub fn refund(&self, order: OrderSerial, refunded_cents: i64, now: Timestamp) -> Vec<Event> {
+    pub fn refund(
+        &self,
+        order: OrderSerial,
+        refunded_cents: i64,
+        archived: Archived<'_>,
+        now: Timestamp,
+    ) -> Vec<Event> {
         let report = Reversal {
             refunded_cents,
             ..Reversal::default()
         };
-        self.reverse(order, report, now)
+        self.reverse(order, report, archived, now)
     }
 
     /// Decides what a dispute does, or its outcome. A state that the dispute is past is old news.
     #[must_use]
-    pub fn dispute(&self, order: OrderSerial, dispute: Dispute, now: Timestamp) -> Vec<Event> {
+    pub fn dispute(
+        &self,
+        order: OrderSerial,
+        dispute: Dispute,
+        archived: Archived<'_>,
+        now: Timestamp,
+    ) -> Vec<Event> {
         let report = Reversal {
             dispute,
             ..Reversal::default()
         };
-        self.reverse(order, report, now)
+        self.reverse(order, report, archived, now)
     }
 
     /// An order that is not paid, or not known, keeps the report until its payment is heard of.
-    fn reverse(&self, order: OrderSerial, report: Reversal, now: Timestamp) -> Vec<Event> {
-        let known = self.reversal(order);
+    fn reverse(
+        &self,
+        order: OrderSerial,
+        report: Reversal,
+        archived: Archived<'_>,
+        now: Timestamp,
+    ) -> Vec<Event> {
+        let known = self.reversal(order, archived);
         let reversal = known.and(report);
         if reversal == known {
             return Vec::new();
         }
-        let mut draft = Draft::on(self, now);
+        let mut draft = Draft::on(self, Some(order), None, archived, now);
+        let credits = draft.wallet.moved_by(order, reversal);
         draft.push(Change::OrderReversed {
             order,
             reversal,
-            credits: self.moved_by(order, reversal),
+            credits,
         });
         draft.finish()
     }

@@ -46,6 +46,11 @@ pub struct Subscription {
     pub granted: BTreeMap<ProductId, i64>,
     /// When the provider said the last of this; older reports are old news.
     pub reported_at: Timestamp,
+    /// Paid cycles that ended so far, and when the last of them did. What is given back to an order
+    /// of a cycle that is over is no younger than that.
+    pub cycles_ended: u32,
+    /// See there.
+    pub cycle_ended_at: Option<Timestamp>,
 }
 
 impl Subscription {

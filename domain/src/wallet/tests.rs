@@ -10,6 +10,7 @@
 mod burn;
 mod converge;
 mod credit;
+mod crowd;
 mod deduct;
 mod dispute;
 mod expiry;
@@ -29,7 +30,12 @@ mod subscription;
 mod switch;
 mod teller;
 
-use super::{ProductRef, credit::Credit, deduct::Deduct, hold::PlaceHold};
+use super::{
+    ProductRef,
+    credit::Credit,
+    deduct::Deduct,
+    hold::{OPEN_HOLDS, PlaceHold},
+};
 use crate::{
     Amount, Timestamp,
     id::{HoldId, ProductId, WalletKey},
@@ -87,5 +93,6 @@ fn hold(serial: u128, amount: i64, expires_at: Timestamp) -> PlaceHold {
         expires_at,
         key: key(&serial.to_string()),
         meta: None,
+        most_open: OPEN_HOLDS,
     }
 }

@@ -2,7 +2,7 @@
 //! is missing, a cancellation, its end.
 
 use super::{
-    Account, Change, Event, Wallet,
+    Account, Archived, Change, Event, Wallet,
     draft::Draft,
     event::{SubscriptionChanged, SubscriptionNews},
     subscription::{Subscription, SubscriptionStatus},
@@ -34,11 +34,17 @@ impl Wallet {
     /// Decides what a report changes. A subscription that is not known is not started by a report,
     /// only by a payment; that it ended is kept for when its payment is heard of.
     #[must_use]
-    pub fn update_subscription(&self, report: UpdateSubscription, now: Timestamp) -> Vec<Event> {
-        let Some(known) = self.subscription(&report.subscription) else {
+    pub fn update_subscription(
+        &self,
+        report: UpdateSubscription,
+        archived: Archived<'_>,
+        now: Timestamp,
+    ) -> Vec<Event> {
+        let id = report.subscription.clone();
+        let Some(known) = self.subscription(&id) else {
             let ended = report.status == SubscriptionStatus::Canceled;
-            if ended && !self.is_gone(&report.subscription) {
-                let mut draft = Draft::on(self, now);
+            if ended && !archived.subscription_over {
+                let mut draft = Draft::on(self, None, Some(&id), archived, now);
                 draft.push(Change::SubscriptionGone {
                     subscription: report.subscription,
                 });
@@ -54,7 +60,7 @@ impl Wallet {
             return Vec::new();
         }
         let status = next.status;
-        let mut draft = Draft::on(self, now);
+        let mut draft = Draft::on(self, None, Some(&id), archived, now);
         draft.push(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
             news: known.news(&next),
             subscription: next,
@@ -100,6 +106,8 @@ impl Subscription {
             order: self.order,
             granted: self.granted.clone(),
             reported_at,
+            cycles_ended: self.cycles_ended,
+            cycle_ended_at: self.cycle_ended_at,
         }
     }
 

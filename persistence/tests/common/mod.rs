@@ -71,6 +71,7 @@ pub(crate) fn rotated(wallet: u64, version: u64, code: CodeHash) -> Logged {
         Change::CodeRotated {
             hash: code,
             sealed: Box::new([4]),
+            former: None,
         },
     )
 }

@@ -10,7 +10,7 @@ use domain::{
     text::{CheckoutId, Email, ExternalUserId},
     wallet::{
         Change, Created, Event, OrderKind, Owner,
-        event::{OrderPaid, OrderPlaced},
+        event::{OrderClosed, OrderPaid, OrderPlaced},
     },
 };
 use persistence::{Logged, Note};
@@ -41,18 +41,32 @@ pub(crate) fn created(wallet: u64, project: ProjectId) -> Logged {
 }
 
 /// An order whose serial is its number, with a checkout session of that number if it is no renewal.
-pub(crate) fn placed(wallet: u64, version: u64, at: i64, order: u128, kind: OrderKind) -> Logged {
+pub(crate) fn placed(
+    wallet: u64,
+    version: u64,
+    at: i64,
+    order: u128,
+    kind: OrderKind,
+    project: ProjectId,
+) -> Logged {
     let checkout = (kind == OrderKind::Checkout).then(|| checkout(order));
     let change = OrderPlaced {
         order: OrderSerial(order),
+        project,
         kind,
         terms: terms(),
         checkout,
-        email: Some(email("first@mail.example")),
+        email: Some(email(FIRST)),
         expires_at: Timestamp(at + HOUR),
     };
     logged(wallet, version, at, Change::OrderPlaced(Box::new(change)))
 }
+
+/// The address under which orders are placed.
+const FIRST: &str = "first@mail.example";
+
+/// In which project an order was placed, and when.
+pub(crate) type From = (ProjectId, i64);
 
 fn terms() -> Terms {
     Terms {
@@ -75,10 +89,13 @@ pub(crate) fn paid(
     version: u64,
     at: i64,
     order: u128,
+    (project, placed_at): From,
     address: Option<&str>,
 ) -> Logged {
     let change = OrderPaid {
         order: OrderSerial(order),
+        project,
+        expires_at: Timestamp(placed_at + HOUR),
         amount_cents: 100,
         credits: 5,
         credits_expire_at: None,
@@ -86,19 +103,27 @@ pub(crate) fn paid(
         invoice: None,
         subscription: None,
         customer: None,
-        email: address.map(email),
+        email: Some(email(address.unwrap_or(FIRST))),
     };
     logged(wallet, version, at, Change::OrderPaid(Box::new(change)))
 }
 
-pub(crate) fn expired(wallet: u64, version: u64, at: i64, order: u128) -> Logged {
-    let order = OrderSerial(order);
-    logged(wallet, version, at, Change::OrderExpired { order })
+pub(crate) fn expired(wallet: u64, version: u64, at: i64, order: u128, from: From) -> Logged {
+    let change = Change::OrderExpired(closed(order, from));
+    logged(wallet, version, at, change)
 }
 
-pub(crate) fn failed(wallet: u64, version: u64, at: i64, order: u128) -> Logged {
-    let order = OrderSerial(order);
-    logged(wallet, version, at, Change::OrderFailed { order })
+pub(crate) fn failed(wallet: u64, version: u64, at: i64, order: u128, from: From) -> Logged {
+    let change = Change::OrderFailed(closed(order, from));
+    logged(wallet, version, at, change)
+}
+
+fn closed(order: u128, (project, placed_at): From) -> OrderClosed {
+    OrderClosed {
+        order: OrderSerial(order),
+        project,
+        expires_at: Timestamp(placed_at + HOUR),
+    }
 }
 
 pub(crate) fn email(text: &str) -> Email {

@@ -57,11 +57,11 @@ pub(super) fn orders_are_listed_newest_first_each_in_its_project(subject: &mut d
         &*journal,
         &[created(1, ONE), created(2, TWO), created(3, ONE)],
     );
-    commit(&*journal, &[placed(1, 2, 10, 7, OrderKind::Checkout)]);
-    commit(&*journal, &[placed(2, 2, 11, 8, OrderKind::Checkout)]);
+    commit(&*journal, &[placed(1, 2, 10, 7, OrderKind::Checkout, ONE)]);
+    commit(&*journal, &[placed(2, 2, 11, 8, OrderKind::Checkout, TWO)]);
     // At the same instant the serial decides; a renewal's is no time.
-    commit(&*journal, &[placed(3, 2, 12, 9, OrderKind::Checkout)]);
-    commit(&*journal, &[placed(1, 3, 12, 4, OrderKind::Renewal)]);
+    commit(&*journal, &[placed(3, 2, 12, 9, OrderKind::Checkout, ONE)]);
+    commit(&*journal, &[placed(1, 3, 12, 4, OrderKind::Renewal, ONE)]);
     drop(journal);
     let look = |journal: &dyn Journal| {
         assert_eq!(newest(journal, ONE), [9, 4, 7]);
@@ -80,8 +80,8 @@ pub(super) fn orders_are_listed_newest_first_each_in_its_project(subject: &mut d
     everywhere(subject, look);
     // What happens to an order later does not move it.
     let journal = subject.journal();
-    commit(&*journal, &[paid(1, 4, 20, 7, None)]);
-    commit(&*journal, &[expired(3, 3, 20, 9)]);
+    commit(&*journal, &[paid(1, 4, 20, 7, (ONE, 10), None)]);
+    commit(&*journal, &[expired(3, 3, 20, 9, (ONE, 12))]);
     drop(journal);
     everywhere(subject, look);
 }
@@ -97,7 +97,7 @@ pub(super) fn a_list_goes_on_where_it_was_while_new_orders_arrive(subject: &mut 
             let version = u64::try_from(last).unwrap() + 1;
             commit(
                 journal,
-                &[placed(1, version, at, last, OrderKind::Checkout)],
+                &[placed(1, version, at, last, OrderKind::Checkout, ONE)],
             );
         }
     };
@@ -136,14 +136,14 @@ pub(super) fn orders_are_due_until_they_are_paid_failed_or_expired(subject: &mut
         let order = u128::from(order);
         commit(
             &*journal,
-            &[placed(1, version, at, order, OrderKind::Checkout)],
+            &[placed(1, version, at, order, OrderKind::Checkout, ONE)],
         );
     }
-    commit(&*journal, &[placed(2, 2, 3, 6, OrderKind::Checkout)]);
+    commit(&*journal, &[placed(2, 2, 3, 6, OrderKind::Checkout, TWO)]);
     // Paid at once: never seen pending.
     let renewal = [
-        placed(1, 7, 6, 7, OrderKind::Renewal),
-        paid(1, 8, 6, 7, None),
+        placed(1, 7, 6, 7, OrderKind::Renewal, ONE),
+        paid(1, 8, 6, 7, (ONE, 6), None),
     ];
     commit(&*journal, &renewal);
     drop(journal);
@@ -160,11 +160,14 @@ pub(super) fn orders_are_due_until_they_are_paid_failed_or_expired(subject: &mut
         assert_eq!(serials(&next), [3, 4], "strictly after");
     });
     let journal = subject.journal();
-    commit(&*journal, &[paid(1, 9, 10, 2, None)]);
-    commit(&*journal, &[failed(1, 10, 10, 3)]);
+    commit(&*journal, &[paid(1, 9, 10, 2, (ONE, 2), None)]);
+    commit(&*journal, &[failed(1, 10, 10, 3, (ONE, 3))]);
     commit(
         &*journal,
-        &[expired(1, 11, HOUR + 1, 1), paid(1, 12, HOUR + 1, 1, None)],
+        &[
+            expired(1, 11, HOUR + 1, 1, (ONE, 1)),
+            paid(1, 12, HOUR + 1, 1, (ONE, 1), None),
+        ],
     );
     drop(journal);
     everywhere(subject, |journal| {
@@ -176,9 +179,9 @@ pub(super) fn orders_are_due_until_they_are_paid_failed_or_expired(subject: &mut
 pub(super) fn an_order_is_found_by_its_checkout(subject: &mut dyn Subject) {
     let journal = subject.journal();
     commit(&*journal, &[created(1, ONE), created(2, TWO)]);
-    commit(&*journal, &[placed(1, 2, 10, 7, OrderKind::Checkout)]);
-    commit(&*journal, &[placed(2, 2, 10, 8, OrderKind::Checkout)]);
-    commit(&*journal, &[placed(1, 3, 10, 9, OrderKind::Renewal)]);
+    commit(&*journal, &[placed(1, 2, 10, 7, OrderKind::Checkout, ONE)]);
+    commit(&*journal, &[placed(2, 2, 10, 8, OrderKind::Checkout, TWO)]);
+    commit(&*journal, &[placed(1, 3, 10, 9, OrderKind::Renewal, ONE)]);
     drop(journal);
     everywhere(subject, |journal| {
         let find = |project, order| journal.checkout(project, &checkout(order)).unwrap();
@@ -193,7 +196,7 @@ pub(super) fn an_order_is_found_by_its_checkout(subject: &mut dyn Subject) {
 pub(super) fn buyers_are_found_by_the_address_they_paid_under(subject: &mut dyn Subject) {
     let journal = subject.journal();
     for (wallet, project) in [(1, ONE), (2, ONE), (3, TWO), (4, ONE)] {
-        let placed = placed(wallet, 2, 10, wallet.into(), OrderKind::Checkout);
+        let placed = placed(wallet, 2, 10, wallet.into(), OrderKind::Checkout, project);
         commit(&*journal, &[created(wallet, project), placed]);
     }
     drop(journal);
@@ -202,14 +205,20 @@ pub(super) fn buyers_are_found_by_the_address_they_paid_under(subject: &mut dyn 
     });
     let journal = subject.journal();
     // One paid under the address that the order had, one under another, one not at all.
-    commit(&*journal, &[paid(1, 3, 11, 1, None)]);
-    commit(&*journal, &[paid(2, 3, 11, 2, Some("Other@Mail.example"))]);
-    commit(&*journal, &[paid(3, 3, 11, 3, Some("other@mail.example"))]);
+    commit(&*journal, &[paid(1, 3, 11, 1, (ONE, 10), None)]);
+    commit(
+        &*journal,
+        &[paid(2, 3, 11, 2, (ONE, 10), Some("Other@Mail.example"))],
+    );
+    commit(
+        &*journal,
+        &[paid(3, 3, 11, 3, (TWO, 10), Some("other@mail.example"))],
+    );
     commit(
         &*journal,
         &[
-            placed(2, 4, 12, 9, OrderKind::Renewal),
-            paid(2, 5, 12, 9, None),
+            placed(2, 4, 12, 9, OrderKind::Renewal, ONE),
+            paid(2, 5, 12, 9, (ONE, 12), None),
         ],
     );
     drop(journal);

@@ -59,7 +59,7 @@ fn what_expires_soonest_is_spent_first_and_what_never_does_last() {
 }
 
 #[test]
-fn of_credits_that_expire_together_the_oldest_go_first() {
+fn of_lots_that_expire_together_the_oldest_goes_first() {
     let mut teller = Teller::new();
     let midnight = super::at("2026-03-03T00:00:00Z");
     teller.credit(credit("before", 10, Some(midnight))).unwrap();
@@ -73,7 +73,8 @@ fn of_credits_that_expire_together_the_oldest_go_first() {
     teller.deduct(deduct("a", 15)).unwrap();
     assert_eq!(
         sources(&teller),
-        [(Reason::FreeGrant, 5), (Reason::Manual, 10)]
+        [(Reason::Manual, 5), (Reason::FreeGrant, 10)],
+        "credits granted later share the older lot of their kind"
     );
     assert_eq!(
         next_expiry(&teller),
@@ -83,7 +84,7 @@ fn of_credits_that_expire_together_the_oldest_go_first() {
         })
     );
     teller.deduct(deduct("b", 6)).unwrap();
-    assert_eq!(sources(&teller), [(Reason::Manual, 9)]);
+    assert_eq!(sources(&teller), [(Reason::FreeGrant, 9)]);
     assert_eq!(teller.rules[0].period, Period::Daily);
 }
 

@@ -26,7 +26,7 @@ fn a_deduction_lowers_the_balance_and_is_told_in_the_ledger() {
     assert_eq!(teller.wallet.available(GOLD), 70);
     let record = teller.records.last().unwrap();
     let entry = record.entry().unwrap();
-    assert_eq!((record.seq, record.at), (2, teller.now));
+    assert_eq!((record.seq, record.at), (3, teller.now));
     assert_eq!(
         (entry.delta, entry.balance_after, entry.reason),
         (-30, 70, Reason::Deduction)

@@ -50,7 +50,7 @@ fn a_dispute_that_is_won_gives_back_what_it_took() {
     assert!(teller.dispute(1, Won));
     assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 70));
     assert_eq!(teller.wallet.features(teller.now), ["pro"]);
-    let entry = teller.records.last().unwrap().entry().unwrap();
+    let entry = teller.last_entry();
     assert_eq!((entry.reason, entry.delta), (Reason::Refund, 70));
     assert_eq!(
         (entry.order, entry.expires_at),
@@ -192,10 +192,7 @@ fn credits_given_back_keep_their_end() {
     teller.dispute(1, Open);
     teller.pass_seconds(DAY);
     teller.dispute(1, Won);
-    assert_eq!(
-        teller.records.last().unwrap().entry().unwrap().expires_at,
-        Some(end)
-    );
+    assert_eq!(teller.last_entry().expires_at, Some(end));
     assert_eq!((teller.gold(), teller.wallet.due_at()), (100, end));
     teller.pass_seconds(DAY);
     assert_eq!(teller.expiries(), [(end, -100)]);

@@ -65,7 +65,7 @@ fn an_unpaid_order_expires_by_itself_at_its_own_instant() {
     let last = teller.events.last().unwrap();
     assert_eq!(
         last.change,
-        Change::OrderExpired {
+        Change::OrderArchived {
             order: OrderSerial(2)
         }
     );

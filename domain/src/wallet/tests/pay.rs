@@ -12,10 +12,11 @@ use crate::{
     terms::Terms,
     text::Email,
     wallet::{
-        OrderKind, OrderStatus, Owner,
+        Change, OrderKind, OrderStatus, Owner,
         feature::FeatureAction,
         pay::{MintedCode, Pay},
         place_order::PlaceOrder,
+        purchase::Purchase,
     },
 };
 
@@ -51,8 +52,8 @@ fn a_payment_brings_everything_at_once() {
         (entry.order, entry.expires_at),
         (Some(OrderSerial(1)), Some(end))
     );
-    assert_eq!((entry.key.as_ref(), teller.records.len()), (None, 1));
-    let lot = &teller.wallet.account(GOLD).unwrap().lots()[0];
+    assert_eq!((entry.key.as_ref(), teller.entries().len()), (None, 1));
+    let lot = teller.wallet.account(GOLD).unwrap().lots()[0];
     assert_eq!((lot.source, lot.expires_at), (Reason::Purchase, end));
     assert_eq!(lot.order, Some(OrderSerial(1)));
 }
@@ -177,7 +178,7 @@ fn a_purchase_without_credits_writes_no_entry() {
     teller.buy(1, unlock("pro"));
     assert_eq!(status(&teller, 1), OrderStatus::Paid);
     assert_eq!(
-        (teller.records.len(), teller.wallet.accounts().len()),
+        (teller.entries().len(), teller.wallet.accounts().len()),
         (0, 0)
     );
 }
@@ -227,7 +228,7 @@ fn a_payment_into_a_full_balance_brings_what_fits() {
         (status(&teller, 2), teller.placed_order(2).granted),
         (OrderStatus::Paid, 0)
     );
-    assert_eq!(teller.records.len(), 2);
+    assert_eq!(teller.entries().len(), 2);
 }
 
 #[test]
@@ -239,17 +240,28 @@ fn addresses_of_paid_orders_are_remembered_whoever_told_them() {
             email: Some(email.clone()),
             ..placed(serial, pack())
         };
-        let events = teller.wallet.place_order(command, teller.now).unwrap();
-        teller.carry_all(events);
+        assert_eq!(teller.purchase(Purchase::Place(command)), Ok(true));
     }
-    assert_eq!(teller.wallet.paid_emails().count(), 0);
     teller.pay(1, 1000).unwrap();
     let mut silent = paying(2, 1000);
     silent.payment.email = None;
     teller.pay_with(silent).unwrap();
     teller.refund(2, 1000);
-    let told: Vec<&str> = teller.wallet.paid_emails().map(Email::as_str).collect();
+    let told = teller
+        .events
+        .iter()
+        .filter_map(|event| match &event.change {
+            Change::OrderPaid(paid) => paid.email.as_ref().map(Email::as_str),
+            _ => None,
+        });
+    let told: Vec<&str> = told.collect();
     assert_eq!(told, ["ann@example.org", "typed@example.org"]);
+    let kept = [1, 2, 3].map(|serial| teller.placed_order(serial).email.clone());
+    let kept = kept.map(|email| email.unwrap().as_str().to_owned());
+    assert_eq!(
+        kept,
+        ["ann@example.org", "typed@example.org", "typed@example.org"]
+    );
 }
 
 #[test]

@@ -25,8 +25,11 @@ use crate::{
     id::ProductId,
     time::Period,
     wallet::{
-        FreeGrantRule, ProductRef, credit::Credit, deduct::Deduct, feature::FeatureAction,
-        hold::PlaceHold,
+        FreeGrantRule, ProductRef,
+        credit::Credit,
+        deduct::Deduct,
+        feature::FeatureAction,
+        hold::{OPEN_HOLDS, PlaceHold},
     },
 };
 
@@ -123,6 +126,7 @@ impl Run {
                     expires_at,
                     key: key(&name),
                     meta: None,
+                    most_open: OPEN_HOLDS,
                 });
                 (
                     about_hold(real),

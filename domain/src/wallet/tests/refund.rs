@@ -42,7 +42,7 @@ fn a_full_refund_takes_the_credits_and_the_features() {
         Some(teller.now),
         "it was paid all the same"
     );
-    let entry = teller.records.last().unwrap().entry().unwrap();
+    let entry = teller.last_entry();
     assert_eq!(
         (entry.reason, entry.delta, entry.balance_after),
         (Reason::Refund, -100, 0)
@@ -74,7 +74,11 @@ fn a_partial_refund_takes_its_share_rounded_down_and_keeps_the_features() {
             "{cents}"
         );
     }
-    assert_eq!(teller.records.len(), 5, "what takes nothing writes nothing");
+    assert_eq!(
+        teller.entries().len(),
+        5,
+        "what takes nothing writes nothing"
+    );
     assert_eq!(teller.placed_order(1).reversal.refunded_cents, 1000);
 }
 
@@ -113,7 +117,7 @@ fn only_what_is_left_of_the_order_is_taken() {
     assert_eq!((teller.gold(), teller.placed_order(1).taken), (0, 20));
     teller.refund(1, 1000);
     assert_eq!((teller.gold(), status(&teller)), (0, OrderStatus::Refunded));
-    assert_eq!(teller.records.len(), 3, "there was nothing left to take");
+    assert_eq!(teller.entries().len(), 3, "there was nothing left to take");
 }
 
 #[test]

@@ -7,12 +7,12 @@ use super::{
 };
 use crate::{
     MAX_CREDITS, Timestamp,
-    id::{CodeHash, OrderSerial},
+    id::{CodeHash, OrderSerial, ProjectId},
     text::Feature,
     time::Period,
     wallet::{
         Change, Event, OrderKind, Owner, Reversal, Wallet,
-        event::{OrderPaid, OrderPlaced},
+        event::{OrderClosed, OrderPaid, OrderPlaced},
     },
 };
 
@@ -128,11 +128,29 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
     }
 }
 
+/// Order 1 is paid, of order 2 nothing is heard, order 3 started a subscription.
+fn shopping() -> Teller {
+    let mut teller = Teller::new();
+    teller.buy(1, pack());
+    let end = teller.after_seconds(60);
+    teller.place(hold(1, 40, end)).unwrap();
+    teller.subscribe(3, 1, tier("basic", 10));
+    teller.order(2, pack()).unwrap();
+    teller
+}
+
+fn recalled(teller: &Teller) -> Change {
+    let order = teller.archived_order(OrderSerial(1)).unwrap();
+    Change::OrderRecalled(Box::new(order.clone()))
+}
+
 #[test]
 fn a_purchase_that_does_not_fit_is_never_applied_silently() {
     let paid = |serial, credits| {
         Change::OrderPaid(Box::new(OrderPaid {
             order: OrderSerial(serial),
+            project: ProjectId(7),
+            expires_at: Timestamp::NEVER,
             amount_cents: 1000,
             credits,
             credits_expire_at: None,
@@ -145,6 +163,7 @@ fn a_purchase_that_does_not_fit_is_never_applied_silently() {
     };
     let placed = Change::OrderPlaced(Box::new(OrderPlaced {
         order: OrderSerial(2),
+        project: ProjectId(7),
         kind: OrderKind::Checkout,
         terms: pack(),
         checkout: None,
@@ -161,7 +180,14 @@ fn a_purchase_that_does_not_fit_is_never_applied_silently() {
         credits: credits(MAX_CREDITS),
         expires_at: None,
     };
-    let order = OrderSerial;
+    let closed = |serial| OrderClosed {
+        order: OrderSerial(serial),
+        project: ProjectId(7),
+        expires_at: Timestamp::NEVER,
+    };
+    let archived = |serial| Change::OrderArchived {
+        order: OrderSerial(serial),
+    };
     let cases = [
         ("an order placed twice", placed),
         ("an order paid twice", paid(1, 100)),
@@ -170,15 +196,12 @@ fn a_purchase_that_does_not_fit_is_never_applied_silently() {
         ("a payment past the limit", paid(2, MAX_CREDITS)),
         (
             "the failure of a paid order",
-            Change::OrderFailed { order: order(1) },
+            Change::OrderFailed(closed(1)),
         ),
-        (
-            "the end of a paid order",
-            Change::OrderExpired { order: order(1) },
-        ),
+        ("the end of a paid order", Change::OrderExpired(closed(1))),
         (
             "the end of an unknown order",
-            Change::OrderExpired { order: order(9) },
+            Change::OrderExpired(closed(9)),
         ),
         ("a refund of more than there was", reversed(1, -101)),
         ("a refund of held credits", reversed(1, -70)),
@@ -187,19 +210,25 @@ fn a_purchase_that_does_not_fit_is_never_applied_silently() {
         ("credits of an unknown order", reversed(9, -1)),
         ("a switch of an unknown subscription", raised(9)),
         ("a switch past the limit", raised(1)),
+        ("a pending order archived", archived(2)),
+        ("an unknown order archived", archived(9)),
+        ("an order recalled twice", recalled(&shopping())),
+        (
+            "a subscription that is not over gone",
+            Change::SubscriptionGone {
+                subscription: sub(1),
+            },
+        ),
     ];
     for (what, change) in cases {
-        let mut teller = Teller::new();
-        teller.buy(1, pack());
-        let end = teller.after_seconds(60);
-        teller.place(hold(1, 40, end)).unwrap();
-        teller.subscribe(3, 1, tier("basic", 10));
-        teller.order(2, pack()).unwrap();
-        let event = Event {
-            at: teller.now,
-            change,
+        let mut teller = shopping();
+        let at = teller.now;
+        let recall = Event {
+            at,
+            change: recalled(&teller),
         };
-        assert!(teller.wallet.clone().apply(event).is_err(), "{what}");
+        assert_eq!(teller.wallet.apply(recall), Ok(None));
+        assert!(teller.wallet.apply(Event { at, change }).is_err(), "{what}");
     }
     let ended = Change::CycleEnded {
         subscription: sub(1),
@@ -217,7 +246,12 @@ fn a_rotated_code_replaces_the_old_one_and_nothing_else() {
     let teller = holding();
     let mut wallet = teller.wallet.clone();
     let (hash, sealed) = (CodeHash([3; 16]), Box::from([1, 2, 3]));
-    let change = Change::CodeRotated { hash, sealed };
+    let former = None;
+    let change = Change::CodeRotated {
+        hash,
+        sealed,
+        former,
+    };
     assert_eq!(
         wallet.apply(Event {
             at: teller.now,

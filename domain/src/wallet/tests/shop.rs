@@ -15,6 +15,7 @@ use crate::{
         event::SubscriptionNews,
         pay::{Billing, MintedCode, Pay, Payment},
         place_order::PlaceOrder,
+        purchase::Purchase,
         renew::Renew,
         update_subscription::UpdateSubscription,
     },
@@ -108,15 +109,11 @@ pub(super) fn sub(number: u128) -> SubscriptionId {
 
 impl Teller {
     pub(super) fn order(&mut self, serial: u128, terms: Terms) -> Result<bool, Rejection> {
-        self.touch();
-        let events = self.wallet.place_order(placed(serial, terms), self.now)?;
-        Ok(self.carry_all(events))
+        self.purchase(Purchase::Place(placed(serial, terms)))
     }
 
     pub(super) fn pay_with(&mut self, pay: Pay) -> Result<bool, Rejection> {
-        self.touch();
-        let events = self.wallet.pay(pay, self.now)?;
-        Ok(self.carry_all(events))
+        self.purchase(Purchase::Pay(Box::new(pay)))
     }
 
     pub(super) fn pay(&mut self, serial: u128, amount_cents: i64) -> Result<bool, Rejection> {
@@ -156,9 +153,7 @@ impl Teller {
     }
 
     pub(super) fn renew_with(&mut self, renewal: Renew) -> bool {
-        self.touch();
-        let events = self.wallet.renew(renewal, self.now);
-        self.carry_all(events)
+        self.purchase(Purchase::Renew(Box::new(renewal))).unwrap()
     }
 
     /// Pays another month from now on.
@@ -181,9 +176,7 @@ impl Teller {
     }
 
     pub(super) fn update(&mut self, report: UpdateSubscription) -> bool {
-        self.touch();
-        let events = self.wallet.update_subscription(report, self.now);
-        self.carry_all(events)
+        self.purchase(Purchase::Update(Box::new(report))).unwrap()
     }
 
     pub(super) fn set_status(&mut self, number: u128, status: SubscriptionStatus) -> bool {
@@ -201,35 +194,43 @@ impl Teller {
     }
 
     pub(super) fn fail(&mut self, serial: u128) -> Result<bool, Rejection> {
-        self.touch();
-        let events = self.wallet.fail_order(OrderSerial(serial), self.now)?;
-        Ok(self.carry_all(events))
+        self.purchase(Purchase::Fail(OrderSerial(serial)))
     }
 
     pub(super) fn expire(&mut self, serial: u128) -> Result<bool, Rejection> {
-        self.touch();
-        let events = self.wallet.expire_order(OrderSerial(serial), self.now)?;
-        Ok(self.carry_all(events))
+        self.purchase(Purchase::Expire(OrderSerial(serial)))
     }
 
     pub(super) fn refund(&mut self, serial: u128, cents: i64) -> bool {
-        self.touch();
-        let events = self.wallet.refund(OrderSerial(serial), cents, self.now);
-        self.carry_all(events)
+        self.purchase(Purchase::Refund(OrderSerial(serial), cents))
+            .unwrap()
     }
 
     pub(super) fn dispute(&mut self, serial: u128, dispute: Dispute) -> bool {
-        self.touch();
-        let events = self.wallet.dispute(OrderSerial(serial), dispute, self.now);
-        self.carry_all(events)
+        self.purchase(Purchase::Dispute(OrderSerial(serial), dispute))
+            .unwrap()
     }
 
     pub(super) fn placed_order(&self, serial: u128) -> &Order {
-        self.wallet.order(OrderSerial(serial)).unwrap()
+        let serial = OrderSerial(serial);
+        let archived = || self.archived_order(serial).map(|archived| &archived.order);
+        self.wallet.order(serial).or_else(archived).unwrap()
     }
 
+    /// As it is, or was when it left the wallet.
     pub(super) fn subscription(&self, number: u128) -> &Subscription {
-        self.wallet.subscription(&sub(number)).unwrap()
+        let id = sub(number);
+        let told = self
+            .events
+            .iter()
+            .rev()
+            .find_map(|event| match &event.change {
+                Change::SubscriptionChanged(told) if told.subscription.id == id => {
+                    Some(&told.subscription)
+                }
+                _ => None,
+            });
+        self.wallet.subscription(&id).or(told).unwrap()
     }
 
     pub(super) fn gold(&self) -> i64 {

@@ -114,7 +114,7 @@ impl Model {
             if !given && fitting > 0 {
                 self.last_free.insert(product, start);
                 self.date(self.now);
-                self.purse.mint(product, Reason::FreeGrant, fitting, end);
+                self.purse.grant(product, Reason::FreeGrant, fitting, end);
                 self.write(product, Reason::FreeGrant, fitting, None);
             }
         }
@@ -145,7 +145,7 @@ impl Model {
             return Outcome::Refused(Rejection::BalanceLimit);
         }
         self.date(self.now);
-        self.purse.mint(product, Reason::Manual, coins, end);
+        self.purse.grant(product, Reason::Manual, coins, end);
         self.write(product, Reason::Manual, coins, Some(key));
         self.use_up(Operation::Grant, key, product, coins, product.0)
     }

@@ -12,14 +12,15 @@ use super::{
     till::{TIERS, Told, Ware, rolls_over, tier_name},
 };
 use crate::{
-    Rejection, Timestamp,
+    Timestamp,
     catalog::Interval,
     id::{OrderSerial, PriceId},
     terms::Terms,
     text::Feature,
     wallet::{
-        Dispute, Event, OrderStatus, SubscriptionStatus,
+        Dispute, OrderStatus, SubscriptionStatus,
         pay::{Billing, Pay},
+        purchase::Purchase as Telling,
         renew::Renew,
         update_subscription::UpdateSubscription,
     },
@@ -151,7 +152,8 @@ impl Run {
             Purchase::Pay { order, cents } => {
                 let price = self.model.till.orders.get(&order);
                 let cents = self.exact(cents, price.map_or(0, |order| order.ware.coins));
-                let known = self.teller.wallet.order(OrderSerial(order));
+                let orders = self.teller.orders();
+                let known = orders.get(&OrderSerial(order));
                 let starts = self.model.till.orders.get(&order);
                 let starts = starts.and_then(|order| order.ware.starts);
                 let told = Told {
@@ -164,27 +166,26 @@ impl Run {
                     billing: starts.map(|_| billing(told)),
                     ..paying(order, cents)
                 };
-                let real = self.teller.wallet.pay(pay, now);
-                (self.carry(real), self.model.pay(order, cents, told))
+                let real = self.told_of(Telling::Pay(Box::new(pay)));
+                (real, self.model.pay(order, cents, told))
             }
             Purchase::End { order, failed } => {
-                let (serial, wallet) = (OrderSerial(order), &self.teller.wallet);
-                let (real, end) = if failed {
-                    (wallet.fail_order(serial, now), OrderStatus::Failed)
+                let serial = OrderSerial(order);
+                let (command, end) = if failed {
+                    (Telling::Fail(serial), OrderStatus::Failed)
                 } else {
-                    (wallet.expire_order(serial, now), OrderStatus::Expired)
+                    (Telling::Expire(serial), OrderStatus::Expired)
                 };
-                (self.carry(real), self.model.end_order(order, end))
+                (self.told_of(command), self.model.end_order(order, end))
             }
             Purchase::Refund { order, cents } => {
                 let cents = self.exact(cents, i64::MAX);
-                let real = self.teller.wallet.refund(OrderSerial(order), cents, now);
-                let model = self.model.reverse(order, cents, Dispute::None);
-                (self.carry(Ok(real)), model)
+                let real = self.told_of(Telling::Refund(OrderSerial(order), cents));
+                (real, self.model.reverse(order, cents, Dispute::None))
             }
             Purchase::Dispute { order, state } => {
-                let real = self.teller.wallet.dispute(OrderSerial(order), state, now);
-                (self.carry(Ok(real)), self.model.reverse(order, 0, state))
+                let real = self.told_of(Telling::Dispute(OrderSerial(order), state));
+                (real, self.model.reverse(order, 0, state))
             }
             Purchase::Renew {
                 order,
@@ -195,16 +196,14 @@ impl Run {
             } => {
                 let ware = self.tier(subscription, tier);
                 let told = self.told(subscription, tier, ahead, age);
-                let real = self.teller.wallet.renew(
-                    Renew {
-                        order: OrderSerial(order),
-                        terms: self.terms(&ware),
-                        payment: payment(order, ware.coins),
-                        billing: billing(told),
-                    },
-                    now,
-                );
-                (self.carry(Ok(real)), self.model.renew(order, ware, told))
+                let cycle = Renew {
+                    order: OrderSerial(order),
+                    terms: self.terms(&ware),
+                    payment: payment(order, ware.coins),
+                    billing: billing(told),
+                };
+                let real = self.told_of(Telling::Renew(Box::new(cycle)));
+                (real, self.model.renew(order, ware, told))
             }
             Purchase::Report {
                 subscription,
@@ -224,27 +223,22 @@ impl Run {
                     grace_days: 7,
                     reported_at: Timestamp(told.reported),
                 };
-                let real = self.teller.wallet.update_subscription(report, now);
-                (
-                    self.carry(Ok(real)),
-                    self.model.report(told, status, canceling),
-                )
+                let real = self.told_of(Telling::Update(Box::new(report)));
+                (real, self.model.report(told, status, canceling))
             }
         }
     }
 
     fn both_order(&mut self, order: u128, ware: Ware) -> (Outcome, Outcome) {
         let placing = placed(order, self.terms(&ware));
-        let real = self.teller.wallet.place_order(placing, self.teller.now);
-        (self.carry(real), self.model.order(order, ware))
+        let real = self.told_of(Telling::Place(placing));
+        (real, self.model.order(order, ware))
     }
 
-    fn carry(&mut self, decision: Result<Vec<Event>, Rejection>) -> Outcome {
-        match decision {
-            Ok(events) => match self.teller.carry_all(events) {
-                true => Outcome::Applied,
-                false => Outcome::Unchanged,
-            },
+    fn told_of(&mut self, command: Telling) -> Outcome {
+        match self.teller.purchase(command) {
+            Ok(true) => Outcome::Applied,
+            Ok(false) => Outcome::Unchanged,
             Err(refusal) => Outcome::Refused(refusal),
         }
     }

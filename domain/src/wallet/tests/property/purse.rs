@@ -33,7 +33,7 @@ pub(super) struct Purse {
 }
 
 impl Purse {
-    pub(super) fn mint(&mut self, product: ProductId, source: Reason, coins: i64, end: i64) {
+    fn mint(&mut self, product: ProductId, source: Reason, coins: i64, end: i64) {
         for _ in 0..coins {
             self.last_serial += 1;
             self.coins.push(Coin {
@@ -44,6 +44,18 @@ impl Purse {
                 held_by: None,
                 tag: None,
             });
+        }
+    }
+
+    /// Coins that no order brought. Those of one source and end take one place in the order in which
+    /// they are burnt.
+    pub(super) fn grant(&mut self, product: ProductId, source: Reason, coins: i64, end: i64) {
+        let alike = |c: &&Coin| (c.product, c.source, c.end) == (product, source, end);
+        let place = self.coins.iter().find(alike).map(|coin| coin.serial);
+        for _ in 0..coins {
+            self.mint(product, source, 1, end);
+            let coin = self.coins.last_mut().unwrap();
+            coin.serial = place.unwrap_or(coin.serial);
         }
     }
 

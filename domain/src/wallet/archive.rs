@@ -1,0 +1,130 @@
+//! What of a wallet's purchases is settled leaves the wallet for its history: paid, failed and
+//! expired orders, subscriptions that are over. So a wallet is no larger for what it once bought. A
+//! decision that needs it is handed it, as a key's former use is; an order that changes once more is
+//! recalled first and archived again.
+
+use super::{
+    ArchivedOrder, Change, Order, Wallet,
+    commerce::Commerce,
+    holds::Holds,
+    lots::CycleTag,
+    order::{Reversal, Stage},
+};
+use crate::{id::OrderSerial, text::SubscriptionId};
+
+/// What the wallet's history says of the order and the subscription that a command names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Archived<'a> {
+    /// The last record of the order, found by [`crate::history::Lookup::Order`].
+    pub order: Option<&'a ArchivedOrder>,
+    /// Whether the subscription is over: there is a record of it under
+    /// [`crate::history::Lookup::Subscription`].
+    pub subscription_over: bool,
+}
+
+impl<'a> Archived<'a> {
+    pub(super) fn order(self, serial: OrderSerial) -> Option<&'a Order> {
+        let named = self.order.filter(|archived| archived.serial == serial)?;
+        Some(&named.order)
+    }
+}
+
+impl Commerce {
+    /// What is settled and still here.
+    pub(super) fn settled(&self) -> Option<Change> {
+        // The usual case costs no search: all orders are pending.
+        if self.orders.len() > self.pending.len() {
+            let mut settled = self.orders.iter();
+            let settled = settled.find(|(_, order)| order.stage != Stage::Pending);
+            if let Some((&order, _)) = settled {
+                return Some(Change::OrderArchived { order });
+            }
+        }
+        let over = self.subscriptions.iter().find(|s| !s.is_current())?;
+        Some(Change::SubscriptionGone {
+            subscription: over.id.clone(),
+        })
+    }
+
+    /// A copy with no order but this one.
+    fn sketch(&self, serial: Option<OrderSerial>, archived: Option<&Order>) -> Self {
+        let order = serial.and_then(|serial| self.orders.get_key_value(&serial));
+        let place = |(&serial, order): (&OrderSerial, &Order)| (order.expires_at, serial);
+        let pending = order
+            .map(place)
+            .filter(|place| self.pending.contains(place));
+        let early = serial.and_then(|serial| self.early.get_key_value(&serial));
+        let features = archived.into_iter().flat_map(|order| &order.terms.features);
+        let unlocked = features.filter_map(|feature| self.unlocked.get_key_value(feature));
+        Self {
+            customer: self.customer.clone(),
+            orders: order
+                .map(|(&serial, order)| (serial, order.clone()))
+                .into_iter()
+                .collect(),
+            subscriptions: self.subscriptions.clone(),
+            early: early
+                .map(|(&serial, &early)| (serial, early))
+                .into_iter()
+                .collect(),
+            unlocked: unlocked
+                .map(|(feature, &count)| (feature.clone(), count))
+                .collect(),
+            pending: pending.into_iter().collect(),
+        }
+    }
+}
+
+impl Wallet {
+    /// An order, pending or archived.
+    pub(super) fn any_order<'a>(
+        &'a self,
+        serial: OrderSerial,
+        archived: Archived<'a>,
+    ) -> Option<&'a Order> {
+        self.order(serial).or_else(|| archived.order(serial))
+    }
+
+    /// What is known of money going back, also for an order that is not known yet.
+    pub(super) fn reversal(&self, serial: OrderSerial, archived: Archived<'_>) -> Reversal {
+        let early = |commerce: &Commerce| commerce.early.get(&serial).copied();
+        match self.any_order(serial, archived) {
+            Some(order) => order.reversal,
+            None => self.commerce.as_deref().and_then(early).unwrap_or_default(),
+        }
+    }
+
+    /// A copy of what a decision on an order and a subscription can touch: however many lots, holds
+    /// and other orders there are, it is small. It is up to date if this wallet is.
+    pub(super) fn sketch(
+        &self,
+        serial: Option<OrderSerial>,
+        subscription: Option<&SubscriptionId>,
+        archived: Archived<'_>,
+    ) -> Self {
+        let former = serial.and_then(|serial| archived.order(serial));
+        let known = serial.and_then(|serial| self.any_order(serial, archived));
+        let lot = known.and_then(|order| Some((order.terms.fills, order.lot?)));
+        let cycle = subscription.map(|id| CycleTag::of(&self.key, id));
+        let accounts = self.accounts.iter().map(|account| {
+            let own = lot.filter(|(product, _)| *product == account.product);
+            account.sketch(own.map(|(_, lot)| lot), cycle)
+        });
+        let commerce = self.commerce.as_ref();
+        Self {
+            key: self.key,
+            id: self.id,
+            project: self.project,
+            owner: self.owner.clone(),
+            created_at: self.created_at,
+            touched_at: self.touched_at,
+            version: self.version,
+            records: self.records,
+            accounts: accounts.collect(),
+            holds: Holds::new(),
+            features: std::collections::BTreeSet::new(),
+            due_at: self.due_at,
+            commerce: commerce.map(|commerce| Box::new(commerce.sketch(serial, former))),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! A wallet's open holds, found by their names and by when they fall due.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Hold;
+use crate::{id::HoldId, time::Timestamp};
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Holds {
+    open: BTreeMap<HoldId, Hold>,
+    /// The same by when they expire.
+    ends: BTreeSet<(Timestamp, HoldId)>,
+}
+
+impl Holds {
+    pub(super) const fn new() -> Self {
+        Self {
+            open: BTreeMap::new(),
+            ends: BTreeSet::new(),
+        }
+    }
+
+    pub(super) const fn open(&self) -> &BTreeMap<HoldId, Hold> {
+        &self.open
+    }
+
+    /// The hold that expires first.
+    pub(super) fn first_expiring(&self) -> Option<(Timestamp, HoldId)> {
+        self.ends.first().copied()
+    }
+
+    /// Holds that expire at this instant or before, the soonest first.
+    pub(super) fn expiring(&self, until: Timestamp) -> impl Iterator<Item = HoldId> {
+        let due = self.ends.iter().take_while(move |(end, _)| *end <= until);
+        due.map(|&(_, id)| id)
+    }
+
+    /// Whether there was none of this name.
+    pub(super) fn insert(&mut self, id: HoldId, hold: Hold) -> bool {
+        self.ends.insert((hold.expires_at, id));
+        let former = self.open.insert(id, hold);
+        if let Some(former) = &former {
+            self.ends.remove(&(former.expires_at, id));
+        }
+        former.is_none()
+    }
+
+    pub(super) fn remove(&mut self, id: &HoldId) -> Option<Hold> {
+        let hold = self.open.remove(id)?;
+        self.ends.remove(&(hold.expires_at, *id));
+        Some(hold)
+    }
+
+    /// Whether there is such a hold, which ends then from now on.
+    pub(super) fn extend(&mut self, id: HoldId, expires_at: Timestamp) -> bool {
+        let Some(hold) = self.open.get_mut(&id) else {
+            return false;
+        };
+        self.ends.remove(&(hold.expires_at, id));
+        hold.expires_at = expires_at;
+        self.ends.insert((expires_at, id))
+    }
+}
+
+impl Serialize for Holds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.open.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Holds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let open = BTreeMap::<HoldId, Hold>::deserialize(deserializer)?;
+        let ends = open.iter().map(|(&id, hold)| (hold.expires_at, id));
+        let ends = ends.collect();
+        Ok(Self { open, ends })
+    }
+}
