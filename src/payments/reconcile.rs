@@ -10,8 +10,8 @@ use actors::Handle;
 use dashmap::DashMap;
 use domain::{
     Rejection, Timestamp,
+    catalog::Account,
     id::{OrderId, OrderSerial, ProjectId},
-    provider::Account,
     wallet::{OrderStatus, place_order::PENDING_SECONDS},
 };
 use futures_util::{StreamExt as _, stream};
