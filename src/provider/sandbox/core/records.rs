@@ -85,6 +85,12 @@ macro_rules! kinds {
         }
 
         impl Note {
+            pub(crate) fn head(&self) -> &Head {
+                match self {
+                    $(Self::$kind(object) => &object.head,)*
+                }
+            }
+
             pub(super) fn restore(self, books: &mut Books) {
                 match self {
                     $(Self::$kind(object) => books.keep(object),)*
