@@ -85,6 +85,10 @@ macro_rules! kinds {
         }
 
         impl Note {
+            /// How many kinds of objects there are.
+            #[cfg(test)]
+            pub(crate) const KINDS: usize = [$($name),*].len();
+
             pub(crate) fn head(&self) -> &Head {
                 match self {
                     $(Self::$kind(object) => &object.head,)*
