@@ -99,7 +99,7 @@ fn each_kind_is_on_the_disk_as_it_always_was_and_reads_back() {
 fn said(key: &[u8], body: &[u8]) -> String {
     let said = Note::read(key, body).unwrap_err().to_string();
     assert!(said.contains(&to_hex(key)), "{said}");
-    assert_eq!(verify([(key, body)]), [said.clone()]);
+    assert_eq!(verify([(key, body)]), std::slice::from_ref(&said));
     said
 }
 

@@ -64,16 +64,16 @@ fn provider(project: u128) -> Provider {
 
 /// Two projects that have everything, as they may be stored.
 fn sound() -> Vec<Document> {
-    let of = |p: u128| {
+    let with = |whose, id, hash| {
         vec![
-            Document::Price(price(p, p * 10, p * 100)),
-            Document::Product(product(p, p * 10)),
-            Document::Key(key(p, p * 10, u8::try_from(p).unwrap())),
-            Document::Provider(provider(p)),
-            Document::Project(project(p)),
+            Document::Price(price(whose, id, id)),
+            Document::Product(product(whose, id)),
+            Document::Key(key(whose, id, hash)),
+            Document::Provider(provider(whose)),
+            Document::Project(project(whose)),
         ]
     };
-    [of(1), of(2)].concat()
+    [with(1, 10, 1), with(2, 20, 2)].concat()
 }
 
 /// The sound catalog with one document more has this one problem, which names these.
