@@ -41,6 +41,9 @@ pub enum Error {
     /// The catalog cannot be read.
     #[error(transparent)]
     Catalog(#[from] crate::catalog::Error),
+    /// A note that was stored cannot be read.
+    #[error(transparent)]
+    Notes(#[from] crate::notes::Error),
     /// The wallets did not start.
     #[error(transparent)]
     Wallets(#[from] actors::Error),

@@ -17,6 +17,7 @@ mod hex;
 mod html;
 pub mod limits;
 pub mod metrics;
+pub mod notes;
 pub mod openapi;
 pub mod outbound;
 pub mod pages;

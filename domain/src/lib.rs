@@ -10,7 +10,6 @@ pub mod catalog;
 pub mod code;
 pub mod history;
 pub mod id;
-pub mod provider;
 pub mod rejection;
 pub mod terms;
 pub mod text;

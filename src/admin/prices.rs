@@ -24,7 +24,8 @@ use crate::{
 struct Create {
     /// The tier's name, 1 to 200 characters.
     label: Option<String>,
-    /// In the currency's minor unit.
+    /// In the currency's minor unit: 0, or an amount that payment providers take (at least 50 in EUR
+    /// and USD, whole units in ISK and UGX, a last digit of 0 in currencies of three decimals).
     #[schema(value_type = i64, minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     amount_cents: Option<i64>,
     /// ISO 4217, in capitals.

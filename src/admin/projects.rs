@@ -13,7 +13,7 @@ use super::{
 use crate::{
     api::{Administrator, Body, Error, Object},
     app::App,
-    catalog::{NewProject, ProjectCatalog, ProjectChange, ProviderChange},
+    catalog::{self, NewProject, ProjectCatalog, ProjectChange, ProviderChange},
 };
 
 /// A project to make.
@@ -217,10 +217,11 @@ fn provider(field: Field<Object<Provider>>) -> Result<Option<ProviderChange>, Er
 
 impl Update {
     fn read(self) -> Result<ProjectChange, Error> {
+        let origins = self.allowed_origins.not_null("allowedOrigins")?;
         Ok(ProjectChange {
             name: self.name.not_null("name")?,
             mode: self.mode.not_null("mode")?.map(Into::into),
-            allowed_origins: self.allowed_origins.not_null("allowedOrigins")?,
+            allowed_origins: origins.as_deref().map(catalog::origins).transpose()?,
             wallet_creation_limit: limit("walletCreationLimit", self.wallet_creation_limit)?,
             wallet_creation_limit_per_ip: limit(
                 "walletCreationLimitPerIp",

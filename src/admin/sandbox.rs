@@ -1,6 +1,7 @@
 //! A project's sandbox: how it delivers webhooks, and its clock.
 
 use axum::{Json, extract::State};
+use domain::catalog::Refusal;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -172,7 +173,7 @@ pub(super) async fn advance(
 }
 
 fn view(app: &App, project: &ProjectCatalog) -> Result<Json<View>, Error> {
-    let sandbox = project.sandbox().ok_or(crate::catalog::Error::NoSandbox)?;
+    let sandbox = project.sandbox().ok_or(Refusal::NoSandbox)?;
     let accounts = app.payments.accounts();
     let id = project.project.id;
     let keys = accounts.sandbox_keys(id);

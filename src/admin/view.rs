@@ -1,10 +1,7 @@
 //! Projects, keys, products and prices as the administrator sees them: everything, also what is
 //! inactive or revoked. `scrip apply` reads them back.
 
-use domain::{
-    catalog::{self, ApiKey},
-    provider::{self, Account},
-};
+use domain::catalog::{self, Account, ApiKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -255,7 +252,7 @@ impl Project {
     /// With its provider, if one was ever set.
     pub(super) fn of(
         project: &catalog::Project,
-        provider: Option<&provider::Provider>,
+        provider: Option<&catalog::Provider>,
         accounts: &Accounts,
     ) -> Self {
         let kind = provider.and_then(|provider| match provider.account {

@@ -8,9 +8,10 @@ use std::{
 
 use actors::Scope;
 use domain::{
-    catalog::{ApiKey, Document, KeyKind, Price, Product, Project},
+    catalog::{
+        Account, ApiKey, Document, KeyKind, Price, Product, Products, Project, Provider, Sandbox,
+    },
     id::{KeyId, PriceId, ProductId, ProjectId},
-    provider::{Account, Provider, Sandbox},
     wallet::FreeGrantRule,
 };
 
@@ -46,7 +47,7 @@ pub struct ProjectCatalog {
     /// What its wallets must know of the catalog.
     pub scope: Scope,
     keys: BTreeMap<KeyId, ApiKey>,
-    products: BTreeMap<ProductId, Product>,
+    products: Products,
     prices: BTreeMap<(ProductId, PriceId), Price>,
     provider: Option<Provider>,
     only_credit_product: Option<ProductId>,
@@ -77,7 +78,7 @@ impl Catalog {
             .into_iter()
             .partition(|document| matches!(document, Document::Project(_)));
         for document in projects.into_iter().chain(others) {
-            let id = project_of(&document);
+            let id = document.project();
             let project = match touched.entry(id) {
                 Entry::Occupied(occupied) => occupied.into_mut(),
                 Entry::Vacant(vacant) => vacant.insert(self.start(id, &document)?),
@@ -134,7 +135,7 @@ impl ProjectCatalog {
             project,
             scope,
             keys: BTreeMap::new(),
-            products: BTreeMap::new(),
+            products: Products::new(),
             prices: BTreeMap::new(),
             provider: None,
             only_credit_product: None,
@@ -163,7 +164,7 @@ impl ProjectCatalog {
         let mut with_unit = self
             .products
             .values()
-            .filter(|product| product.credit_unit.is_some());
+            .filter(|product| product.holds_credits());
         self.only_credit_product = match (with_unit.next(), with_unit.next()) {
             (Some(only), None) => Some(only.id),
             _ => None,
@@ -198,6 +199,11 @@ impl ProjectCatalog {
     /// All products, active or not, in the order in which they were made.
     pub fn products(&self) -> impl Iterator<Item = &Product> {
         self.products.values()
+    }
+
+    /// All products by their identifiers, as the rules look for them.
+    pub(super) const fn shelf(&self) -> &Products {
+        &self.products
     }
 
     /// A price of a product, active or not.
@@ -260,15 +266,5 @@ impl ProjectCatalog {
     /// All keys, revoked ones too, in the order in which they were made.
     pub fn keys(&self) -> impl Iterator<Item = &ApiKey> {
         self.keys.values()
-    }
-}
-
-const fn project_of(document: &Document) -> ProjectId {
-    match document {
-        Document::Project(project) => project.id,
-        Document::Key(key) => key.project,
-        Document::Product(product) => product.project,
-        Document::Price(price) => price.project,
-        Document::Provider(provider) => provider.project,
     }
 }

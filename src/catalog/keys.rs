@@ -36,15 +36,8 @@ impl fmt::Debug for MintedKey {
 impl MintedKey {
     pub(super) fn draw(project: ProjectId, kind: KeyKind, now: Timestamp) -> Result<Self, Error> {
         let plain = format!("{}{}", kind.prefix(), random_text(BODY_LENGTH)?);
-        let key = ApiKey {
-            id: KeyId(new_id()),
-            project,
-            kind,
-            hash: sha256(plain.as_bytes()),
-            public: (kind == KeyKind::Publishable).then(|| plain.clone()),
-            created_at: now,
-            revoked_at: None,
-        };
+        let drawn = (plain.as_str(), sha256(plain.as_bytes()));
+        let key = ApiKey::new((project, KeyId(new_id())), kind, drawn, now);
         Ok(Self { key, plain })
     }
 }

@@ -2,30 +2,30 @@
 //! whole after each change. Requests read it without a lock; changes are made one at a time, and
 //! nobody sees a change before it is durable.
 //!
-//! One file per kind of document decides; only `store.rs` writes.
+//! What a sound document is, `domain::catalog` decides. Here is how requests find one (`index.rs`),
+//! how secrets come in (`keys.rs`, `providers.rs`), and the one place that writes (`store.rs`).
 
 mod error;
 mod index;
 mod key_hash;
 mod keys;
-mod prices;
-mod products;
-mod projects;
+mod origin;
 mod providers;
-mod rules;
 mod store;
 #[cfg(test)]
 mod tests;
 
+/// What is asked of the catalog: its rules are in the domain.
+pub use domain::catalog::{
+    NewPrice, NewProduct, NewProject, PriceChange, ProductChange, ProjectChange, SandboxChange,
+};
 pub use error::Error;
 pub use index::{Authenticated, Catalog, ProjectCatalog};
 pub(crate) use keys::random_text;
 pub use keys::{MintedKey, sha256};
-pub use prices::{NewPrice, PriceChange};
-pub use products::{NewProduct, ProductChange};
-pub use projects::{NewProject, ProjectChange};
-pub use providers::{ProviderChange, SandboxChange};
-pub(crate) use rules::is_loopback;
+pub(crate) use origin::is_loopback;
+pub use origin::origins;
+pub use providers::ProviderChange;
 pub use store::CatalogStore;
 
 /// A new unguessable, time-ordered identifier body.

@@ -7,15 +7,17 @@ use actors::{Handle, Seal};
 use arc_swap::{ArcSwap, Guard};
 use domain::{
     Timestamp,
-    catalog::{ApiKey, Document, KeyKind, Price, Product, Project},
+    catalog::{
+        Account, ApiKey, Document, KeyKind, Price, Product, Project, Provider, Refusal, Sandbox,
+        Sealed,
+    },
     id::{KeyId, PriceId, ProductId, ProjectId},
-    provider::{Account, Provider, Sandbox, Sealed},
 };
 use tokio::sync::Mutex;
 
 use super::{
     Catalog, Error, MintedKey, NewPrice, NewProduct, NewProject, PriceChange, ProductChange,
-    ProjectCatalog, ProjectChange, ProviderChange, SandboxChange, providers,
+    ProjectCatalog, ProjectChange, ProviderChange, SandboxChange, new_id,
 };
 
 /// The catalog. Cheap to clone.
@@ -58,7 +60,7 @@ impl CatalogStore {
         self.current()
             .project(&id)
             .map(Arc::clone)
-            .ok_or(Error::ProjectNotFound(id))
+            .ok_or(Refusal::ProjectNotFound(id).into())
     }
 
     /// Makes a project with a key of each kind: publishable, then secret.
@@ -67,7 +69,7 @@ impl CatalogStore {
         new: NewProject,
     ) -> Result<(Project, MintedKey, MintedKey), Error> {
         self.change(move |_, now| {
-            let project = new.decide(now)?;
+            let project = new.decide(ProjectId(new_id()), now)?;
             let publishable = MintedKey::draw(project.id, KeyKind::Publishable, now)?;
             let secret = MintedKey::draw(project.id, KeyKind::Secret, now)?;
             let documents = vec![
@@ -87,10 +89,12 @@ impl CatalogStore {
         change: ProjectChange,
         provider: Option<ProviderChange>,
     ) -> Result<Project, Error> {
+        change.check()?;
         let seal = self.shared.seal.clone();
+        let provider = provider.map(|provider| provider.seal(&seal)).transpose()?;
         self.change(move |catalog, now| {
             let current = find(catalog, id)?;
-            let project = change.decide(current.project.clone())?;
+            let project = change.decide(&current.project)?;
             let mut documents = vec![Document::Project(project.clone())];
             if let Some(provider) = provider {
                 let provider = provider.decide(id, current.provider(), &seal, now)?;
@@ -107,13 +111,9 @@ impl CatalogStore {
         project: ProjectId,
         change: SandboxChange,
     ) -> Result<Sandbox, Error> {
+        change.check()?;
         self.change_sandbox(project, move |sandbox, _| change.decide(sandbox))
             .await
-    }
-
-    /// Checks by how many seconds a sandbox's clock is to be moved on.
-    pub fn check_advance(&self, seconds: i64) -> Result<i64, Error> {
-        providers::advance(seconds)
     }
 
     /// Moves a sandbox's clock on to an instant; it never goes back.
@@ -122,24 +122,18 @@ impl CatalogStore {
         project: ProjectId,
         to: Timestamp,
     ) -> Result<Sandbox, Error> {
-        self.change_sandbox(project, move |sandbox, now| {
-            let ahead = to.0.saturating_sub(now.0).max(sandbox.ahead_millis);
-            Ok(Sandbox {
-                ahead_millis: ahead,
-                ..sandbox
-            })
-        })
-        .await
+        self.change_sandbox(project, move |sandbox, now| Ok(sandbox.moved_to(to, now)))
+            .await
     }
 
     async fn change_sandbox(
         &self,
         project: ProjectId,
-        change: impl FnOnce(Sandbox, Timestamp) -> Result<Sandbox, Error> + Send + 'static,
+        change: impl FnOnce(Sandbox, Timestamp) -> Result<Sandbox, Refusal> + Send + 'static,
     ) -> Result<Sandbox, Error> {
         self.change(move |catalog, now| {
             let catalog = find(catalog, project)?;
-            let sandbox = catalog.sandbox().ok_or(Error::NoSandbox)?;
+            let sandbox = catalog.sandbox().ok_or(Refusal::NoSandbox)?;
             let sandbox = change(sandbox, now)?;
             let provider = Provider {
                 project,
@@ -170,15 +164,12 @@ impl CatalogStore {
     /// Ends a key, for the next request. Ending it again changes nothing.
     pub async fn revoke_key(&self, project: ProjectId, id: KeyId) -> Result<ApiKey, Error> {
         self.change(move |catalog, now| {
-            let mut key = find(catalog, project)?
-                .key(&id)
-                .ok_or(Error::KeyNotFound(id))?
-                .clone();
-            if key.revoked_at.is_some() {
-                return Ok((Vec::new(), key));
+            let key = find(catalog, project)?.key(&id);
+            let key = key.ok_or(Refusal::KeyNotFound(id))?;
+            match key.revoke(now) {
+                Some(revoked) => Ok((vec![Document::Key(revoked.clone())], revoked)),
+                None => Ok((Vec::new(), key.clone())),
             }
-            key.revoked_at = Some(now);
-            Ok((vec![Document::Key(key.clone())], key))
         })
         .await
     }
@@ -190,7 +181,8 @@ impl CatalogStore {
         new: NewProduct,
     ) -> Result<Product, Error> {
         self.change(move |catalog, now| {
-            let product = new.decide(find(catalog, project)?.project.id, now)?;
+            let product = new.decide((project, ProductId(new_id())), now)?;
+            find(catalog, project)?;
             Ok((vec![Document::Product(product.clone())], product))
         })
         .await
@@ -203,8 +195,12 @@ impl CatalogStore {
         id: ProductId,
         change: ProductChange,
     ) -> Result<Product, Error> {
+        change.check()?;
         self.change(move |catalog, _| {
-            let product = change.decide(find(catalog, project)?, id)?;
+            let catalog = find(catalog, project)?;
+            let old = catalog.product(&id).ok_or(Refusal::ProductNotFound(id))?;
+            let has_prices = catalog.prices(&id).next().is_some();
+            let product = change.decide(old, has_prices)?;
             Ok((vec![Document::Product(product.clone())], product))
         })
         .await
@@ -218,7 +214,8 @@ impl CatalogStore {
         new: NewPrice,
     ) -> Result<Price, Error> {
         self.change(move |catalog, now| {
-            let price = new.decide(find(catalog, project)?, product, now)?;
+            let price = new.decide((project, product, PriceId(new_id())), now)?;
+            let price = price.fits(find(catalog, project)?.shelf())?;
             Ok((vec![Document::Price(price.clone())], price))
         })
         .await
@@ -232,8 +229,14 @@ impl CatalogStore {
         id: PriceId,
         change: PriceChange,
     ) -> Result<Price, Error> {
+        change.check()?;
         self.change(move |catalog, _| {
-            let price = change.decide(find(catalog, project)?, product, id)?;
+            let catalog = find(catalog, project)?;
+            if catalog.product(&product).is_none() {
+                return Err(Refusal::ProductNotFound(product).into());
+            }
+            let old = catalog.price(&product, &id);
+            let price = change.decide(old.ok_or(Refusal::PriceNotFound(id))?)?;
             Ok((vec![Document::Price(price.clone())], price))
         })
         .await
@@ -264,9 +267,7 @@ impl CatalogStore {
     }
 }
 
-fn find(catalog: &Catalog, id: ProjectId) -> Result<&ProjectCatalog, Error> {
-    catalog
-        .project(&id)
-        .map(AsRef::as_ref)
-        .ok_or(Error::ProjectNotFound(id))
+fn find(catalog: &Catalog, id: ProjectId) -> Result<&ProjectCatalog, Refusal> {
+    let found = catalog.project(&id).map(AsRef::as_ref);
+    found.ok_or(Refusal::ProjectNotFound(id))
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use domain::{
     Timestamp,
+    catalog::{Account, Stripe},
     id::ProjectId,
-    provider::{Account, Stripe},
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use parking_lot::Mutex;

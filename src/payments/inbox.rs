@@ -11,24 +11,20 @@ use std::{
     time::Duration,
 };
 
-use actors::Handle;
 use domain::id::ProjectId;
 use parking_lot::Mutex;
-use persistence::Note;
-use sha2::{Digest as _, Sha256};
 use tokio::sync::{Semaphore, watch};
 
 use super::{Error, Payments, fulfil::Reports};
 use crate::{
     failpoint,
+    notes::{EventKey, Key, StoredEvent},
     provider::{
         event::{Event, Payload},
         signature,
     },
 };
 
-/// What a stored event is noted under.
-const PREFIX: &[u8] = b"inbox/";
 /// An event that does not fit a note is worked off before it is acknowledged instead.
 const MAX_STORED: usize = 30 * 1024;
 /// Events that were worked off and are remembered, so that a duplicate costs nothing.
@@ -48,9 +44,6 @@ const PAUSES: [Duration; 6] = [
     Duration::from_secs(3600),
 ];
 
-/// Names an event within all projects.
-type EventKey = [u8; 32];
-
 /// Why a webhook was not taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
@@ -67,7 +60,7 @@ pub(super) struct Inbox {
     state: Mutex<State>,
     at_once: Arc<Semaphore>,
     /// Stored by an earlier process; taken up once the service runs.
-    left: Mutex<Vec<(ProjectId, Box<[u8]>)>>,
+    left: Mutex<Vec<StoredEvent>>,
 }
 
 #[derive(Default)]
@@ -79,19 +72,13 @@ struct State {
 }
 
 impl Inbox {
-    pub(super) fn load(handle: &Handle) -> Result<Self, persistence::Error> {
-        let mut left = Vec::new();
-        for (key, body) in handle.notes(PREFIX)? {
-            match project_of(&key) {
-                Some(project) => left.push((project, body)),
-                None => tracing::error!("A stored webhook has no project; it is left alone"),
-            }
-        }
-        Ok(Self {
+    /// With what an earlier process stored and did not work off.
+    pub(super) fn new(left: Vec<StoredEvent>) -> Self {
+        Self {
             state: Mutex::default(),
             at_once: Arc::new(Semaphore::new(AT_ONCE)),
             left: Mutex::new(left),
-        })
+        }
     }
 
     pub(super) fn waiting(&self) -> u64 {
@@ -138,11 +125,16 @@ impl Payments {
         if event.payload == Payload::Ignored {
             return Ok(());
         }
-        self.take_in(project, event, body).await
+        self.take_in(StoredEvent {
+            key: EventKey::new(project, &event),
+            event,
+            delivered: body.into(),
+        })
+        .await
     }
 
-    async fn take_in(&self, project: ProjectId, event: Event, body: &[u8]) -> Result<(), Refused> {
-        let key = event_key(project, &event);
+    async fn take_in(&self, event: StoredEvent) -> Result<(), Refused> {
+        let key = event.key;
         let done = {
             let mut state = self.0.inbox.state.lock();
             if state.done.contains(&key) {
@@ -168,29 +160,21 @@ impl Payments {
             }
         };
         let payments = self.clone();
-        let body: Box<[u8]> = body.into();
         // In a task of its own: a sender who goes away must not leave it half done.
-        let task = tokio::spawn(async move {
-            payments
-                .store_and_work(project, key, event, body, tell)
-                .await
-        });
+        let task = tokio::spawn(async move { payments.store_and_work(event, tell).await });
         task.await.unwrap_or(Err(Refused::Unavailable))
     }
 
     async fn store_and_work(
         &self,
-        project: ProjectId,
-        key: EventKey,
-        event: Event,
-        body: Box<[u8]>,
+        stored: StoredEvent,
         tell: watch::Sender<bool>,
     ) -> Result<(), Refused> {
         failpoint::reached("inbox.received");
-        let fits = body.len() <= MAX_STORED;
+        let key = stored.key;
+        let fits = stored.delivered.len() <= MAX_STORED;
         if fits {
-            let note = note(key, Some(body));
-            if let Err(error) = self.0.handle.put_notes(vec![note]).await {
+            if let Err(error) = self.0.handle.put_notes(vec![stored.put()]).await {
                 tracing::error!(%error, "A webhook could not be stored");
                 self.0.inbox.state.lock().current.remove(&key);
                 return Err(Refused::Unavailable);
@@ -200,7 +184,7 @@ impl Payments {
         }
         let payments = self.clone();
         let mut work = tokio::spawn(async move {
-            let worked = payments.work(project, key, &event, fits).await;
+            let worked = payments.work(&stored, fits).await;
             if worked {
                 tell.send_replace(true);
             }
@@ -216,11 +200,13 @@ impl Payments {
     }
 
     /// Works an event off, trying again for as long as it takes if it is stored. Whether it is done.
-    async fn work(&self, project: ProjectId, key: EventKey, event: &Event, stored: bool) -> bool {
+    async fn work(&self, taken: &StoredEvent, stored: bool) -> bool {
+        let StoredEvent { key, event, .. } = taken;
+        let key = *key;
         let mut pauses = PAUSES.iter().copied();
         let mut pause = Duration::ZERO;
         loop {
-            let done = self.attempt(project, event).await;
+            let done = self.attempt(key.project, event).await;
             match done {
                 Ok(()) => break,
                 Err(error) if error.is_passing() => {
@@ -247,7 +233,7 @@ impl Payments {
             // which changes nothing.
             let handle = self.0.handle.clone();
             tokio::spawn(async move {
-                if let Err(error) = handle.put_notes(vec![note(key, None)]).await {
+                if let Err(error) = handle.put_notes(vec![Key::Event(key).forget()]).await {
                     tracing::warn!(%error, "A webhook that was worked off could not be forgotten");
                 }
             });
@@ -267,43 +253,14 @@ impl Payments {
     /// Takes up what an earlier process stored and did not work off.
     pub(super) fn take_up(&self) {
         let left = std::mem::take(&mut *self.0.inbox.left.lock());
-        for (project, body) in left {
-            let Ok(event) = Event::parse(&body) else {
-                tracing::error!(%project, "A stored webhook cannot be read; it is left alone");
-                continue;
-            };
-            let key = event_key(project, &event);
+        for stored in left {
             let (tell, told) = watch::channel(true);
-            self.0.inbox.state.lock().current.insert(key, told);
+            self.0.inbox.state.lock().current.insert(stored.key, told);
             let payments = self.clone();
             tokio::spawn(async move {
                 let _tell = tell;
-                payments.work(project, key, &event, true).await
+                payments.work(&stored, true).await
             });
         }
     }
-}
-
-fn event_key(project: ProjectId, event: &Event) -> EventKey {
-    let mut hash = Sha256::new();
-    hash.update(project.0.to_be_bytes());
-    hash.update(event.id.as_str().as_bytes());
-    let mut key = [0; 32];
-    let (first, second) = key.split_at_mut(16);
-    first.copy_from_slice(&project.0.to_be_bytes());
-    // Half of SHA-256 leaves nothing to collide by chance.
-    second.copy_from_slice(hash.finalize().split_at(16).0);
-    key
-}
-
-fn note(key: EventKey, body: Option<Box<[u8]>>) -> Note {
-    Note {
-        key: [PREFIX, &key].concat().into(),
-        body,
-    }
-}
-
-fn project_of(key: &[u8]) -> Option<ProjectId> {
-    let project = key.strip_prefix(PREFIX)?.first_chunk::<16>()?;
-    Some(ProjectId(u128::from_be_bytes(*project)))
 }

@@ -30,7 +30,11 @@ pub use self::{
     rounds::{AdvanceError, Rounds},
 };
 use self::{inbox::Inbox, reconcile::Reconciler, tiers::Tiers};
-use crate::{catalog::CatalogStore, provider::sandbox::Sandbox};
+use crate::{
+    catalog::CatalogStore,
+    notes::{self, Note},
+    provider::sandbox::Sandbox,
+};
 
 /// Checkouts that may be being opened at once, over all projects.
 const MAX_CHECKOUTS: usize = 256;
@@ -53,18 +57,38 @@ struct Parts {
 
 impl Payments {
     /// Reads what was stored and not worked off.
+    ///
+    /// # Errors
+    ///
+    /// [`notes::Error`] where a note cannot be read: it stands for something that was promised, and
+    /// nothing is started without it.
     pub fn load(
         handle: Handle,
         catalog: Arc<CatalogStore>,
         place: Place,
         server_key: &[u8; 32],
-    ) -> Result<Self, persistence::Error> {
+    ) -> Result<Self, notes::Error> {
         let accounts = Arc::new(Accounts::new(Arc::clone(&catalog), place, server_key));
         let sandbox = sandbox::start(&handle, &accounts);
+        let (mut inbox, reconciler, tiers) = (Vec::new(), Reconciler::default(), Tiers::default());
+        for note in notes::stored(&handle)? {
+            match note {
+                Note::Event(stored) => inbox.push(stored),
+                Note::Reached { project, to } => reconciler.restore_reached(project, to),
+                Note::Awaited {
+                    project,
+                    order,
+                    until,
+                } => reconciler.restore_awaited(project, order, until),
+                Note::Portal { project, offer, id } => tiers.restore(project, offer, id),
+                // Read by the sandbox, when it is used.
+                Note::Sandbox { .. } => {}
+            }
+        }
         Ok(Self(Arc::new(Parts {
-            inbox: Inbox::load(&handle)?,
-            reconciler: Reconciler::load(&handle)?,
-            tiers: Tiers::load(&handle)?,
+            inbox: Inbox::new(inbox),
+            reconciler,
+            tiers,
             handle,
             catalog,
             accounts,

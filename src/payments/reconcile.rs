@@ -6,32 +6,25 @@
 //! Orders are found in the books by the time at which they expire: each is looked at once for each
 //! age, and no other one on the way.
 
-use actors::Handle;
 use dashmap::DashMap;
 use domain::{
     Rejection, Timestamp,
+    catalog::Account,
     id::{OrderId, OrderSerial, ProjectId},
-    provider::Account,
     wallet::{OrderStatus, place_order::PENDING_SECONDS},
 };
 use futures_util::{StreamExt as _, stream};
-use persistence::Note;
 
 use super::{Error, Payments, fulfil::Reports};
 use crate::{
     catalog::ProjectCatalog,
+    notes::{self, Key, Note},
     provider::stripe::{self, checkout_sessions::Session, id::SessionId},
 };
 
-/// How far asking has come, by project.
-const REACHED: &[u8] = b"reconciled/";
-/// Orders whose session is complete and not paid yet.
-const AWAITED: &[u8] = b"awaited/";
 /// Ages at which an order is asked about, in seconds. The last one is after its session closed (see
 /// `OPEN_SECONDS`) and before it expires.
 const AGES: [i64; 3] = [600, 2 * 3600, PENDING_SECONDS - 45];
-/// How far asking has come, for each age.
-type Cursors = [Timestamp; AGES.len()];
 /// Without a note of how far asking has come: everything that may still be pending.
 const FIRST_SECONDS: i64 = PENDING_SECONDS + 3600;
 /// How far asking comes is noted so often.
@@ -45,6 +38,7 @@ const PAGE: usize = 64;
 const AT_ONCE: usize = 16;
 
 /// See the module.
+#[derive(Default)]
 pub(super) struct Reconciler {
     projects: DashMap<ProjectId, Reached>,
     awaited: DashMap<OrderId, Awaited>,
@@ -52,7 +46,7 @@ pub(super) struct Reconciler {
 
 #[derive(Debug, Clone, Copy)]
 struct Reached {
-    to: Cursors,
+    to: notes::Reached,
     noted: Timestamp,
     /// Whether anything was asked since it was noted.
     asked: bool,
@@ -66,34 +60,21 @@ struct Awaited {
 }
 
 impl Reconciler {
-    pub(super) fn load(handle: &Handle) -> Result<Self, persistence::Error> {
-        let projects = DashMap::new();
-        for (key, body) in handle.notes(REACHED)? {
-            let project = text(key.strip_prefix(REACHED)).and_then(|id| id.parse().ok());
-            if let (Some(project), Some(to)) = (project, cursors(&body)) {
-                let noted = to.into_iter().max().unwrap_or_default();
-                let reached = Reached {
-                    to,
-                    noted,
-                    asked: false,
-                };
-                projects.insert(project, reached);
-            }
-        }
-        let awaited = DashMap::new();
-        for (key, body) in handle.notes(AWAITED)? {
-            let names = text(key.strip_prefix(AWAITED)).and_then(|names| names.split_once('/'));
-            let Some((project, order)) = names else {
-                continue;
-            };
-            if let (Ok(project), Ok(order), Some(end)) =
-                (project.parse(), order.parse::<OrderId>(), instant(&body))
-            {
-                let next = Timestamp(i64::MIN);
-                awaited.insert(order, Awaited { project, next, end });
-            }
-        }
-        Ok(Self { projects, awaited })
+    /// Takes up how far asking had come.
+    pub(super) fn restore_reached(&self, project: ProjectId, to: notes::Reached) {
+        let noted = to.into_iter().max().unwrap_or_default();
+        let reached = Reached {
+            to,
+            noted,
+            asked: false,
+        };
+        self.projects.insert(project, reached);
+    }
+
+    /// Takes up an order whose session is complete and not paid yet; it is asked about at once.
+    pub(super) fn restore_awaited(&self, project: ProjectId, order: OrderId, end: Timestamp) {
+        let next = Timestamp(i64::MIN);
+        self.awaited.insert(order, Awaited { project, next, end });
     }
 }
 
@@ -121,9 +102,11 @@ impl Payments {
         let since_noted = now.0.saturating_sub(reached.noted.0);
         if reached.asked && since_noted >= NOTE_EVERY_SECONDS.saturating_mul(1000) {
             (reached.noted, reached.asked) = (now, false);
-            let key = [REACHED, id.to_string().as_bytes()].concat();
-            let to = reached.to.map(|to| to.0.to_be_bytes()).concat();
-            self.note(&key, Some(to)).await?;
+            let note = Note::Reached {
+                project: id,
+                to: reached.to,
+            };
+            self.0.handle.put_notes(vec![note.put()]).await?;
         }
         self.0.reconciler.projects.insert(id, reached);
         self.ask_about_awaited(project, &reports, now).await
@@ -277,10 +260,15 @@ impl Payments {
         }
         let now = self.0.handle.now_in(&project.scope);
         let end = now.plus_seconds(AWAITED_SECONDS);
-        let body = end.0.to_be_bytes().to_vec();
-        self.note(&awaited_key(project, order), Some(body)).await?;
+        let project = project.project.id;
+        let note = Note::Awaited {
+            project,
+            order,
+            until: end,
+        };
+        self.0.handle.put_notes(vec![note.put()]).await?;
         let awaited = Awaited {
-            project: project.project.id,
+            project,
             next: now.plus_seconds(AWAITED_EVERY_SECONDS),
             end,
         };
@@ -290,39 +278,14 @@ impl Payments {
 
     async fn stop_awaiting(&self, project: &ProjectCatalog, order: OrderId) -> Result<(), Error> {
         if self.0.reconciler.awaited.remove(&order).is_some() {
-            self.note(&awaited_key(project, order), None).await?;
+            let key = Key::Awaited(project.project.id, order);
+            self.0.handle.put_notes(vec![key.forget()]).await?;
         }
         Ok(())
-    }
-
-    async fn note(&self, key: &[u8], body: Option<Vec<u8>>) -> Result<(), Error> {
-        let note = Note {
-            key: key.into(),
-            body: body.map(Into::into),
-        };
-        Ok(self.0.handle.put_notes(vec![note]).await?)
     }
 }
 
 fn is_complete(session: &Session) -> bool {
     use crate::provider::stripe::checkout_sessions::SessionStatus;
     session.status == Some(SessionStatus::Complete)
-}
-
-fn awaited_key(project: &ProjectCatalog, order: OrderId) -> Vec<u8> {
-    let names = format!("{}/{order}", project.project.id);
-    [AWAITED, names.as_bytes()].concat()
-}
-
-fn text(bytes: Option<&[u8]>) -> Option<&str> {
-    std::str::from_utf8(bytes?).ok()
-}
-
-fn instant(body: &[u8]) -> Option<Timestamp> {
-    Some(Timestamp(i64::from_be_bytes(body.try_into().ok()?)))
-}
-
-fn cursors(body: &[u8]) -> Option<Cursors> {
-    let instants = body.chunks_exact(8).filter_map(instant);
-    instants.collect::<Vec<_>>().try_into().ok()
 }

@@ -7,7 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use domain::{Timestamp, id::ProjectId};
+use domain::{
+    Timestamp,
+    catalog::{Advance, Refusal},
+    id::ProjectId,
+};
 use tokio::{
     sync::Mutex,
     task::{AbortHandle, JoinSet},
@@ -138,16 +142,20 @@ impl Payments {
         project: ProjectId,
         seconds: i64,
     ) -> Result<Timestamp, AdvanceError> {
+        let by = Advance::new(seconds).map_err(catalog::Error::from)?;
         // One move at a time: two would overtake each other.
         static TURN: Mutex<()> = Mutex::const_new(());
         let _turn = TURN.lock().await;
         let catalog = &self.0.catalog;
-        let seconds = catalog.check_advance(seconds)?;
         let start = catalog.project(project)?;
         if start.sandbox().is_none() {
-            return Err(catalog::Error::NoSandbox.into());
+            return Err(catalog::Error::from(Refusal::NoSandbox).into());
         }
-        let target = self.0.handle.now_in(&start.scope).plus_seconds(seconds);
+        let target = self
+            .0
+            .handle
+            .now_in(&start.scope)
+            .plus_seconds(by.seconds());
         for _ in 0..MAX_STEPS {
             let next = self.0.sandbox.next_due(project).await?;
             let Some(next) = next.filter(|next| *next < target) else {

@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use actors::Handle;
 use domain::{Timestamp, id::ProjectId};
-use persistence::Note;
 
 use super::accounts::Accounts;
-use crate::provider::{
-    sandbox::{BoxFuture, Keys, Notebook, NotebookError, Sandbox, Settings, World},
-    signature::SigningSecret,
+use crate::{
+    notes::{self, Key, Note},
+    provider::{
+        sandbox::{BoxFuture, Keys, Notebook, NotebookError, Sandbox, Settings, World},
+        signature::SigningSecret,
+    },
 };
-
-/// What a sandbox's objects are noted under.
-const PREFIX: &str = "sandbox/";
 
 pub(super) fn start(handle: &Handle, accounts: &Arc<Accounts>) -> Sandbox {
     let world = Outside {
@@ -81,15 +80,7 @@ impl Notebook for Notes {
     ) -> BoxFuture<'static, Result<Vec<(String, String)>, NotebookError>> {
         let handle = self.0.clone();
         Box::pin(async move {
-            let prefix = format!("{PREFIX}{project}/");
-            let notes = handle.notes(prefix.as_bytes());
-            let notes = notes.map_err(|error| NotebookError(error.to_string()))?;
-            let texts = notes.into_iter().filter_map(|(key, body)| {
-                let id = std::str::from_utf8(key.get(prefix.len()..)?).ok()?;
-                let json = std::str::from_utf8(&body).ok()?;
-                Some((id.to_owned(), json.to_owned()))
-            });
-            Ok(texts.collect())
+            notes::of_sandbox(&handle, project).map_err(|error| NotebookError(error.to_string()))
         })
     }
 
@@ -100,9 +91,9 @@ impl Notebook for Notes {
     ) -> BoxFuture<'static, Result<(), NotebookError>> {
         let handle = self.0.clone();
         Box::pin(async move {
-            let notes = notes.into_iter().map(|(id, json)| Note {
-                key: format!("{PREFIX}{project}/{id}").into_bytes().into(),
-                body: json.map(|json| json.into_bytes().into()),
+            let notes = notes.into_iter().map(|(id, json)| match json {
+                Some(json) => Note::Sandbox { project, id, json }.put(),
+                None => Key::Sandbox(project, id).forget(),
             });
             let saved = handle.put_notes(notes.collect()).await;
             saved.map_err(|error| NotebookError(error.to_string()))

@@ -4,19 +4,18 @@
 //! The provider's own catalog is what counts: each price is found there by ours. What is remembered
 //! here only saves asking.
 
-use actors::Handle;
 use dashmap::DashMap;
 use domain::{
     catalog::{Interval, Price, Product},
     id::{PriceId, ProjectId},
 };
-use persistence::Note;
 use sha2::{Digest as _, Sha256};
 
 use super::{Error, Payments};
 use crate::{
     catalog::ProjectCatalog,
     hex::to_hex,
+    notes::{Key, Note},
     provider::stripe::{
         Client, OperationKey,
         id::{ConfigurationId, StripePriceId},
@@ -25,32 +24,19 @@ use crate::{
     },
 };
 
-/// What a portal's configuration is noted under.
-const PREFIX: &[u8] = b"portal/";
-
 /// What is remembered.
+#[derive(Default)]
 pub(super) struct Tiers {
     prices: DashMap<(ProjectId, PriceId), StoredPrice>,
     ours: DashMap<(ProjectId, StripePriceId), PriceId>,
-    portals: DashMap<Box<[u8]>, ConfigurationId>,
+    /// By project and the hash of what is offered.
+    portals: DashMap<(ProjectId, [u8; 16]), ConfigurationId>,
 }
 
 impl Tiers {
-    pub(super) fn load(handle: &Handle) -> Result<Self, persistence::Error> {
-        let portals = DashMap::new();
-        for (key, body) in handle.notes(PREFIX)? {
-            let id = std::str::from_utf8(&body)
-                .ok()
-                .and_then(ConfigurationId::new);
-            if let Some(id) = id {
-                portals.insert(key, id);
-            }
-        }
-        Ok(Self {
-            prices: DashMap::new(),
-            ours: DashMap::new(),
-            portals,
-        })
+    /// Remembers a portal's configuration.
+    pub(super) fn restore(&self, project: ProjectId, offer: [u8; 16], id: ConfigurationId) {
+        self.portals.insert((project, offer), id);
     }
 }
 
@@ -122,35 +108,35 @@ impl Payments {
         }
         let configuration = NewConfiguration { products };
         // Named by what it says: another offer is another configuration, the same one is made once.
+        let project = project.project.id;
+        let mut offer = [0; 16];
         let hash = Sha256::digest(configuration.form().encode());
-        let (hash, _) = hash.split_at(16);
-        let name = format!("{}/{}", project.project.id, to_hex(hash));
-        let key: Box<[u8]> = [PREFIX, name.as_bytes()].concat().into();
-        if let Some(known) = self.0.tiers.portals.get(&key) {
+        offer.copy_from_slice(hash.split_at(16).0);
+        if let Some(known) = self.0.tiers.portals.get(&(project, offer)) {
             return Ok(known.clone());
         }
-        let operation = operation(&format!("portal/{name}"))?;
+        let operation = operation(&format!("portal/{project}/{}", to_hex(&offer)))?;
         let made = client
             .create_configuration(&configuration, &operation)
             .await?;
-        self.0.tiers.portals.insert(key.clone(), made.id.clone());
-        let note = Note {
-            key,
-            body: Some(made.id.as_str().as_bytes().into()),
+        self.0.tiers.restore(project, offer, made.id.clone());
+        let note = Note::Portal {
+            project,
+            offer,
+            id: made.id.clone(),
         };
-        self.0.handle.put_notes(vec![note]).await?;
+        self.0.handle.put_notes(vec![note.put()]).await?;
         Ok(made.id)
     }
 
     /// Forgets a project's configurations: the provider does not know one of them any more.
     pub(super) async fn forget_portals(&self, project: ProjectId) -> Result<(), Error> {
-        let prefix = [PREFIX, project.to_string().as_bytes()].concat();
         let portals = &self.0.tiers.portals;
-        let keys: Vec<_> = portals.iter().map(|entry| entry.key().clone()).collect();
-        let of_project = keys.into_iter().filter(|key| key.starts_with(&prefix));
-        let notes = of_project.map(|key| {
-            portals.remove(&key);
-            Note { key, body: None }
+        let keys: Vec<_> = portals.iter().map(|entry| *entry.key()).collect();
+        let of_project = keys.into_iter().filter(|(whose, _)| *whose == project);
+        let notes = of_project.map(|(project, offer)| {
+            portals.remove(&(project, offer));
+            Key::Portal(project, offer).forget()
         });
         Ok(self.0.handle.put_notes(notes.collect()).await?)
     }

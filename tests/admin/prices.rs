@@ -54,7 +54,7 @@ async fn a_bad_price_names_its_input() {
     let server = Server::start().await;
     let (admin, path) = (server.admin(), format!("{}/prices", product(&server)));
     let sound = json!({
-        "amountCents": 1, "currency": "EUR", "creditsGranted": 1, "interval": "one_time",
+        "amountCents": 50, "currency": "EUR", "creditsGranted": 1, "interval": "one_time",
     });
     for (field, value, param) in [
         ("amountCents", json!(null), "amountCents"),
@@ -62,6 +62,7 @@ async fn a_bad_price_names_its_input() {
         ("amountCents", json!(1.0), "amountCents"),
         ("amountCents", json!("1"), "amountCents"),
         ("amountCents", json!(1_u64 << 53), "amountCents"),
+        ("amountCents", json!(49), "amountCents"),
         ("currency", json!(null), "currency"),
         ("currency", json!("eur"), "currency"),
         ("currency", json!("EURO"), "currency"),
@@ -122,7 +123,7 @@ async fn a_tier_fills_the_balance_of_a_credit_product_of_its_own_project() {
 async fn a_price_is_found_under_its_own_product_only() {
     let server = Server::start().await;
     let admin = server.admin();
-    let price = json!({"amountCents": 1, "currency": "EUR", "interval": "one_time"});
+    let price = json!({"amountCents": 50, "currency": "EUR", "interval": "one_time"});
     let made = post(&admin, &format!("{}/prices", product(&server)), &price)
         .await
         .expect(201);
@@ -134,4 +135,59 @@ async fn a_price_is_found_under_its_own_product_only() {
     assert_eq!((reply.status, reply.code()), (404, "price_not_found"));
     let reply = get(&admin, &format!("{}/prices/nonsense", product(&server))).await;
     assert_eq!(reply.code(), "price_not_found");
+}
+
+#[tokio::test]
+async fn an_amount_that_no_provider_takes_is_refused_when_the_price_is_made() {
+    let server = Server::start().await;
+    let (admin, path) = (server.admin(), format!("{}/prices", product(&server)));
+    for (currency, amount, taken) in [
+        ("EUR", 49, false),
+        ("EUR", 50, true),
+        // Nothing is charged for what is free.
+        ("EUR", 0, true),
+        ("GBP", 29, false),
+        ("GBP", 30, true),
+        ("HUF", 17_499, false),
+        ("JPY", 49, false),
+        ("JPY", 50, true),
+        ("ISK", 550, false),
+        ("ISK", 500, true),
+        ("UGX", 50_001, false),
+        ("KWD", 5124, false),
+        ("KWD", 5120, true),
+        // No minimum is documented.
+        ("XPF", 1, true),
+    ] {
+        let body = json!({"amountCents": amount, "currency": currency, "interval": "one_time"});
+        let reply = post(&admin, &path, &body).await;
+        if taken {
+            reply.expect(201);
+        } else {
+            assert_invalid(&reply, "amountCents");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_an_input_is_said_before_what_is_not_there() {
+    let server = Server::start().await;
+    let admin = server.admin();
+    let nowhere = format!(
+        "{}/products/{}",
+        project(&server),
+        "prod_01jd3v8q6pf6r9x3v1m2k4c5d7"
+    );
+    let bad = json!({"amountCents": 500, "currency": "eur", "interval": "one_time"});
+    let prices = format!("{nowhere}/prices");
+    assert_invalid(&post(&admin, &prices, &bad).await, "currency");
+    assert_invalid(&patch(&admin, &nowhere, &json!({"name": ""})).await, "name");
+    let project = "/projects/proj_01jd3v8q6pf6r9x3v1m2k4c5d7";
+    let bad = json!({"allowedOrigins": ["https://a.example", "http://b.example"]});
+    assert_invalid(&patch(&admin, project, &bad).await, "allowedOrigins[1]");
+    let days = json!({"subscriptionGraceDays": 366});
+    assert_invalid(
+        &patch(&admin, project, &days).await,
+        "subscriptionGraceDays",
+    );
 }

@@ -150,7 +150,7 @@ async fn another_projects_product_is_not_there() {
         patch(&admin, &path, &json!({})).await.code(),
         "product_not_found"
     );
-    let price = json!({"amountCents": 1, "currency": "EUR", "interval": "one_time"});
+    let price = json!({"amountCents": 50, "currency": "EUR", "interval": "one_time"});
     let reply = post(&admin, &format!("{path}/prices"), &price).await;
     assert_eq!((reply.status, reply.code()), (404, "product_not_found"));
 }

@@ -1,11 +1,18 @@
 //! What an administrator did stands after a crash and after a clean end.
 
+use std::{path::Path, time::Duration};
+
 use reqwest::Method;
+use scrip::{
+    compose::Service,
+    config::{Config, Flags},
+    secrets::Given,
+};
 use serde_json::json;
 
 use crate::{
     ADMIN, get, patch, post, product, project,
-    support::{Client, Server},
+    support::{Client, Server, instance::Instance},
 };
 
 #[tokio::test]
@@ -20,7 +27,7 @@ async fn every_acknowledged_change_is_there_after_a_crash() {
     Client::send(admin.request(Method::DELETE, &key))
         .await
         .unwrap();
-    let price = json!({"amountCents": 1, "currency": "EUR", "interval": "one_time"});
+    let price = json!({"amountCents": 50, "currency": "EUR", "interval": "one_time"});
     post(&admin, &format!("{}/prices", product(&server)), &price)
         .await
         .expect(201);
@@ -46,4 +53,44 @@ async fn every_acknowledged_change_is_there_after_a_crash() {
     );
     assert!(server.terminate().await.success());
     server.verify();
+}
+
+/// Puts a note into a data directory that no server has open, as another release might.
+async fn put_note(data_dir: &Path, key: &[u8], body: &[u8]) {
+    let config = Config::read(&Flags {
+        data_dir: Some(data_dir.to_owned()),
+        listen: Some("127.0.0.1:0".parse().unwrap()),
+        config: None,
+    });
+    let service = Service::start(config.unwrap(), Given::default())
+        .await
+        .unwrap();
+    let note = persistence::Note {
+        key: key.into(),
+        body: Some(body.into()),
+    };
+    service.handle().put_notes(vec![note]).await.unwrap();
+    service.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_note_that_cannot_be_read_is_named_and_never_skipped() {
+    // A kind of a later release, and a later version of a kind that there is.
+    let newer = [&[2][..], &[7; 16]].concat();
+    for (key, body, says) in [
+        (&b"\xfenew"[..], &b"\x01"[..], "fe6e6577"),
+        (&newer, &[9, 1, 2], "its version is 9"),
+    ] {
+        let mut server = Server::start().await;
+        assert!(server.terminate().await.success());
+        put_note(server.data_dir(), key, body).await;
+        // Nothing is done to it: it is still there at the next attempt.
+        for _ in 0..2 {
+            let mut process = Instance::begin(server.launch_settings(), server.data_dir());
+            let status = process.wait(Duration::from_secs(60)).await;
+            let said = process.said().join("\n");
+            assert!(!status.success(), "{said}");
+            assert!(said.contains("the note") && said.contains(says), "{said}");
+        }
+    }
 }

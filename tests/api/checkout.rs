@@ -1,6 +1,6 @@
 //! `POST /checkout`
 
-use domain::catalog::{KeyKind, Mode};
+use domain::catalog::{KeyKind, Mode, Origin};
 use scrip::catalog::{PriceChange, ProjectChange, ProviderChange};
 use serde_json::json;
 
@@ -262,7 +262,7 @@ async fn a_publishable_key_names_no_user_and_leads_nowhere_else() {
     assert_refused(&reply, 403, "secret_key_required");
     shop.service
         .set(ProjectChange {
-            allowed_origins: Some(vec!["https://shop.example".into()]),
+            allowed_origins: Some(vec![Origin::new("https://shop.example").unwrap()]),
             ..ProjectChange::default()
         })
         .await;

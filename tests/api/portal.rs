@@ -1,5 +1,6 @@
 //! `GET /wallets/{code}/portal` and `POST /wallets/external/portal`
 
+use domain::catalog::Origin;
 use scrip::catalog::{ProjectChange, ProviderChange};
 use serde_json::{Value, json};
 
@@ -121,7 +122,7 @@ async fn what_is_wrong_is_named() {
     assert_refused(&refused, 403, "secret_key_required");
     shop.service
         .set(ProjectChange {
-            allowed_origins: Some(vec!["https://shop.example".into()]),
+            allowed_origins: Some(vec![Origin::new("https://shop.example").unwrap()]),
             ..ProjectChange::default()
         })
         .await;

@@ -89,6 +89,21 @@ pub trait Notebook: Send + Sync + 'static {
 #[error("{0}")]
 pub struct NotebookError(pub String);
 
+/// Whether a note is an object under its own identifier, or why not.
+///
+/// # Errors
+///
+/// What is wrong with it, in words; never what it says.
+pub(crate) fn check_object(id: &str, json: &str) -> Result<(), String> {
+    let object = serde_json::from_str::<core::records::Note>(json);
+    let object = object.map_err(|error| format!("its body is no object: {error}"))?;
+    if object.head().id == id {
+        Ok(())
+    } else {
+        Err("its body is another object".into())
+    }
+}
+
 /// The sandbox cannot answer. Never contains a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {

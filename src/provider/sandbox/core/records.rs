@@ -85,6 +85,16 @@ macro_rules! kinds {
         }
 
         impl Note {
+            /// How many kinds of objects there are.
+            #[cfg(test)]
+            pub(crate) const KINDS: usize = [$($name),*].len();
+
+            pub(crate) fn head(&self) -> &Head {
+                match self {
+                    $(Self::$kind(object) => &object.head,)*
+                }
+            }
+
             pub(super) fn restore(self, books: &mut Books) {
                 match self {
                     $(Self::$kind(object) => books.keep(object),)*

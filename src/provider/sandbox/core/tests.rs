@@ -17,6 +17,7 @@ use super::{
 
 mod billing;
 mod checkout;
+mod kept;
 mod money_back;
 
 /// The last of January 2026, 10:00.

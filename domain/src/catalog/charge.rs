@@ -1,0 +1,100 @@
+//! Amounts that no payment provider takes: refused when a price is made, not when the first buyer
+//! stands before it. Source: Stripe, "Supported currencies" (minimum amounts, special cases). A
+//! minimum may change there; so prices that exist are not held against this.
+
+use super::Refusal;
+
+/// The smallest amounts that Stripe documents, in minor units.
+const MINIMUMS: [(&str, i64); 24] = [
+    ("AED", 200),
+    ("AUD", 50),
+    ("BGN", 100),
+    ("BRL", 50),
+    ("CAD", 50),
+    ("CHF", 50),
+    ("CZK", 1500),
+    ("DKK", 250),
+    ("EUR", 50),
+    ("GBP", 30),
+    ("HKD", 400),
+    ("HUF", 17_500),
+    ("INR", 50),
+    ("JPY", 50),
+    ("MXN", 1000),
+    ("MYR", 200),
+    ("NOK", 300),
+    ("NZD", 50),
+    ("PLN", 200),
+    ("RON", 200),
+    ("SEK", 300),
+    ("SGD", 50),
+    ("THB", 1000),
+    ("USD", 50),
+];
+/// Without decimals, but written with two.
+const WHOLE_UNITS: [&str; 2] = ["ISK", "UGX"];
+/// With three decimals, of which the last is 0.
+const THREE_DECIMALS: [&str; 5] = ["BHD", "JOD", "KWD", "OMR", "TND"];
+
+/// An amount that can be charged, or nothing: what is free is not charged at all.
+pub(super) fn check(amount_cents: i64, currency: &str) -> Result<(), Refusal> {
+    let refused = |message| Err(Refusal::invalid("amountCents", message));
+    if amount_cents == 0 {
+        return Ok(());
+    }
+    let minimum = MINIMUMS.iter().find(|(code, _)| *code == currency);
+    if let Some((_, least)) = minimum
+        && amount_cents < *least
+    {
+        return refused(format!(
+            "In {currency} amountCents is 0 or at least {least}: no payment provider takes less."
+        ));
+    }
+    if WHOLE_UNITS.contains(&currency) && !ends_in_zeros(amount_cents, 100) {
+        return refused(format!(
+            "In {currency} amountCents is a multiple of 100: there are no fractions of it."
+        ));
+    }
+    if THREE_DECIMALS.contains(&currency) && !ends_in_zeros(amount_cents, 10) {
+        return refused(format!(
+            "In {currency} amountCents ends in 0: providers take two of its three decimals."
+        ));
+    }
+    Ok(())
+}
+
+const fn ends_in_zeros(amount_cents: i64, step: i64) -> bool {
+    matches!(amount_cents.checked_rem(step), Some(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn less_than_the_currencys_minimum_is_refused_and_nothing_is_free() {
+        for (currency, least) in MINIMUMS {
+            assert!(check(least, currency).is_ok(), "{currency}");
+            assert!(check(least - 1, currency).is_err(), "{currency}");
+            assert!(check(1, currency).is_err(), "{currency}");
+            assert!(check(0, currency).is_ok(), "{currency}");
+        }
+        // None is documented.
+        assert!(check(1, "XPF").is_ok());
+    }
+
+    #[test]
+    fn some_currencies_have_fewer_decimals_than_they_are_written_with() {
+        for currency in WHOLE_UNITS {
+            assert!(check(500, currency).is_ok());
+            for amount in [1, 99, 510, 501] {
+                assert!(check(amount, currency).is_err(), "{amount} {currency}");
+            }
+        }
+        for currency in THREE_DECIMALS {
+            assert!(check(5120, currency).is_ok());
+            assert!(check(5124, currency).is_err(), "{currency}");
+        }
+        assert!(check(5124, "EUR").is_ok());
+    }
+}

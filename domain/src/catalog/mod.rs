@@ -1,0 +1,78 @@
+//! The catalog: projects, their keys, products, prices and payment providers. Each is a document
+//! that replaces its former self; a file holds one kind with the commands that make and change it
+//! and the rules that decide them. Which requests find a document, how it is stored and what a
+//! secret says are no affair of this module.
+//!
+//! A command is decided by [`NewProject::decide`] and its like: the document as it will be, or a
+//! [`Refusal`]. [`verify`] holds stored documents against the same rules.
+
+mod charge;
+mod key;
+mod origin;
+mod price;
+mod product;
+mod project;
+mod provider;
+mod refusal;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::{
+    key::{ApiKey, KeyKind},
+    origin::Origin,
+    price::{Interval, NewPrice, Price, PriceChange},
+    product::{FreeGrant, NewProduct, Product, ProductChange, ProductType, Products},
+    project::{CreationLimit, Mode, NewProject, Project, ProjectChange},
+    provider::{
+        Account, Advance, Provider, ProviderChange, Sandbox, SandboxChange, Sealed, SecretText,
+        Stripe, WebhookSecret,
+    },
+    refusal::Refusal,
+    verify::verify,
+};
+use crate::id::ProjectId;
+
+/// One document of the catalog, as it is logged and stored. Variants are only added at the end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Document {
+    /// A project.
+    Project(Project),
+    /// A key.
+    Key(ApiKey),
+    /// A product.
+    Product(Product),
+    /// A price.
+    Price(Price),
+    /// A project's payment provider.
+    Provider(Provider),
+}
+
+impl Document {
+    /// Kind and identifier: a document replaces the former one with the same.
+    #[must_use]
+    pub const fn address(&self) -> (u8, u128) {
+        match self {
+            Self::Project(project) => (1, project.id.0),
+            Self::Key(key) => (2, key.id.0),
+            Self::Product(product) => (3, product.id.0),
+            Self::Price(price) => (4, price.id.0),
+            Self::Provider(provider) => (5, provider.project.0),
+        }
+    }
+
+    /// The project that it belongs to, or is.
+    #[must_use]
+    pub const fn project(&self) -> ProjectId {
+        match self {
+            Self::Project(project) => project.id,
+            Self::Key(key) => key.project,
+            Self::Product(product) => product.project,
+            Self::Price(price) => price.project,
+            Self::Provider(provider) => provider.project,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! A price: what a product costs and what it brings. Its terms never change: what was sold stays
+//! what it was.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    ProductType, Products, Refusal, charge,
+    rules::{self, MAX_NAME},
+};
+use crate::{
+    id::{PriceId, ProductId, ProjectId},
+    text::Feature,
+    time::Timestamp,
+};
+
+/// A hundred years.
+const MAX_EXPIRY_DAYS: i64 = 36_525;
+
+/// How often a price is charged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interval {
+    /// Once.
+    OneTime,
+    /// Each month.
+    Month,
+    /// Each year.
+    Year,
+}
+
+/// What a product costs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Price {
+    /// Its identifier.
+    pub id: PriceId,
+    /// Whose.
+    pub project: ProjectId,
+    /// Of which product.
+    pub product: ProductId,
+    /// The tier's name.
+    pub label: Option<String>,
+    /// In the currency's minor unit, 0 to 2^53 - 1.
+    pub amount_cents: i64,
+    /// ISO 4217, upper case.
+    pub currency: String,
+    /// Credits for it, 0 to 2^53 - 1; 0: none.
+    pub credits_granted: i64,
+    /// The product whose balance it fills, if not its own.
+    pub credits_product: Option<ProductId>,
+    /// Days until the credits expire, 1 to 36,525; `None`: never.
+    pub credits_expire_after_days: Option<u32>,
+    /// Whether a cycle's unused credits stay; only for subscriptions.
+    pub rollover: bool,
+    /// Features that it unlocks.
+    pub features: BTreeSet<Feature>,
+    /// How often it is charged.
+    pub interval: Interval,
+    /// Whether it is offered.
+    pub active: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl Price {
+    /// Holds it against the rules that need nothing else.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        rules::optional_text("label", self.label.as_deref(), MAX_NAME)?;
+        rules::whole("amountCents", self.amount_cents)?;
+        rules::currency(&self.currency)?;
+        rules::whole("creditsGranted", self.credits_granted)?;
+        if let Some(days) = self.credits_expire_after_days {
+            rules::within("creditsExpireAfterDays", days.into(), 1, MAX_EXPIRY_DAYS)?;
+        }
+        if self.rollover && self.interval == Interval::OneTime {
+            let message = "Only the credits of a subscription can roll over.";
+            return Err(Refusal::invalid("rollover", message));
+        }
+        rules::features_count(self.features.len())
+    }
+
+    /// Holds it against its product and the one whose balance it fills.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::ProductNotFound`] without its product. [`Refusal::Invalid`]: the product's type
+    /// asks for another interval, or nothing can hold the credits.
+    pub fn fits(self, products: &Products) -> Result<Self, Refusal> {
+        let product = products.get(&self.product);
+        let product = product.ok_or(Refusal::ProductNotFound(self.product))?;
+        let recurs = self.interval != Interval::OneTime;
+        if recurs != (product.kind == ProductType::Subscription) {
+            let message = "A subscription is priced by month or year, any other product one_time.";
+            return Err(Refusal::invalid("interval", message));
+        }
+        let named = self.credits_product.map(|id| products.get(&id));
+        match named {
+            Some(target) if !target.is_some_and(|target| target.holds_credits()) => {
+                Err(Refusal::invalid(
+                    "creditsProductId",
+                    "creditsProductId names no product of this project that has a creditUnit.",
+                ))
+            }
+            None if self.credits_granted > 0 && !product.holds_credits() => Err(Refusal::invalid(
+                "creditsGranted",
+                "This product has no creditUnit: name one that has with creditsProductId.",
+            )),
+            _ => Ok(self),
+        }
+    }
+}
+
+/// A price to make.
+#[derive(Debug, Clone)]
+pub struct NewPrice {
+    /// The tier's name.
+    pub label: Option<String>,
+    /// In the currency's minor unit: 0, or an amount that providers take.
+    pub amount_cents: i64,
+    /// ISO 4217, in capitals.
+    pub currency: String,
+    /// Credits for it, 0 to 2^53 - 1.
+    pub credits_granted: i64,
+    /// The product whose balance it fills, if not its own.
+    pub credits_product: Option<ProductId>,
+    /// Days until the credits expire; `None`: never.
+    pub credits_expire_after_days: Option<u32>,
+    /// Whether a cycle's unused credits stay; only for subscriptions.
+    pub rollover: bool,
+    /// Slugs of what it unlocks.
+    pub features: Vec<String>,
+    /// `month` or `year` for a subscription, else `one_time`.
+    pub interval: Interval,
+}
+
+impl NewPrice {
+    /// The price by itself; it has yet to [fit](Price::fits) the project's products.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for the first input out of its bounds.
+    pub fn decide(
+        self,
+        (project, product, id): (ProjectId, ProductId, PriceId),
+        now: Timestamp,
+    ) -> Result<Price, Refusal> {
+        let price = Price {
+            id,
+            project,
+            product,
+            label: self.label,
+            amount_cents: self.amount_cents,
+            currency: self.currency,
+            credits_granted: self.credits_granted,
+            credits_product: self.credits_product,
+            credits_expire_after_days: self.credits_expire_after_days,
+            rollover: self.rollover,
+            features: rules::features(self.features)?,
+            interval: self.interval,
+            active: true,
+            created_at: now,
+        };
+        price.check()?;
+        charge::check(price.amount_cents, &price.currency)?;
+        Ok(price)
+    }
+}
+
+/// What to change of a price; `None` leaves it, `Some(None)` clears it.
+#[derive(Debug, Clone, Default)]
+pub struct PriceChange {
+    /// Whether it is offered.
+    pub active: Option<bool>,
+    /// The tier's name.
+    pub label: Option<Option<String>>,
+}
+
+impl PriceChange {
+    /// What is wrong with it whatever price it is for.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for `label`.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let label = self.label.as_ref().and_then(Option::as_deref);
+        rules::optional_text("label", label, MAX_NAME)
+    }
+
+    /// The price as it will be.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check).
+    pub fn decide(self, old: &Price) -> Result<Price, Refusal> {
+        self.check()?;
+        Ok(Price {
+            label: self.label.unwrap_or_else(|| old.label.clone()),
+            active: self.active.unwrap_or(old.active),
+            ..old.clone()
+        })
+    }
+}

@@ -1,0 +1,211 @@
+//! A product: what is sold, and what its credits are called.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Refusal,
+    rules::{self, MAX_NAME},
+};
+use crate::{
+    amount::Amount,
+    id::{ProductId, ProjectId},
+    time::{Period, Timestamp},
+};
+
+const MAX_DESCRIPTION: usize = 2000;
+const MAX_UNIT: usize = 100;
+
+/// What a product is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProductType {
+    /// Prepaid credits.
+    Credits,
+    /// Tiers billed each cycle.
+    Subscription,
+    /// Features bought once.
+    OneTime,
+}
+
+/// Credits that every wallet gets each period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FreeGrant {
+    /// How many.
+    pub credits: Amount,
+    /// How often.
+    pub period: Period,
+}
+
+/// Something to sell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Product {
+    /// Its identifier.
+    pub id: ProductId,
+    /// Whose.
+    pub project: ProjectId,
+    /// Its name, 1 to 200 characters.
+    pub name: String,
+    /// A sentence about it, at most 2,000 characters.
+    pub description: Option<String>,
+    /// What it is.
+    pub kind: ProductType,
+    /// What its credits are called, at most 100 characters; `None`: it holds none.
+    pub credit_unit: Option<String>,
+    /// Credits for nothing; only with a credit unit.
+    pub free_grant: Option<FreeGrant>,
+    /// Whether it is offered. Balances of an inactive product stay spendable.
+    pub active: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// The products of one project.
+pub type Products = BTreeMap<ProductId, Product>;
+
+impl Product {
+    /// Whether wallets can hold credits of it.
+    #[must_use]
+    pub const fn holds_credits(&self) -> bool {
+        self.credit_unit.is_some()
+    }
+
+    /// Holds it against the rules.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let Self {
+            name,
+            description,
+            credit_unit,
+            ..
+        } = self;
+        texts(Some(name), description.as_deref(), credit_unit.as_deref())?;
+        if self.holds_credits() {
+            return Ok(());
+        }
+        if self.kind == ProductType::Credits {
+            let message = "A product of type credits needs a creditUnit.";
+            return Err(Refusal::invalid("creditUnit", message));
+        }
+        if self.free_grant.is_some() {
+            let message = "A free grant needs a product with a creditUnit.";
+            return Err(Refusal::invalid("freeGrant", message));
+        }
+        Ok(())
+    }
+}
+
+/// A product to make.
+#[derive(Debug, Clone)]
+pub struct NewProduct {
+    /// 1 to 200 characters.
+    pub name: String,
+    /// What it is.
+    pub kind: ProductType,
+    /// A sentence about it.
+    pub description: Option<String>,
+    /// What its credits are called; a product of type `credits` has one.
+    pub credit_unit: Option<String>,
+    /// Credits for nothing; only with a credit unit.
+    pub free_grant: Option<FreeGrant>,
+    /// Whether it is offered.
+    pub active: bool,
+}
+
+impl NewProduct {
+    /// The product.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for the first input out of its bounds.
+    pub fn decide(
+        self,
+        (project, id): (ProjectId, ProductId),
+        now: Timestamp,
+    ) -> Result<Product, Refusal> {
+        let product = Product {
+            id,
+            project,
+            name: self.name,
+            description: self.description,
+            kind: self.kind,
+            credit_unit: self.credit_unit,
+            free_grant: self.free_grant,
+            active: self.active,
+            created_at: now,
+        };
+        product.check()?;
+        Ok(product)
+    }
+}
+
+/// What to change of a product; `None` leaves it, `Some(None)` clears it.
+#[derive(Debug, Clone, Default)]
+pub struct ProductChange {
+    /// 1 to 200 characters.
+    pub name: Option<String>,
+    /// What it is; only while it has no prices.
+    pub kind: Option<ProductType>,
+    /// A sentence about it.
+    pub description: Option<Option<String>>,
+    /// What its credits are called. It can be renamed but not removed: wallets may hold them.
+    pub credit_unit: Option<Option<String>>,
+    /// Credits for nothing.
+    pub free_grant: Option<Option<FreeGrant>>,
+    /// Whether it is offered.
+    pub active: Option<bool>,
+}
+
+impl ProductChange {
+    /// What is wrong with it whatever product it is for.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for the first text out of its bounds.
+    pub fn check(&self) -> Result<(), Refusal> {
+        texts(
+            self.name.as_deref(),
+            self.description.as_ref().and_then(Option::as_deref),
+            self.credit_unit.as_ref().and_then(Option::as_deref),
+        )
+    }
+
+    /// The product as it will be. `has_prices`: its type is settled.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for the first input out of its bounds, or that what is sold already
+    /// does not allow.
+    pub fn decide(self, old: &Product, has_prices: bool) -> Result<Product, Refusal> {
+        self.check()?;
+        let new = Product {
+            name: self.name.unwrap_or_else(|| old.name.clone()),
+            kind: self.kind.unwrap_or(old.kind),
+            description: self.description.unwrap_or_else(|| old.description.clone()),
+            credit_unit: self.credit_unit.unwrap_or_else(|| old.credit_unit.clone()),
+            free_grant: self.free_grant.unwrap_or(old.free_grant),
+            active: self.active.unwrap_or(old.active),
+            ..old.clone()
+        };
+        if new.kind != old.kind && has_prices {
+            let message = "The type of a product cannot change once it has prices.";
+            return Err(Refusal::invalid("type", message));
+        }
+        if old.holds_credits() && !new.holds_credits() {
+            let message = "A credit unit can be renamed but not removed: wallets may hold credits.";
+            return Err(Refusal::invalid("creditUnit", message));
+        }
+        new.check()?;
+        Ok(new)
+    }
+}
+
+fn texts(
+    name: Option<&str>,
+    description: Option<&str>,
+    credit_unit: Option<&str>,
+) -> Result<(), Refusal> {
+    rules::optional_text("name", name, MAX_NAME)?;
+    rules::optional_text("description", description, MAX_DESCRIPTION)?;
+    rules::optional_text("creditUnit", credit_unit, MAX_UNIT)
+}

@@ -1,0 +1,326 @@
+//! Who takes a project's money, and how its sandbox behaves. Secrets arrive here encrypted; what
+//! they say is known outside only.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Refusal, rules};
+use crate::{id::ProjectId, time::Timestamp};
+
+/// For how long a replaced webhook secret is still accepted: as long as the provider may sign with
+/// both while a secret is rolled.
+pub(super) const ROTATION_SECONDS: i64 = 24 * 3600;
+/// Longer than any secret of Stripe's.
+const MAX_SECRET: usize = 255;
+/// Secrets kept at once: the current one and those replaced within a day.
+const MAX_WEBHOOK_SECRETS: usize = 4;
+/// Ten years: more would only prove patience.
+const MAX_ADVANCE_SECONDS: i64 = 10 * 366 * 24 * 3600;
+const MAX_DELAY_SECONDS: i64 = 7 * 24 * 3600;
+const MAX_DUPLICATES: i64 = 10;
+
+/// A secret, encrypted under the server key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sealed(pub Box<[u8]>);
+
+/// A project's payment provider. One document for each project that ever had one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provider {
+    /// Whose.
+    pub project: ProjectId,
+    /// Which one takes the money.
+    pub account: Account,
+    /// How the sandbox behaves. Kept while another provider is set, so that its clock never goes back.
+    pub sandbox: Sandbox,
+}
+
+/// Which provider takes a project's money.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Account {
+    /// None: nothing can be bought.
+    None,
+    /// The one that is built in and moves no money.
+    Sandbox,
+    /// A Stripe account.
+    Stripe(Stripe),
+}
+
+/// A Stripe account.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stripe {
+    /// Its API key.
+    pub secret_key: Sealed,
+    /// What its webhooks are signed with, the newest first.
+    pub webhook_secrets: Vec<WebhookSecret>,
+}
+
+/// A secret that webhooks are signed with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebhookSecret {
+    /// The secret.
+    pub secret: Sealed,
+    /// Until when it is accepted, by the machine's clock; `None`: it is the current one.
+    pub until: Option<Timestamp>,
+}
+
+/// How a project's sandbox behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Sandbox {
+    /// How far the project's clock was moved on, in milliseconds; 0 or more.
+    pub ahead_millis: i64,
+    /// Seconds before a webhook goes out.
+    pub delay_seconds: u32,
+    /// How many times more each webhook goes out.
+    pub duplicates: u32,
+    /// Whether webhooks go out in another order than things happened.
+    pub shuffle: bool,
+}
+
+impl Provider {
+    /// How far the project's clock is ahead of the machine's, in milliseconds: only the sandbox has a
+    /// clock of its own.
+    #[must_use]
+    pub const fn ahead_millis(&self) -> i64 {
+        match self.account {
+            Account::Sandbox => self.sandbox.ahead_millis,
+            Account::None | Account::Stripe(_) => 0,
+        }
+    }
+}
+
+/// A secret as an administrator sent it: of bounded length, visible, and of the right kind.
+#[derive(Clone)]
+pub struct SecretText(String);
+
+impl SecretText {
+    /// A provider's API key.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for `provider.secretKey`; it never repeats what was sent.
+    pub fn key(text: String) -> Result<Self, Refusal> {
+        let secret = Self::visible("secretKey", text)?;
+        if secret.0.starts_with("pk_") {
+            let message =
+                "secretKey is a publishable key: use the one that starts with sk_ or rk_.";
+            return Err(Refusal::invalid("provider.secretKey", message));
+        }
+        Ok(secret)
+    }
+
+    /// What a provider's webhooks are signed with.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for `provider.webhookSecret`; it never repeats what was sent.
+    pub fn webhook(text: String) -> Result<Self, Refusal> {
+        Self::visible("webhookSecret", text)
+    }
+
+    fn visible(name: &str, text: String) -> Result<Self, Refusal> {
+        let fits = (1..=MAX_SECRET).contains(&text.len());
+        if fits && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Ok(Self(text));
+        }
+        let message = format!("{name} has 1 to {MAX_SECRET} visible characters.");
+        Err(Refusal::invalid(format!("provider.{name}"), message))
+    }
+
+    /// The secret itself.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SecretText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretText(..)")
+    }
+}
+
+/// A provider to set.
+#[derive(Debug, Clone)]
+pub enum ProviderChange {
+    /// None: nothing can be bought any more.
+    None,
+    /// The one that is built in.
+    Sandbox,
+    /// A Stripe account. What is left out stays, where there is something to stay.
+    Stripe {
+        /// Its API key.
+        secret_key: Option<Sealed>,
+        /// What its webhooks are signed with.
+        webhook_secret: Option<Sealed>,
+    },
+}
+
+impl ProviderChange {
+    /// The provider as it will be. `is_other` tells of a webhook secret that is kept whether it is
+    /// another one than the one to set: the same one again is no replacement.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for a secret of Stripe's that is missing.
+    pub fn decide(
+        self,
+        project: ProjectId,
+        current: Option<&Provider>,
+        is_other: impl Fn(&Sealed) -> bool,
+        now: Timestamp,
+    ) -> Result<Provider, Refusal> {
+        let account = match self {
+            Self::None => Account::None,
+            Self::Sandbox => Account::Sandbox,
+            Self::Stripe {
+                secret_key,
+                webhook_secret,
+            } => {
+                let known = match current.map(|current| &current.account) {
+                    Some(Account::Stripe(known)) => Some(known),
+                    _ => None,
+                };
+                let key = secret_key.or_else(|| known.map(|known| known.secret_key.clone()));
+                let known = known.map(|known| known.webhook_secrets.clone());
+                let webhook_secrets = match webhook_secret {
+                    Some(secret) => Some(rotate(known.unwrap_or_default(), secret, is_other, now)),
+                    None => known,
+                };
+                Account::Stripe(Stripe {
+                    secret_key: key.ok_or_else(|| missing("secretKey"))?,
+                    webhook_secrets: webhook_secrets.ok_or_else(|| missing("webhookSecret"))?,
+                })
+            }
+        };
+        Ok(Provider {
+            project,
+            account,
+            sandbox: current.map(|current| current.sandbox).unwrap_or_default(),
+        })
+    }
+}
+
+fn missing(name: &str) -> Refusal {
+    Refusal::invalid(format!("provider.{name}"), format!("{name} is missing."))
+}
+
+/// The new secret first; those before it for a day more.
+fn rotate(
+    known: Vec<WebhookSecret>,
+    secret: Sealed,
+    is_other: impl Fn(&Sealed) -> bool,
+    now: Timestamp,
+) -> Vec<WebhookSecret> {
+    let end = now.plus_seconds(ROTATION_SECONDS);
+    let older = known.into_iter().filter_map(|known| {
+        let until = known.until.unwrap_or(end);
+        (until > now && is_other(&known.secret)).then_some(WebhookSecret {
+            until: Some(until),
+            ..known
+        })
+    });
+    let current = WebhookSecret {
+        secret,
+        until: None,
+    };
+    std::iter::once(current)
+        .chain(older)
+        .take(MAX_WEBHOOK_SECRETS)
+        .collect()
+}
+
+/// What to change of a sandbox; `None` leaves it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SandboxChange {
+    /// Seconds before a webhook goes out, 0 to a week.
+    pub delay_seconds: Option<i64>,
+    /// How many times more each webhook goes out, 0 to 10.
+    pub duplicates: Option<i64>,
+    /// Whether webhooks go out in another order than things happened.
+    pub shuffle: Option<bool>,
+}
+
+impl SandboxChange {
+    /// The sandbox as it will be.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for the first number out of its bounds.
+    pub fn decide(self, old: Sandbox) -> Result<Sandbox, Refusal> {
+        let mut sandbox = old;
+        if let Some(seconds) = self.delay_seconds {
+            sandbox.delay_seconds = rules::bounded("delaySeconds", seconds, 0, MAX_DELAY_SECONDS)?;
+        }
+        if let Some(copies) = self.duplicates {
+            sandbox.duplicates = rules::bounded("duplicates", copies, 0, MAX_DUPLICATES)?;
+        }
+        sandbox.shuffle = self.shuffle.unwrap_or(sandbox.shuffle);
+        Ok(sandbox)
+    }
+
+    /// What is wrong with it whatever sandbox it is for.
+    ///
+    /// # Errors
+    ///
+    /// As [`decide`](Self::decide).
+    pub fn check(self) -> Result<(), Refusal> {
+        self.decide(Sandbox::default()).map(drop)
+    }
+}
+
+/// By how much to move a sandbox's clock on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Advance(i64);
+
+impl Advance {
+    /// 1 second to ten years.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for `seconds`.
+    pub fn new(seconds: i64) -> Result<Self, Refusal> {
+        rules::within("seconds", seconds, 1, MAX_ADVANCE_SECONDS)?;
+        Ok(Self(seconds))
+    }
+
+    /// In seconds.
+    #[must_use]
+    pub const fn seconds(self) -> i64 {
+        self.0
+    }
+}
+
+impl Sandbox {
+    /// With its clock moved on to an instant; it never goes back. `now`: what the machine's shows.
+    #[must_use]
+    pub fn moved_to(self, to: Timestamp, now: Timestamp) -> Self {
+        Self {
+            ahead_millis: to.0.saturating_sub(now.0).max(self.ahead_millis),
+            ..self
+        }
+    }
+}
+
+impl Provider {
+    /// Holds it against the rules.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let sandbox = &self.sandbox;
+        rules::whole("aheadMillis", sandbox.ahead_millis)?;
+        let delay = sandbox.delay_seconds.into();
+        rules::within("delaySeconds", delay, 0, MAX_DELAY_SECONDS)?;
+        rules::within("duplicates", sandbox.duplicates.into(), 0, MAX_DUPLICATES)?;
+        let Account::Stripe(account) = &self.account else {
+            return Ok(());
+        };
+        let known = i64::try_from(account.webhook_secrets.len()).unwrap_or(i64::MAX);
+        let most = i64::try_from(MAX_WEBHOOK_SECRETS).unwrap_or(i64::MAX);
+        rules::within("webhookSecrets", known, 0, most)?;
+        let replaced = account.webhook_secrets.iter().skip(1);
+        if replaced.into_iter().any(|secret| secret.until.is_none()) {
+            let message = "Only the newest webhook secret is kept without an end.";
+            return Err(Refusal::invalid("webhookSecrets", message));
+        }
+        Ok(())
+    }
+}

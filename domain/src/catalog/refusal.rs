@@ -1,0 +1,43 @@
+//! Why a change of the catalog is refused. Nothing is changed by a refused command.
+
+use crate::id::{KeyId, PriceId, ProductId, ProjectId};
+
+/// A refusal. Inputs come before what they name: what is wrong with a command by itself is said
+/// before anything is looked up.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// One input breaks a rule.
+    #[error("{message}")]
+    Invalid {
+        /// The input, as a path in the command: `features[1]`.
+        param: String,
+        /// One plain sentence.
+        message: String,
+    },
+    /// No such project.
+    #[error("No such project.")]
+    ProjectNotFound(ProjectId),
+    /// No such key in this project.
+    #[error("No such key.")]
+    KeyNotFound(KeyId),
+    /// No such product in this project.
+    #[error("No such product.")]
+    ProductNotFound(ProductId),
+    /// No such price of this product.
+    #[error("No such price.")]
+    PriceNotFound(PriceId),
+    /// The project's provider is not the sandbox.
+    #[error("This project's payment provider is not the sandbox.")]
+    NoSandbox,
+}
+
+impl Refusal {
+    /// One input breaks a rule, said in one plain sentence.
+    #[must_use]
+    pub fn invalid(param: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Invalid {
+            param: param.into(),
+            message: message.into(),
+        }
+    }
+}

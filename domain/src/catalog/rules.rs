@@ -1,0 +1,115 @@
+//! The bounds of texts and numbers that an administrator may write. Each answers with the input at
+//! fault.
+
+use std::collections::BTreeSet;
+
+use super::Refusal;
+use crate::{MAX_CREDITS, text::Feature};
+
+/// Characters of a name or a label.
+pub(super) const MAX_NAME: usize = 200;
+/// So that any document fits one append of the log.
+const MAX_FEATURES: usize = 100;
+
+/// 1 to `max` characters, not only spaces, no control characters.
+pub(super) fn text(param: &str, text: &str, max: usize) -> Result<(), Refusal> {
+    let fits = !text.trim().is_empty() && text.chars().count() <= max;
+    if fits && !text.chars().any(char::is_control) {
+        return Ok(());
+    }
+    Err(Refusal::invalid(
+        param,
+        format!("{param} has 1 to {max} characters and no control characters."),
+    ))
+}
+
+/// The same where there is a text at all.
+pub(super) fn optional_text(param: &str, value: Option<&str>, max: usize) -> Result<(), Refusal> {
+    value.map_or(Ok(()), |value| text(param, value, max))
+}
+
+/// 0 to 2^53 - 1.
+pub(super) fn whole(param: &str, number: i64) -> Result<(), Refusal> {
+    within(param, number, 0, MAX_CREDITS)
+}
+
+/// `least` to `most`.
+pub(super) fn within(param: &str, number: i64, least: i64, most: i64) -> Result<(), Refusal> {
+    if (least..=most).contains(&number) {
+        return Ok(());
+    }
+    Err(Refusal::invalid(
+        param,
+        format!("{param} is a whole number from {least} to {most}."),
+    ))
+}
+
+/// The same, as the smaller number that it then is.
+pub(super) fn bounded(param: &str, number: i64, least: i64, most: i64) -> Result<u32, Refusal> {
+    within(param, number, least, most)?;
+    u32::try_from(number).map_err(|_| Refusal::invalid(param, format!("{param} is too large.")))
+}
+
+/// Three capitals, as in ISO 4217. Which currencies there are is the payment provider's affair.
+pub(super) fn currency(text: &str) -> Result<(), Refusal> {
+    if text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        return Ok(());
+    }
+    Err(Refusal::invalid(
+        "currency",
+        "currency is an ISO 4217 code in capitals, such as EUR.",
+    ))
+}
+
+/// Feature slugs, each once.
+pub(super) fn features(slugs: Vec<String>) -> Result<BTreeSet<Feature>, Refusal> {
+    features_count(slugs.len())?;
+    let read = slugs.into_iter().enumerate().map(|(at, slug)| {
+        Feature::new(slug).map_err(|error| Refusal::invalid(format!("features[{at}]"), error.0))
+    });
+    read.collect()
+}
+
+/// As many features as one price may unlock.
+pub(super) fn features_count(count: usize) -> Result<(), Refusal> {
+    if count <= MAX_FEATURES {
+        return Ok(());
+    }
+    let message = format!("A price unlocks at most {MAX_FEATURES} features.");
+    Err(Refusal::invalid("features", message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn currencies_are_three_capitals() {
+        assert!(currency("EUR").is_ok());
+        for typed in ["eur", "EU", "EURO", "E1R", "€€€", ""] {
+            assert!(currency(typed).is_err(), "{typed}");
+        }
+    }
+
+    #[test]
+    fn texts_have_bounds() {
+        assert!(text("name", &"é".repeat(200), 200).is_ok());
+        for typed in ["", "   ", "a\nb", "a\u{0}"] {
+            assert!(text("name", typed, 200).is_err(), "{typed:?}");
+        }
+        assert!(text("name", &"x".repeat(201), 200).is_err());
+    }
+
+    #[test]
+    fn a_bad_feature_is_named_by_its_place() {
+        let slugs = vec!["export.pdf".to_owned(), "no spaces".to_owned()];
+        let Err(Refusal::Invalid { param, .. }) = features(slugs) else {
+            panic!("a slug has no spaces")
+        };
+        assert_eq!(param, "features[1]");
+        let twice = features(vec!["a".to_owned(), "a".to_owned()]).unwrap();
+        assert_eq!(twice.len(), 1);
+        let many: Vec<String> = (0..=MAX_FEATURES).map(|n| format!("f{n}")).collect();
+        assert!(features(many).is_err());
+    }
+}

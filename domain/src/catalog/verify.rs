@@ -1,0 +1,126 @@
+//! Holds all documents of a stored catalog against the rules and against each other. It says what
+//! does not fit, in plain sentences, and repairs nothing.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Display,
+};
+
+use super::{ApiKey, Document, Price, Products, Refusal};
+use crate::id::{KeyId, ProductId, ProjectId};
+
+/// What does not fit; empty: all does. Of documents with the same address only one may be given.
+///
+/// What only new documents are asked for (amounts that today's providers take) is no part of it.
+#[must_use]
+pub fn verify(documents: &[Document]) -> Vec<String> {
+    let shelves = Shelves::of(documents);
+    let mut problems = Problems::default();
+    let mut keys = BTreeMap::new();
+    for document in documents {
+        let project = document.project();
+        let name = name(document);
+        if !shelves.projects.contains(&project) {
+            problems.say(format!("{name} is of {project}, which is missing"));
+        }
+        match document {
+            Document::Project(project) => problems.hear(&name, project.check()),
+            Document::Key(key) => {
+                problems.hear(&name, key.check());
+                same_key(&mut keys, key, &mut problems);
+            }
+            Document::Product(product) => problems.hear(&name, product.check()),
+            Document::Price(price) => {
+                problems.hear(&name, price.check());
+                shelves.place(price, &mut problems);
+            }
+            Document::Provider(provider) => problems.hear(&name, provider.check()),
+        }
+    }
+    problems.0
+}
+
+fn name(document: &Document) -> String {
+    match document {
+        Document::Project(project) => project.id.to_string(),
+        Document::Key(key) => key.id.to_string(),
+        Document::Product(product) => product.id.to_string(),
+        Document::Price(price) => price.id.to_string(),
+        Document::Provider(provider) => format!("The provider of {}", provider.project),
+    }
+}
+
+fn same_key(known: &mut BTreeMap<[u8; 32], KeyId>, key: &ApiKey, problems: &mut Problems) {
+    if let Some(other) = known.insert(key.hash, key.id) {
+        problems.say(format!("{} and {other} are the same key", key.id));
+    }
+}
+
+#[derive(Default)]
+struct Problems(Vec<String>);
+
+impl Problems {
+    fn say(&mut self, problem: String) {
+        self.0.push(problem);
+    }
+
+    fn hear(&mut self, of: impl Display, checked: Result<(), Refusal>) {
+        match checked {
+            Ok(()) => {}
+            Err(Refusal::Invalid { param, message }) => {
+                self.say(format!("{of} breaks a rule at {param}: {message}"));
+            }
+            Err(refusal) => self.say(format!("{of} does not fit: {refusal}")),
+        }
+    }
+}
+
+/// Where a document looks for those that it names.
+#[derive(Default)]
+struct Shelves {
+    projects: BTreeSet<ProjectId>,
+    products: BTreeMap<ProjectId, Products>,
+    /// Whose a product is, whatever project asks.
+    owners: BTreeMap<ProductId, ProjectId>,
+}
+
+impl Shelves {
+    fn of(documents: &[Document]) -> Self {
+        let mut shelves = Self::default();
+        for document in documents {
+            match document {
+                Document::Project(project) => drop(shelves.projects.insert(project.id)),
+                Document::Product(product) => {
+                    let shelf = shelves.products.entry(product.project).or_default();
+                    shelf.insert(product.id, product.clone());
+                    shelves.owners.insert(product.id, product.project);
+                }
+                Document::Key(_) | Document::Price(_) | Document::Provider(_) => {}
+            }
+        }
+        shelves
+    }
+
+    fn place(&self, price: &Price, problems: &mut Problems) {
+        let name = price.id;
+        let mut sound = true;
+        for (product, does) in [
+            (Some(price.product), "is a price of"),
+            (price.credits_product, "credits"),
+        ] {
+            let Some(product) = product else { continue };
+            match self.owners.get(&product) {
+                Some(owner) if *owner == price.project => continue,
+                Some(owner) => problems.say(format!("{name} {does} {product}, which is {owner}'s")),
+                None => problems.say(format!("{name} {does} {product}, which is missing")),
+            }
+            sound = false;
+        }
+        if let Some(products) = self.products.get(&price.project).filter(|_| sound) {
+            problems.hear(name, price.clone().fits(products).map(drop));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Reading notes back. What cannot be read is named, with its key.
+
+use domain::{Timestamp, id::ProjectId};
+
+use super::{Key, Note, Reached, StoredEvent, key::EventKey};
+use crate::{
+    hex::to_hex,
+    provider::{event::Event, sandbox, stripe::id::ConfigurationId},
+};
+
+/// Notes cannot be read.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    /// One of them.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// The journal.
+    #[error(transparent)]
+    Store(#[from] persistence::Error),
+}
+
+/// One note cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the note {key} ({what}) cannot be read: {why}")]
+pub struct Unreadable {
+    /// In hexadecimal digits.
+    key: String,
+    /// As far as the key says it.
+    what: String,
+    why: String,
+}
+
+/// Whether notes can all be read: a sentence for each that cannot.
+///
+/// For `scrip verify`; takes keys and bodies as the journal keeps them.
+pub fn verify<'a>(notes: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> Vec<String> {
+    let read = notes.into_iter().map(|(key, body)| Note::read(key, body));
+    read.filter_map(|read| read.err().map(|unreadable| unreadable.to_string()))
+        .collect()
+}
+
+impl Note {
+    /// Reads a note as the journal keeps it.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreadable`]: a kind, a version or a body that this release does not know.
+    pub(super) fn read(key: &[u8], body: &[u8]) -> Result<Self, Unreadable> {
+        let unreadable = |what: String, why: String| Unreadable {
+            key: to_hex(key),
+            what,
+            why,
+        };
+        let Some(named) = Key::decode(key) else {
+            let why = "this release knows no such kind; a later one may have written it";
+            return Err(unreadable("unknown".into(), why.into()));
+        };
+        let what = named.to_string();
+        let Some((version, body)) = body.split_first() else {
+            return Err(unreadable(what, "it is empty".into()));
+        };
+        let known = named.version();
+        if *version != known {
+            let why = format!("its version is {version}, and this release reads {known}");
+            return Err(unreadable(what, why));
+        }
+        named.with_body(body).map_err(|why| unreadable(what, why))
+    }
+}
+
+impl Key {
+    /// Or why the body does not fit.
+    fn with_body(self, body: &[u8]) -> Result<Note, String> {
+        match self {
+            Self::Event(key) => StoredEvent::read(key, body).map(Note::Event),
+            Self::Reached(project) => reached(project, body),
+            Self::Awaited(project, order) => {
+                let until = <[u8; 8]>::try_from(body).map_err(|_| "its body is no instant")?;
+                let until = Timestamp(i64::from_be_bytes(until));
+                Ok(Note::Awaited {
+                    project,
+                    order,
+                    until,
+                })
+            }
+            Self::Portal(project, offer) => {
+                let id = ConfigurationId::new(text(body)?).ok_or("its body is no identifier")?;
+                Ok(Note::Portal { project, offer, id })
+            }
+            Self::Sandbox(project, id) => {
+                let json = text(body)?.to_owned();
+                sandbox::check_object(&id, &json)?;
+                Ok(Note::Sandbox { project, id, json })
+            }
+        }
+    }
+}
+
+impl StoredEvent {
+    fn read(key: EventKey, delivered: &[u8]) -> Result<Self, String> {
+        let event = Event::parse(delivered).map_err(|error| error.to_string())?;
+        if EventKey::new(key.project, &event) != key {
+            return Err("its body is another event".into());
+        }
+        Ok(Self {
+            key,
+            event,
+            delivered: delivered.into(),
+        })
+    }
+}
+
+fn reached(project: ProjectId, body: &[u8]) -> Result<Note, String> {
+    let (instants, rest) = body.as_chunks::<8>();
+    let instants = instants.iter().map(|at| Timestamp(i64::from_be_bytes(*at)));
+    let to = Reached::try_from(instants.collect::<Vec<_>>());
+    match to {
+        Ok(to) if rest.is_empty() => Ok(Note::Reached { project, to }),
+        _ => Err("its body is not three instants".into()),
+    }
+}
+
+fn text(body: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(body).map_err(|_| "its body is no text".into())
+}
