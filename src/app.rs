@@ -11,7 +11,10 @@ use axum::{
 
 use crate::{
     admin,
-    api::{edge::EdgeLayer, gate::GateLayer, router as api, webhooks},
+    api::{
+        CorsForBrowsers, edge::EdgeLayer, gate::GateLayer, router as api, short_way::ShortWay,
+        webhooks,
+    },
     catalog::CatalogStore,
     config::Config,
     docs,
@@ -54,7 +57,11 @@ pub struct AppState {
 }
 
 /// Puts everything together.
-pub fn router(app: App) -> Router {
+pub fn service(app: App) -> ShortWay {
+    ShortWay::new(Arc::clone(&app), router(app))
+}
+
+fn router(app: App) -> Router {
     let (v1, description) = api::routes();
     let document = openapi::document(&description);
     let edge = EdgeLayer(Arc::clone(&app));
@@ -68,7 +75,7 @@ pub fn router(app: App) -> Router {
         .route("/api/v1/", any(api::route_not_found))
         .route("/api/v1/{*rest}", any(api::route_not_found))
         .method_not_allowed_fallback(api::method_not_allowed)
-        .layer((edge.clone(), api::cors(), GateLayer));
+        .layer((edge.clone(), CorsForBrowsers::new(), GateLayer));
     Router::new()
         .merge(admin::router())
         .merge(docs::router(&document))

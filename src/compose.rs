@@ -182,8 +182,8 @@ impl Service {
             .take()
             .map(|listener| self.serve_figures(listener));
         let rounds = self.app.payments.start();
-        let router = app::router(Arc::clone(&self.app));
-        let server = Server::new(self.listener, router, self.config.http.clone());
+        let service = app::service(Arc::clone(&self.app));
+        let server = Server::new(self.listener, service, self.config.http.clone());
         let grace = Duration::from_secs(self.config.shutdown_seconds);
         let stopping = Arc::new(Notify::new());
         let stopped = Arc::clone(&stopping);

@@ -1,6 +1,7 @@
 //! Taking connections: a bounded number at a time, none that may dawdle with its head, and a
-//! clean end. Bodies and answers are the router's affair.
+//! clean end. Bodies and answers are the affair of whatever is behind.
 
+mod idle;
 pub mod signals;
 
 use std::{
@@ -14,11 +15,12 @@ use axum::{
     Router,
     body::Body,
     extract::{ConnectInfo, Request},
+    response::Response,
 };
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
+    rt::TokioIo,
+    server::graceful::{GracefulConnection, GracefulShutdown},
 };
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
@@ -27,6 +29,7 @@ use tokio::{
 use tower::Service as _;
 
 use crate::config::Http;
+use idle::Waiting;
 
 /// Connections that the kernel keeps while we do not accept.
 const BACKLOG: u32 = 4096;
@@ -61,20 +64,44 @@ pub fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// A router behind a listener.
-pub struct Server {
+/// What answers the requests of a server.
+pub trait Front: Clone + Send + Sync + 'static {
+    /// Answers one. What goes wrong is an answer too.
+    fn answer(
+        self: Arc<Self>,
+        request: hyper::Request<Incoming>,
+        peer: SocketAddr,
+    ) -> impl Future<Output = Response> + Send;
+}
+
+impl Front for Router {
+    async fn answer(
+        self: Arc<Self>,
+        request: hyper::Request<Incoming>,
+        peer: SocketAddr,
+    ) -> Response {
+        let mut request: Request = request.map(Body::new);
+        request.extensions_mut().insert(ConnectInfo(peer));
+        let Ok(response): Result<_, Infallible> = self.as_ref().clone().call(request).await;
+        response
+    }
+}
+
+/// Something that answers, behind a listener.
+#[derive(Debug)]
+pub struct Server<F> {
     listener: TcpListener,
-    router: Router,
+    front: F,
     http: Http,
 }
 
-impl Server {
+impl<F: Front> Server<F> {
     /// Serves nothing until [`Server::run`].
     #[must_use]
-    pub const fn new(listener: TcpListener, router: Router, http: Http) -> Self {
+    pub const fn new(listener: TcpListener, front: F, http: Http) -> Self {
         Self {
             listener,
-            router,
+            front,
             http,
         }
     }
@@ -83,6 +110,7 @@ impl Server {
     pub async fn run(self, stop: impl Future<Output = ()>, give_up: impl Future<Output = ()>) {
         let connections = GracefulShutdown::new();
         let places = Arc::new(Semaphore::new(self.http.max_connections));
+        let limit = Duration::from_secs(self.http.head_timeout_seconds);
         tokio::pin!(stop);
         loop {
             let accepted = async {
@@ -97,11 +125,16 @@ impl Server {
             };
             match accepted {
                 Ok((stream, peer)) => {
-                    let connection = self.connection(stream, peer);
+                    let waiting = Arc::new(Waiting::new());
+                    let connection = self.connection(stream, peer, &waiting);
                     let connection = connections.watch(connection);
                     tokio::spawn(async move {
-                        if let Err(error) = connection.await {
-                            tracing::debug!(error = %error, "a connection ended early");
+                        match idle::run(connection, &waiting, limit).await {
+                            Some(Ok(())) => {}
+                            Some(Err(error)) => {
+                                tracing::debug!(error = %error, "a connection ended early");
+                            }
+                            None => tracing::debug!("a connection was idle for too long"),
                         }
                         drop(place);
                     });
@@ -123,26 +156,23 @@ impl Server {
         &self,
         stream: TcpStream,
         peer: SocketAddr,
-    ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send + use<>
-    {
+        waiting: &Arc<Waiting>,
+    ) -> impl GracefulConnection<Error = hyper::Error> + Send + use<F> {
         // Answers are small and written at once: waiting to fill a packet only delays them.
         drop(stream.set_nodelay(true));
-        let router = self.router.clone();
-        let service = service_fn(move |request: hyper::Request<Incoming>| {
-            let mut request: Request = request.map(Body::new);
-            request.extensions_mut().insert(ConnectInfo(peer));
-            let mut router = router.clone();
+        // The connection's own, so that requests of several do not count references in one place.
+        let front = Arc::new(self.front.clone());
+        let waiting = Arc::clone(waiting);
+        let service = service_fn(move |request| {
+            waiting.ends();
+            let (front, waiting) = (Arc::clone(&front), Arc::clone(&waiting));
             async move {
-                router
-                    .call(request)
-                    .await
-                    .map_err(|never: Infallible| match never {})
+                let response = front.answer(request, peer).await;
+                waiting.begins();
+                Ok::<_, Infallible>(response)
             }
         });
-        http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(Duration::from_secs(self.http.head_timeout_seconds))
-            .serve_connection(TokioIo::new(stream), service)
+        http1::Builder::new().serve_connection(TokioIo::new(stream), service)
     }
 }
 

@@ -66,7 +66,7 @@ impl<S: Sync> FromRequestParts<S> for AnyKey {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
-        Ok(Self(Context::of(parts)?.caller.clone()?))
+        Self::of(Context::of(parts)?.caller.clone())
     }
 }
 
@@ -74,7 +74,21 @@ impl<S: Sync> FromRequestParts<S> for SecretKey {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
-        let caller = Context::of(parts)?.caller.clone()?;
+        Self::of(Context::of(parts)?.caller.clone())
+    }
+}
+
+impl AnyKey {
+    /// Whoever the edge found to be calling.
+    pub(super) fn of(caller: Result<Authenticated, Anonymous>) -> Result<Self, Error> {
+        Ok(Self(caller?))
+    }
+}
+
+impl SecretKey {
+    /// Whoever the edge found to be calling, if it is a server.
+    pub(super) fn of(caller: Result<Authenticated, Anonymous>) -> Result<Self, Error> {
+        let caller = caller?;
         match caller.kind {
             KeyKind::Secret => Ok(Self(caller)),
             KeyKind::Publishable => Err(Error::new(Code::SecretKeyRequired)),

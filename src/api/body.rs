@@ -2,7 +2,7 @@
 //! is parsed. Parsing borrows from the body and runs once; only a refusal parses a second time, to
 //! find out which input was at fault.
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use axum::{
     body::Bytes,
@@ -10,6 +10,7 @@ use axum::{
     http::{HeaderMap, header},
 };
 use bytes::BytesMut;
+use futures_util::future::poll_immediate;
 use http_body_util::BodyExt;
 use serde::Deserialize;
 
@@ -17,7 +18,7 @@ use super::{
     error::{Code, Error},
     field::Object,
 };
-use crate::app::App;
+use crate::{app::App, config::Http};
 
 /// A body that is too large is read on to here before it is refused, so that a client that is still
 /// sending hears the answer.
@@ -38,10 +39,8 @@ where
     type Rejection = Error;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
-        let http = &App::from_ref(state).config.http;
-        read(request, http.max_body_bytes, http.body_timeout_seconds)
-            .await
-            .map(Self)
+        let (parts, body) = request.into_parts();
+        Self::read(&parts.headers, body, &App::from_ref(state).config.http).await
     }
 }
 
@@ -52,18 +51,22 @@ where
     type Rejection = Error;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
-        let http = &App::from_ref(state).config.http;
-        read(
-            request,
-            http.max_batch_body_bytes,
-            http.body_timeout_seconds,
-        )
-        .await
-        .map(Self)
+        let (parts, body) = request.into_parts();
+        Self::read(&parts.headers, body, &App::from_ref(state).config.http).await
     }
 }
 
 impl Body {
+    /// Takes the body of a request with these headers.
+    pub(super) async fn read(
+        headers: &HeaderMap,
+        body: impl Incoming,
+        limits: &Http,
+    ) -> Result<Self, Error> {
+        let (max, seconds) = (limits.max_body_bytes, limits.body_timeout_seconds);
+        read(headers, body, max, seconds).await.map(Self)
+    }
+
     /// Reads the body as an object of this type.
     pub(crate) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         parse(&self.0)
@@ -71,28 +74,54 @@ impl Body {
 }
 
 impl BatchBody {
+    /// Takes the body of a request with these headers.
+    pub(super) async fn read(
+        headers: &HeaderMap,
+        body: impl Incoming,
+        limits: &Http,
+    ) -> Result<Self, Error> {
+        let (max, seconds) = (limits.max_batch_body_bytes, limits.body_timeout_seconds);
+        read(headers, body, max, seconds).await.map(Self)
+    }
+
     /// Reads the body as an object of this type.
     pub(super) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         parse(&self.0)
     }
 }
 
-async fn read(request: Request, max: usize, seconds: u64) -> Result<Bytes, Error> {
-    if !is_json(request.headers()) {
+/// A body on its way in.
+pub(super) trait Incoming: http_body::Body<Data = Bytes> + Send + Unpin {}
+
+impl<B: http_body::Body<Data = Bytes> + Send + Unpin> Incoming for B {}
+
+async fn read(
+    headers: &HeaderMap,
+    mut body: impl Incoming,
+    max: usize,
+    seconds: u64,
+) -> Result<Bytes, Error> {
+    if !is_json(headers) {
         return Err(Error::new(Code::UnsupportedMediaType));
     }
-    let mut body = request.into_body();
     // Most bodies have arrived with the head, in one piece: no timer, no copy.
-    let Some(first) = within(seconds, next(&mut body)).await? else {
+    let first = {
+        let mut first = pin!(next(&mut body));
+        match poll_immediate(first.as_mut()).await {
+            Some(arrived) => arrived?,
+            None => within(seconds, first).await?,
+        }
+    };
+    let Some(first) = first else {
         return Ok(Bytes::new());
     };
-    if first.len() <= max && http_body::Body::is_end_stream(&body) {
+    if first.len() <= max && body.is_end_stream() {
         return Ok(first);
     }
     within(seconds, rest(body, first, max)).await
 }
 
-async fn rest(mut body: axum::body::Body, first: Bytes, max: usize) -> Result<Bytes, Error> {
+async fn rest(mut body: impl Incoming, first: Bytes, max: usize) -> Result<Bytes, Error> {
     let mut whole = BytesMut::from(first);
     let mut seen = whole.len();
     while seen <= DRAINED_BYTES
@@ -113,7 +142,7 @@ async fn rest(mut body: axum::body::Body, first: Bytes, max: usize) -> Result<By
 }
 
 /// The next piece of data; `None` at the end.
-async fn next(body: &mut axum::body::Body) -> Result<Option<Bytes>, Error> {
+async fn next(body: &mut impl Incoming) -> Result<Option<Bytes>, Error> {
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Error::malformed("The body ended too early."))?;
         if let Ok(data) = frame.into_data() {
@@ -146,7 +175,13 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
-    match serde_json::from_slice::<Object<T>>(body) {
+    // Checked for UTF-8 at once, not text by text. What is not may still be in a place that nobody
+    // reads.
+    let read = match std::str::from_utf8(body) {
+        Ok(text) => serde_json::from_str::<Object<T>>(text),
+        Err(_) => serde_json::from_slice::<Object<T>>(body),
+    };
+    match read {
         Ok(Object(value)) => Ok(value),
         Err(_) => Err(explain::<T>(body)),
     }

@@ -92,29 +92,26 @@ where
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        let context = Context::of(parts)?;
-        let caller = context
-            .caller
-            .as_ref()
-            .map_err(|reason| Error::from(*reason))?;
-        let guesses = Guesses::of(App::from_ref(state), caller, context);
-        guesses.allowed()?;
         // A path that is not UTF-8 names no code.
-        let code = match RawPathParams::from_request_parts(parts, state).await {
-            Ok(params) => params
-                .iter()
-                .find(|(name, _)| *name == "code")
-                .and_then(|(_, typed)| RecoveryCode::parse(typed)),
-            Err(_) => None,
-        };
-        Ok(Self {
-            address: code.map(Address::Code),
-            guesses,
-        })
+        let params = RawPathParams::from_request_parts(parts, state).await.ok();
+        let typed = params.iter().flatten().find(|(name, _)| *name == "code");
+        let typed = typed.map_or("", |(_, typed)| typed);
+        Self::of(App::from_ref(state), Context::of(parts)?, typed)
     }
 }
 
 impl CodePath {
+    /// What was typed in place of a code, by whom.
+    pub(super) fn of(app: App, context: &Context, typed: &str) -> Result<Self, Error> {
+        let caller = context.caller.as_ref().map_err(|reason| *reason)?;
+        let guesses = Guesses::of(app, caller, context);
+        guesses.allowed()?;
+        Ok(Self {
+            address: RecoveryCode::parse(typed).map(Address::Code),
+            guesses,
+        })
+    }
+
     /// The wallet to ask; a malformed code is one that opens nothing.
     pub(super) fn address(&self) -> Result<&Address, Error> {
         self.address.as_ref().ok_or_else(|| self.guesses.in_vain())

@@ -93,12 +93,23 @@ pub(super) async fn deduct(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
+    by_code(&app, &key, &code, &header, &body).await
+}
+
+/// The same for whoever knows the route already.
+pub(super) async fn by_code(
+    app: &App,
+    key: &AnyKey,
+    code: &CodePath,
+    header: &KeyHeader,
+    body: &Body,
+) -> Result<Response, Error> {
     let request: Request<'_> = body.parse()?;
     let product = required(request.product_id.as_ref(), "productId")?;
     let Positive(amount) = required(request.amount, "amount")?;
     let idempotency = header.or(request.idempotency_key.as_ref())?;
     let meta = meta::parse(request.meta)?;
-    let product = ProductRef::Named(subject::product(product, &key)?);
+    let product = ProductRef::Named(subject::product(product, key)?);
     let command = Deduct {
         product,
         amount,
@@ -110,7 +121,7 @@ pub(super) async fn deduct(
         .deduct(&key.scope, code.address()?, command)
         .await;
     app.metrics.deducted(outcome.as_ref());
-    answer(outcome.map_err(|error| code.refused(error, &key))?)
+    answer(outcome.map_err(|error| code.refused(error, key))?)
 }
 
 /// Deduct from an external wallet
@@ -138,12 +149,22 @@ pub(super) async fn deduct_external(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
+    by_user(&app, &key, &header, &body).await
+}
+
+/// The same for whoever knows the route already.
+pub(super) async fn by_user(
+    app: &App,
+    key: &SecretKey,
+    header: &KeyHeader,
+    body: &Body,
+) -> Result<Response, Error> {
     let request: ExternalRequest<'_> = body.parse()?;
     let user = subject::external_user(request.external_user_id.as_ref())?;
     let Positive(amount) = required(request.amount, "amount")?;
     let idempotency = header.or(request.idempotency_key.as_ref())?;
     let meta = meta::parse(request.meta)?;
-    let product = subject::product_or_only(request.product_id.as_ref(), &key)?;
+    let product = subject::product_or_only(request.product_id.as_ref(), key)?;
     let command = Deduct {
         product,
         amount,
@@ -155,7 +176,7 @@ pub(super) async fn deduct_external(
         .deduct(&key.scope, &Address::External(user), command)
         .await;
     app.metrics.deducted(outcome.as_ref());
-    answer(outcome.map_err(|error| Error::from_wallet(error, &key))?)
+    answer(outcome.map_err(|error| Error::from_wallet(error, key))?)
 }
 
 fn answer(applied: Applied) -> Result<Response, Error> {

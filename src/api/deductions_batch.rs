@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::{
     auth::SecretKey,
     body::BatchBody,
-    error::{Code, Error, ErrorBody},
+    error::{Error, ErrorBody},
     field::{Object, Positive, Text},
     idempotency, meta, respond,
     subject::{self, Named, required},
@@ -102,44 +102,31 @@ pub(super) async fn deduct_batch(
     key: SecretKey,
     body: BatchBody,
 ) -> Result<Response, Error> {
+    by_list(&app, &key, &body).await
+}
+
+/// The same for whoever knows the route already.
+pub(super) async fn by_list(
+    app: &App,
+    key: &SecretKey,
+    body: &BatchBody,
+) -> Result<Response, Error> {
     let Request { items } = body.parse()?;
     let items = required(items, "items")?;
     if !(1..=MAX_ITEMS).contains(&items.len()) {
         return Err(Error::invalid("items", "items has 1 to 1000 items."));
     }
-    let commands = read(items, &key)?;
-    // What cannot be found is refused here; the wallets decide the rest.
-    let mut refused = Vec::with_capacity(commands.len());
-    let mut sent = Vec::with_capacity(commands.len());
-    for command in commands {
-        match command {
-            Ok(command) => {
-                refused.push(None);
-                sent.push(command);
-            }
-            Err(error) => refused.push(Some(error)),
-        }
-    }
+    let Read { sent, refused } = read(items, key)?;
     let outcomes = app.handle.deduct_batch(&key.scope, sent).await;
-    let outcomes = outcomes.map_err(|error| Error::from_wallet(error, &key))?;
-    let mut outcomes = outcomes.into_iter().map(|outcome| {
+    let outcomes = outcomes.map_err(|error| Error::from_wallet(error, key))?;
+    let results = results(refused, outcomes.into_iter(), |outcome| {
         app.metrics.deducted(outcome.as_ref());
         outcome
             .map(Deducted::from)
-            .map_err(|error| Error::from_wallet(error, &key))
+            .map_err(|error| Error::from_wallet(error, key))
     });
-    let outcomes: Vec<Result<Deducted, Error>> = refused
-        .into_iter()
-        .map(|refused| match refused {
-            Some(error) => Err(error),
-            // One outcome for each item that was sent.
-            None => outcomes
-                .next()
-                .unwrap_or(Err(Error::new(Code::InternalError))),
-        })
-        .collect();
-    let results: Vec<_> = outcomes.iter().map(ItemResult::of).collect();
     let bytes = results.len().saturating_mul(RESULT_BYTES);
+    let results = results.iter().map(ItemResult::of).collect();
     respond::json_with_capacity(&Results { results }, bytes)
 }
 
@@ -157,22 +144,44 @@ impl<'a> ItemResult<'a> {
     }
 }
 
-type Command = (Address, Deduct);
+/// Items that were checked.
+struct Read {
+    /// For the wallets to decide.
+    sent: Vec<(Address, Deduct)>,
+    /// What cannot be found, by its place in the list.
+    refused: Vec<(usize, Error)>,
+}
 
-/// Checks every item. The outer error refuses the batch, an inner one its item.
-fn read(
-    items: Vec<Object<Item<'_>>>,
-    project: &ProjectCatalog,
-) -> Result<Vec<Result<Command, Error>>, Error> {
-    items
-        .into_iter()
-        .enumerate()
-        .map(|(position, Object(item))| {
-            let shape =
-                shape(&item).map_err(|error| error.within(&format!("items[{position}]")))?;
-            Ok(resolve(shape, &item, project))
-        })
-        .collect()
+/// Checks every item. An error refuses the batch.
+fn read(items: Vec<Object<Item<'_>>>, project: &ProjectCatalog) -> Result<Read, Error> {
+    let mut sent = Vec::with_capacity(items.len());
+    let mut refused = Vec::new();
+    for (place, Object(item)) in items.into_iter().enumerate() {
+        let shape = shape(&item).map_err(|error| error.within(&format!("items[{place}]")))?;
+        match resolve(shape, &item, project) {
+            Ok(command) => sent.push(command),
+            Err(error) => refused.push((place, error)),
+        }
+    }
+    Ok(Read { sent, refused })
+}
+
+/// One result for each item, in their order: what was refused here among what the wallets said.
+fn results<T>(
+    refused: Vec<(usize, Error)>,
+    outcomes: impl ExactSizeIterator<Item = T>,
+    result: impl Fn(T) -> Result<Deducted, Error>,
+) -> Vec<Result<Deducted, Error>> {
+    let mut results = Vec::with_capacity(refused.len().saturating_add(outcomes.len()));
+    let mut refused = refused.into_iter().peekable();
+    for outcome in outcomes {
+        while let Some((_, error)) = refused.next_if(|(place, _)| *place == results.len()) {
+            results.push(Err(error));
+        }
+        results.push(result(outcome));
+    }
+    results.extend(refused.map(|(_, error)| Err(error)));
+    results
 }
 
 /// What an item says, its product not looked up yet.
@@ -196,7 +205,11 @@ fn shape(item: &Item<'_>) -> Result<Shape, Error> {
     })
 }
 
-fn resolve(shape: Shape, item: &Item<'_>, project: &ProjectCatalog) -> Result<Command, Error> {
+fn resolve(
+    shape: Shape,
+    item: &Item<'_>,
+    project: &ProjectCatalog,
+) -> Result<(Address, Deduct), Error> {
     let Shape {
         wallet,
         amount,

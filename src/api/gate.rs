@@ -4,6 +4,7 @@
 
 use std::{
     convert::Infallible,
+    future::poll_fn,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     task::{Context as TaskContext, Poll},
@@ -20,6 +21,7 @@ use super::{
     context::Context,
     error::{Code, Error},
 };
+use crate::limits::Refusal;
 
 /// Puts [`Gate`] around routes.
 #[derive(Debug, Clone, Copy)]
@@ -88,13 +90,30 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for GateFuture<F> 
     fn poll(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
         match self.project().inner.project() {
             Projection::Refused { error } => Poll::Ready(Ok(error.clone().into_response())),
-            // A handler that panicked is not polled again. The panic hook logs what happened.
-            Projection::Passed { handler } => catch_unwind(AssertUnwindSafe(|| handler.poll(cx)))
-                .unwrap_or_else(|_| {
-                    Poll::Ready(Ok(Error::new(Code::InternalError).into_response()))
-                }),
+            Projection::Passed { handler } => guarded(|| handler.poll(cx)),
         }
     }
+}
+
+/// The same without the layer: runs a handler, unless the request is over its limit.
+pub(super) async fn pass(
+    over_limit: Option<Refusal>,
+    mut handler: Pin<&mut impl Future<Output = Result<Response, Error>>>,
+) -> Response {
+    if let Some(refusal) = over_limit {
+        return Error::limited(Code::RateLimited, refusal).into_response();
+    }
+    let answer = poll_fn(|cx| guarded(|| handler.as_mut().poll(cx).map(|r| Ok(r.into_response()))));
+    let Ok(response): Result<_, Infallible> = answer.await;
+    response
+}
+
+/// A handler that panicked is not polled again. The panic hook logs what happened.
+fn guarded(
+    poll: impl FnOnce() -> Poll<Result<Response, Infallible>>,
+) -> Poll<Result<Response, Infallible>> {
+    catch_unwind(AssertUnwindSafe(poll))
+        .unwrap_or_else(|_| Poll::Ready(Ok(Error::new(Code::InternalError).into_response())))
 }
 
 #[cfg(test)]

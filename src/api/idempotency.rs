@@ -2,7 +2,7 @@
 
 use axum::{
     extract::FromRequestParts,
-    http::{HeaderValue, request::Parts},
+    http::{HeaderMap, HeaderValue, request::Parts},
 };
 use domain::text::IdempotencyKey;
 
@@ -18,11 +18,16 @@ impl<S: Sync> FromRequestParts<S> for KeyHeader {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
-        Ok(Self(parts.headers.get(IDEMPOTENCY_KEY).cloned()))
+        Ok(Self::of(&parts.headers))
     }
 }
 
 impl KeyHeader {
+    /// Of a request with these headers.
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        Self(headers.get(IDEMPOTENCY_KEY).cloned())
+    }
+
     /// The operation's key. Where both are sent they have to be equal.
     pub(super) fn or(&self, field: Option<&Text<'_>>) -> Result<IdempotencyKey, Error> {
         let Some(header) = &self.0 else {

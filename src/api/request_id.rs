@@ -1,9 +1,20 @@
 //! A request's identifier: `req_` and a UUID version 7 in Crockford's base32, as all identifiers.
+//! Nothing is guarded by it, so its random bits are drawn from a generator of the thread's own:
+//! cheap, and shared with nobody.
+
+use std::{
+    cell::Cell,
+    hash::{BuildHasher, RandomState},
+};
 
 use axum::http::HeaderValue;
-use uuid::Uuid;
+use domain::Timestamp;
 
 const PREFIX: &[u8; 4] = b"req_";
+/// Bits of a UUID that are not random: 48 of the time, 4 of the version, 2 of the variant.
+const FIXED: u128 = !0 << 76 | 0b11 << 62;
+const VERSION_7: u128 = 7 << 76;
+const VARIANT: u128 = 0b10 << 62;
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// Names one request, in its response and in the logs.
@@ -15,10 +26,12 @@ pub struct RequestId(u128);
 pub struct RequestIdText([u8; 30]);
 
 impl RequestId {
-    /// A new one.
+    /// A new one, of a request that came at this instant.
     #[must_use]
-    pub fn new() -> Self {
-        Self(Uuid::now_v7().as_u128())
+    pub fn new(now: Timestamp) -> Self {
+        let millis = u128::from(now.0.unsigned_abs()) << 80;
+        let random = (u128::from(random()) << 64 | u128::from(random())) & !FIXED;
+        Self(millis | VERSION_7 | VARIANT | random)
     }
 
     /// As text.
@@ -34,12 +47,6 @@ impl RequestId {
             rest >>= 5;
         }
         RequestIdText(text)
-    }
-}
-
-impl Default for RequestId {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -59,13 +66,44 @@ impl RequestIdText {
     }
 }
 
+/// The next number of this thread: SplitMix64, begun where the operating system said.
+fn random() -> u64 {
+    thread_local! {
+        static STATE: Cell<u64> = Cell::new(RandomState::new().hash_one(0_u8));
+    }
+    let state = STATE.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
+    STATE.set(state);
+    let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}
+
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
 
     #[test]
+    fn ids_are_uuids_of_their_time_and_never_the_same() {
+        let now = Timestamp(1_800_000_000_123);
+        let mut seen = std::collections::HashSet::new();
+        let threads: Vec<_> = (0..4)
+            .map(|_| std::thread::spawn(move || [(); 1000].map(|()| RequestId::new(now).0)))
+            .collect();
+        for id in threads.into_iter().flat_map(|t| t.join().unwrap()) {
+            assert!(seen.insert(id));
+            let uuid = Uuid::from_u128(id);
+            assert_eq!(uuid.get_version_num(), 7);
+            assert_eq!(uuid.get_variant(), uuid::Variant::RFC4122);
+            let (seconds, nanos) = uuid.get_timestamp().unwrap().to_unix();
+            assert_eq!((seconds, nanos), (1_800_000_000, 123_000_000));
+        }
+    }
+
+    #[test]
     fn ids_are_written_like_all_others() {
-        let id = RequestId::new();
+        let id = RequestId::new(Timestamp(1_800_000_000_123));
         let expected = domain::id::ProductId(id.0)
             .to_string()
             .replace("prod_", "req_");

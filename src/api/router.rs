@@ -1,17 +1,15 @@
 //! All routes of the API on one screen. A path stands with its handler, where the documentation is
 //! generated from; this is the list.
 
-use axum::http::{HeaderName, Method, header};
-use tower_http::cors::{Any, CorsLayer};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     checkout, credit, deduct, deductions_batch,
     error::{Code, Error},
-    features, headers, holds_create, holds_extend, holds_read, holds_release, holds_settle, me,
-    orders_list, orders_read, portal, products, wallets_create, wallets_ledger,
-    wallets_open_external, wallets_read, wallets_recover, wallets_rotate,
+    features, holds_create, holds_extend, holds_read, holds_release, holds_settle, me, orders_list,
+    orders_read, portal, products, wallets_create, wallets_ledger, wallets_open_external,
+    wallets_read, wallets_recover, wallets_rotate,
 };
 use crate::app::App;
 
@@ -53,29 +51,6 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(holds_release::release_hold))
         .routes(routes!(holds_extend::extend_hold))
         .split_for_parts()
-}
-
-/// What browsers are told: any origin may call, without cookies, and may read these headers.
-pub(crate) fn cors() -> CorsLayer {
-    CorsLayer::new()
-        .allow_origin(Any)
-        .allow_methods([Method::GET, Method::POST])
-        .allow_headers([
-            header::AUTHORIZATION,
-            header::CONTENT_TYPE,
-            headers::IDEMPOTENCY_KEY,
-        ])
-        .expose_headers([
-            header::RETRY_AFTER,
-            headers::RATE_LIMIT_LIMIT,
-            headers::RATE_LIMIT_REMAINING,
-            headers::RATE_LIMIT_RESET,
-            headers::X_REQUEST_ID,
-            headers::IDEMPOTENCY_REPLAYED,
-        ])
-        // The answer is the same for every origin.
-        .vary::<[HeaderName; 0]>([])
-        .max_age(std::time::Duration::from_secs(3600))
 }
 
 /// Nothing is served under this path.

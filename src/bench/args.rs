@@ -64,7 +64,17 @@ pub enum Suite {
         #[arg(long, value_name = "ORDERS", value_parser = clap::value_parser!(u64).range(5_000..=10_000_000))]
         pending: Option<u64>,
     },
-    /// Everything, one after the other.
+    /// Whether it stays as fast: single deductions for minutes, then batches up to many entries, by
+    /// the half minute. Not part of `all`.
+    Sustained {
+        /// How long single deductions are taken.
+        #[arg(long, value_name = "MINUTES", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_440))]
+        minutes: u64,
+        /// Entries in the ledger after the batches.
+        #[arg(long, value_name = "ENTRIES", default_value_t = 50_000_000)]
+        entries: u64,
+    },
+    /// Everything but `sustained`, one after the other.
     All,
     /// The handler that does nothing; started by `http`.
     #[command(hide = true)]
@@ -72,6 +82,9 @@ pub enum Suite {
         /// Where to listen.
         #[arg(long, default_value = "127.0.0.1:0")]
         listen: SocketAddr,
+        /// Whom to answer.
+        #[arg(long, default_value = "pay_sk_test_0123456789abcdef")]
+        bearer: String,
     },
 }
 

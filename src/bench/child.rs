@@ -43,10 +43,11 @@ impl Server {
         Self::start(command)
     }
 
-    /// Starts the handler that does nothing.
-    pub(super) fn noop() -> Result<Self> {
+    /// Starts the handler that does nothing, for whoever has this bearer.
+    pub(super) fn noop(bearer: &str) -> Result<Self> {
         let mut command = this_binary()?;
         command.args(["bench", "noop", "--listen", "127.0.0.1:0"]);
+        command.args(["--bearer", bearer]);
         Self::start(command)
     }
 

@@ -58,7 +58,7 @@ impl Bench {
         let [many_note, hot_note, batches_note] = notes;
         let report = &mut self.report;
         let name = "core, 10,000 wallets, 1,024 in flight";
-        report.add(name, many, "/s", Target::AtLeast(400e3, Some(1e6)));
+        report.add(name, many, "/s", Target::AtLeast(350e3, Some(500e3)));
         report.note(many_note);
         report.add(
             "core, one hot wallet, 1,024 in flight",
@@ -71,7 +71,7 @@ impl Bench {
             "core, hot wallet / 10,000",
             hot / many.max(1.0),
             "",
-            Target::AtLeast(0.8, None),
+            Target::AtLeast(0.9, None),
         );
         report.add(
             "core, 16 batches of 1,000 in flight",

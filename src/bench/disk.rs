@@ -73,15 +73,16 @@ impl Bench {
             (holds * slices, hold(HoldStatus::Expired)?),
         ];
         let mut logical = 0;
-        for (count, fact) in all {
+        for (count, fact) in &all {
             let record = Record {
                 seq: 1_000,
                 at: Timestamp(1_800_000_000_000),
-                fact,
+                fact: fact.clone(),
             };
             logical += count * encode_value(&record).context("encoding a record")?.len() as u64;
         }
         let operations = thousands(((batched + single + credits + holds) * slices) as f64);
+        let entries = all.iter().map(|(count, _)| count).sum::<u64>() as f64;
         let (alive, ended, logical) = (alive as f64, ended as f64, logical as f64);
         let report = &mut self.report;
         let name = format!("logical ledger of {operations} operations");
@@ -94,6 +95,13 @@ impl Bench {
             Target::AtMost(3.0),
         );
         report.note(format!("{:.0} MB", alive / 1e6));
+        report.add(
+            "disk while running, each entry",
+            alive / entries,
+            "bytes",
+            Target::None,
+        );
+        report.note(format!("{} entries", thousands(entries)));
         report.add(
             "disk after a clean end / logical ledger",
             ended / logical,

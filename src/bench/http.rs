@@ -53,6 +53,11 @@ impl Series {
         median(self.rates.iter().copied())
     }
 
+    /// Milliseconds.
+    fn percentile(&self, percent: f64) -> f64 {
+        self.latency.value_at_percentile(percent) as f64 / 1e6
+    }
+
     fn percentiles(&self) -> String {
         let [median, high, highest] = [50.0, 99.0, 99.9]
             .map(|p| milliseconds(Duration::from_nanos(self.latency.value_at_percentile(p))));
@@ -63,22 +68,27 @@ impl Series {
 impl Bench {
     /// The HTTP suite.
     pub(super) fn http(&mut self) -> Result<()> {
-        let mut noop = Server::noop()?;
         let mut real = Server::real(&self.place.data("http"), &[])?;
         real.ready()?;
         let project = Project::create(&real)?;
+        let mut noop = Server::noop(&project.secret)?;
         eprintln!("http: funding {WALLETS} wallets");
         project.fund(&real, self.args.load_threads, WALLETS)?;
         real.quiet()?;
-        for (kind, template) in [("single", project.deduct()), ("batch", project.batch())] {
-            for connections in [64, 256] {
-                let shape = Shape {
-                    kind,
-                    connections,
-                    template: &template,
-                };
-                self.compare(&shape, &mut noop, &mut real)?;
-            }
+        let (single, batch) = (project.deduct(), project.batch());
+        for (kind, connections, template) in [
+            ("single", 1, &single),
+            ("single", 64, &single),
+            ("single", 256, &single),
+            ("batch", 64, &batch),
+            ("batch", 256, &batch),
+        ] {
+            let shape = Shape {
+                kind,
+                connections,
+                template,
+            };
+            self.compare(&shape, &mut noop, &mut real)?;
         }
         real.terminate().map(drop)
     }
@@ -118,6 +128,7 @@ impl Bench {
             template: shape.template,
             wallets: series.wallets,
             rate: None,
+            patient: false,
             warm_up: self.args.warm_up(),
             length: self.args.round(),
         };
@@ -177,25 +188,16 @@ impl Bench {
         let name = if batch {
             format!("batches of {BATCH}, {connections} connections")
         } else {
-            format!("single, {connections} connections")
+            let plural = if connections == 1 { "" } else { "s" };
+            format!("single, {connections} connection{plural}")
         };
         let main = connections == 256;
         let of = |series: &Series, other: &Series| series.rate() / other.rate().max(1e-9);
-        let of_noop = if main && !batch {
-            Target::AtLeast(0.5, Some(0.7))
-        } else {
-            Target::None
-        };
-        let of_many = if main {
-            Target::AtLeast(0.8, None)
-        } else {
-            Target::None
-        };
-        let batches = if batch {
-            Target::AtLeast(350e3, Some(700e3))
-        } else {
-            Target::None
-        };
+        let wanted = |yes: bool, target: Target| if yes { target } else { Target::None };
+        let of_noop = wanted(main && !batch, Target::AtLeast(0.55, Some(0.65)));
+        let of_many = wanted(main, Target::AtLeast(0.9, None));
+        let batches = wanted(main && batch, Target::AtLeast(350e3, Some(500e3)));
+        let slowest = wanted(main && !batch, Target::AtMost(20.0));
         let report = &mut self.report;
         for (series, target) in [(noop, Target::None), (many, batches), (hot, Target::None)] {
             report.add(
@@ -211,6 +213,11 @@ impl Bench {
                 String::new()
             };
             report.note(format!("{}{folding}", series.percentiles()));
+        }
+        for (percent, target) in [(50.0, Target::None), (99.0, slowest)] {
+            let name = format!("{name}: 10,000 wallets, p{percent}");
+            report.add(name, many.percentile(percent), "ms", target);
+            report.note(format!("noop {:.2} ms", noop.percentile(percent)));
         }
         report.add(
             format!("{name}: 10,000 wallets / noop"),

@@ -35,6 +35,7 @@ mod report;
 mod shop;
 mod stop;
 mod stripe;
+mod sustained;
 
 pub use args::{BenchArgs, Suite};
 pub use error::{Error, Result};
@@ -52,16 +53,16 @@ struct Bench {
 /// Runs what the command line asks for. Builds its own threads and runtimes: not to be called from
 /// within one.
 pub fn run(args: BenchArgs) -> Result<()> {
-    if let Some(Suite::Noop { listen }) = args.suite {
-        return noop::serve(listen);
+    if let Some(Suite::Noop { listen, bearer }) = &args.suite {
+        return noop::serve(*listen, bearer);
     }
     stop::listen()?;
     let suite = args.suite.clone().unwrap_or(Suite::All);
     let place = Place::make(args.data_dir.as_deref())?;
     let mut bench = Bench {
+        report: Report::new(!args.quick),
         args,
         place,
-        report: Report::default(),
     };
     let outcome = bench.suite(&suite);
     // What was measured before a failure is worth seeing too.
@@ -79,6 +80,7 @@ impl Bench {
             Suite::Disk => self.disk(),
             Suite::Purchases { rate, deductions } => self.purchases(*rate, *deductions),
             Suite::Orders { pending } => self.orders(*pending),
+            Suite::Sustained { minutes, entries } => self.sustained(*minutes, *entries),
             Suite::All => {
                 self.http()?;
                 self.core()?;

@@ -120,6 +120,7 @@ pub(super) fn every(
         template,
         wallets,
         rate: None,
+        patient: false,
         warm_up: Duration::ZERO,
         length: Duration::MAX,
     };

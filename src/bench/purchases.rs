@@ -147,6 +147,7 @@ impl Bench {
             template: &stage.deduct,
             wallets: Wallets::Random(WALLETS),
             rate: Some(stage.offered),
+            patient: false,
             warm_up: self.args.warm_up(),
             length: self.args.round_or(ROUND),
         }

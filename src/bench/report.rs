@@ -36,13 +36,24 @@ pub(super) struct Figure {
 }
 
 /// All figures of a run, in the order they were measured.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Report {
     figures: Vec<Figure>,
     details: Vec<Value>,
+    judged: bool,
 }
 
 impl Report {
+    /// An empty one. Figures that are not `judged` were taken in a hurry: nothing is called met or
+    /// missed for them.
+    pub(super) const fn new(judged: bool) -> Self {
+        Self {
+            figures: Vec::new(),
+            details: Vec::new(),
+            judged,
+        }
+    }
+
     /// Adds a figure.
     pub(super) fn add(
         &mut self,
@@ -83,7 +94,7 @@ impl Report {
     }
 
     fn table(&self) -> String {
-        let rows: Vec<[String; 5]> = self.figures.iter().map(Figure::row).collect();
+        let rows: Vec<[String; 5]> = self.figures.iter().map(|f| f.row(self.judged)).collect();
         let mut widths = [0_usize; 5];
         for row in &rows {
             for (width, cell) in widths.iter_mut().zip(row) {
@@ -101,7 +112,7 @@ impl Report {
     }
 
     fn json(&self) -> String {
-        let figures: Vec<Value> = self.figures.iter().map(Figure::json).collect();
+        let figures: Vec<Value> = self.figures.iter().map(|f| f.json(self.judged)).collect();
         format!(
             "{:#}\n",
             json!({"figures": figures, "details": self.details})
@@ -133,7 +144,7 @@ impl Figure {
         }
     }
 
-    fn row(&self) -> [String; 5] {
+    fn row(&self, judged: bool) -> [String; 5] {
         let target = match self.target {
             Target::AtLeast(least, Some(aim)) => {
                 format!(">= {}, aim {}", self.amount(least), self.amount(aim))
@@ -143,6 +154,7 @@ impl Figure {
             Target::None => String::new(),
         };
         let verdict = match self.met() {
+            Some(_) if !judged => "not judged",
             Some(true) => "met",
             Some(false) => "MISSED",
             None => "",
@@ -156,7 +168,7 @@ impl Figure {
         ]
     }
 
-    fn json(&self) -> Value {
+    fn json(&self, judged: bool) -> Value {
         let (least, aim, most) = match self.target {
             Target::AtLeast(least, aim) => (Some(least), aim, None),
             Target::AtMost(most) => (None, None, Some(most)),
@@ -164,7 +176,7 @@ impl Figure {
         };
         json!({
             "name": self.name, "value": self.value, "unit": self.unit,
-            "atLeast": least, "aim": aim, "atMost": most, "met": self.met(), "note": self.note,
+            "atLeast": least, "aim": aim, "atMost": most, "met": self.met().filter(|_| judged), "note": self.note,
         })
     }
 }
@@ -175,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_missed_target_is_called_missed() {
-        let mut report = Report::default();
+        let mut report = Report::new(true);
         report.add("ratio", 0.4, "", Target::AtLeast(0.5, Some(0.7)));
         report.add("memory", 250.0, "MB", Target::AtMost(300.0));
         report.add("rate", 123_456.0, "/s", Target::None);
@@ -188,5 +200,13 @@ mod tests {
         assert_eq!(lines[0], "ratio 0.40 >= 0.50, aim 0.70 MISSED");
         assert_eq!(lines[1], "memory 250 MB <= 300 MB met");
         assert_eq!(lines[2], "rate 123,456 /s p50 1 ms");
+    }
+
+    #[test]
+    fn what_was_taken_in_a_hurry_is_not_called_met() {
+        let mut report = Report::new(false);
+        report.add("memory", 250.0, "MB", Target::AtMost(300.0));
+        assert!(report.table().ends_with("not judged\n"));
+        assert!(report.json().contains("\"met\": null"));
     }
 }

@@ -73,7 +73,23 @@ async fn answers_and_refusals_may_be_read_with_their_headers() {
         }
     }
     while service.publishable.get("/api/v1/me").await.status == 200 {}
-    let limited = service.publishable.get("/api/v1/me").await;
+    let request = service.publishable.request(Method::GET, "/api/v1/me");
+    let limited = Client::send(request.header("Origin", "https://shop.example"))
+        .await
+        .unwrap();
     assert_eq!(limited.status, 429);
     assert_eq!(header(&limited, "access-control-allow-origin"), Some("*"));
+}
+
+#[tokio::test]
+async fn a_server_is_told_nothing() {
+    let service = Service::start().await;
+    let reply = service.secret.get("/api/v1/me").await;
+    for name in [
+        "access-control-allow-origin",
+        "access-control-expose-headers",
+        "vary",
+    ] {
+        assert_eq!(header(&reply, name), None, "{name}");
+    }
 }

@@ -37,6 +37,7 @@ mod portal;
 mod products;
 mod sandbox;
 mod shop;
+mod short_way;
 mod unavailable;
 mod vitals;
 mod wallets_create;

@@ -106,7 +106,7 @@ impl Service {
             metrics: Metrics::new(),
         };
         let listener = server::listen(socket).unwrap();
-        let server = Server::new(listener, app::router(Arc::new(app)), config.http);
+        let server = Server::new(listener, app::service(Arc::new(app)), config.http);
         tokio::spawn(server.run(std::future::pending(), std::future::pending()));
 
         let new = NewProject {

@@ -106,6 +106,11 @@ impl Connection {
         }
     }
 
+    /// Whether the server shed this request.
+    pub(super) fn was_shed(&self) -> bool {
+        self.head.is_some_and(|head| head.status == 503)
+    }
+
     /// Why the answer received is not a good one.
     pub(super) fn verdict(&self, expected: Expected) -> std::result::Result<(), String> {
         let head = self.head.unwrap_or(Head {

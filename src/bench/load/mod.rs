@@ -71,6 +71,9 @@ pub(super) struct Load<'a> {
     pub(super) wallets: Wallets,
     /// Requests a second, answered or not; `None`: one as soon as the one before is answered.
     pub(super) rate: Option<f64>,
+    /// Whether to try again after a moment where the server sheds load (503); else that is an error
+    /// like any other.
+    pub(super) patient: bool,
     /// How long it is not counted.
     pub(super) warm_up: Duration,
     /// How long it is counted. [`Duration::MAX`]: until [`Wallets`] ends it.
@@ -81,6 +84,8 @@ pub(super) struct Load<'a> {
 pub(super) struct Outcome {
     /// Requests answered while it counted.
     pub(super) answers: u64,
+    /// Requests that were shed, where that is no error.
+    pub(super) shed: u64,
     /// Over this time.
     pub(super) elapsed: Duration,
     /// Nanoseconds from the first byte out, or from when it was due, to the last byte in.
@@ -142,12 +147,14 @@ impl Load<'_> {
         stop::check()?;
         let mut total = Outcome {
             answers: 0,
+            shed: 0,
             elapsed: Duration::ZERO,
             latency: histogram()?,
         };
         for outcome in outcomes {
             let outcome = outcome?;
             total.answers += outcome.answers;
+            total.shed += outcome.shed;
             total.elapsed = total.elapsed.max(outcome.elapsed);
             total
                 .latency
@@ -172,7 +179,8 @@ impl Load<'_> {
         let schedule = self
             .rate
             .map(|rate| Schedule::share(now, rate, thread, threads));
-        worker?.run(Pace::from(now, self.warm_up, self.length), schedule)
+        let pace = Pace::from(now, self.warm_up, self.length);
+        worker?.run(pace, schedule, self.patient)
     }
 }
 

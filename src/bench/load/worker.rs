@@ -1,6 +1,7 @@
 //! One thread of the load generator: an epoll loop over its share of the connections.
 
 use std::{
+    collections::VecDeque,
     net::SocketAddr,
     time::{Duration, Instant},
 };
@@ -18,6 +19,8 @@ use crate::bench::{
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long to wait for events when nothing is due to be sent.
 const LOOK_UP: Duration = Duration::from_millis(100);
+/// How long a client waits that was told that the server is too busy.
+const REST: Duration = Duration::from_millis(100);
 /// Epoll counts in these.
 const MILLISECOND: Duration = Duration::from_millis(1);
 /// How long to sleep at least where more than one request is due within a millisecond: waking up for
@@ -119,8 +122,12 @@ pub(super) struct Worker {
     schedule: Option<Schedule>,
     /// Connections that wait for something to be due.
     idle: Vec<usize>,
+    /// Connections whose request was shed, and when they try again.
+    resting: VecDeque<(Instant, usize)>,
+    patient: bool,
     in_flight: usize,
     answers: u64,
+    shed: u64,
     /// Answers to what was sent in time and answered too late to count.
     late: u64,
     failures: u64,
@@ -153,8 +160,11 @@ impl Worker {
             number: 0,
             schedule: None,
             idle: Vec::new(),
+            resting: VecDeque::new(),
+            patient: false,
             in_flight: 0,
             answers: 0,
+            shed: 0,
             late: 0,
             failures: 0,
             first_failure: None,
@@ -163,14 +173,20 @@ impl Worker {
         })
     }
 
-    pub(super) fn run(mut self, pace: Pace, schedule: Option<Schedule>) -> Result<Outcome> {
-        self.schedule = schedule;
+    pub(super) fn run(
+        mut self,
+        pace: Pace,
+        schedule: Option<Schedule>,
+        patient: bool,
+    ) -> Result<Outcome> {
+        (self.schedule, self.patient) = (schedule, patient);
         for token in 0..self.connections.len() {
             self.send_next(token, pace, Instant::now())?;
         }
         let mut events = Events::with_capacity(1024);
         while self.goes_on(pace) && !stop::asked() {
             self.send_due(pace)?;
+            self.send_rested(pace)?;
             let wait = self.wait(pace);
             match self.poll.poll(&mut events, Some(wait)) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
@@ -206,6 +222,7 @@ impl Worker {
         let elapsed = end.saturating_duration_since(pace.begin);
         Ok(Outcome {
             answers,
+            shed: self.shed,
             elapsed,
             latency: self.latency,
         })
@@ -231,6 +248,11 @@ impl Worker {
         connection.begun = None;
         self.in_flight -= 1;
         self.last_answer = now;
+        if self.patient && connection.was_shed() {
+            self.shed += 1;
+            self.resting.push_back((now + REST, token));
+            return Ok(());
+        }
         if let Err(failure) = connection.verdict(self.request.expected) {
             self.failures += 1;
             self.first_failure.get_or_insert(failure);
@@ -275,6 +297,15 @@ impl Worker {
         Ok(())
     }
 
+    /// Sends for connections that have waited since they were told to.
+    fn send_rested(&mut self, pace: Pace) -> Result<()> {
+        let now = Instant::now();
+        while let Some((_, token)) = self.resting.pop_front_if(|(due, _)| *due <= now) {
+            self.send_next(token, pace, now)?;
+        }
+        Ok(())
+    }
+
     /// How long to wait for events; what is shorter than epoll can wait is slept here.
     fn wait(&self, pace: Pace) -> Duration {
         let now = Instant::now();
@@ -295,7 +326,8 @@ impl Worker {
 
     fn goes_on(&self, pace: Pace) -> bool {
         let scheduled = self.schedule.is_some() && !self.sent_all(pace, Instant::now());
-        self.in_flight > 0 || scheduled
+        let resting = !self.resting.is_empty() && !self.sent_all(pace, Instant::now());
+        self.in_flight > 0 || scheduled || resting
     }
 
     /// After many bad answers there is nothing left to measure.
