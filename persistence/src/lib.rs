@@ -34,6 +34,7 @@ pub use contract::{
     Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Outcome, Refused, Store, Stored,
     Ticket,
 };
+pub use format::record_bytes;
 pub use lookups::OrderPlace;
 pub use memory::MemoryJournal;
 pub use options::{Completions, Faults, OnFatal, Options, Step};

@@ -6,7 +6,7 @@ use domain::{
     id::{HoldId, ProductId, WalletKey},
     text::{IdempotencyKey, Meta},
 };
-use persistence::codec::encode_value;
+use persistence::record_bytes;
 
 use super::{
     Bench,
@@ -79,7 +79,7 @@ impl Bench {
                 at: Timestamp(1_800_000_000_000),
                 fact: fact.clone(),
             };
-            logical += count * encode_value(&record).context("encoding a record")?.len() as u64;
+            logical += count * record_bytes(&record).context("encoding a record")?;
         }
         let operations = thousands(((batched + single + credits + holds) * slices) as f64);
         let entries = all.iter().map(|(count, _)| count).sum::<u64>() as f64;

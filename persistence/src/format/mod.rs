@@ -6,7 +6,7 @@ pub(crate) mod entry;
 pub(crate) mod item;
 mod v1;
 
-use domain::{catalog::Document, wallet::Wallet};
+use domain::{catalog::Document, history::Record, wallet::Wallet};
 
 use crate::{
     codec::{FORMAT, checked, encode_value},
@@ -21,6 +21,14 @@ pub(crate) fn encode_wallet(wallet: &Wallet) -> Result<Vec<u8>, Error> {
 /// A snapshot read back.
 pub(crate) fn decode_wallet(bytes: &[u8]) -> Result<Wallet, Error> {
     crate::codec::decode_value(bytes)
+}
+
+/// How large a record is by itself, once and with nothing around it: what disk use is held against.
+///
+/// # Errors
+/// Where it does not encode, which is a defect.
+pub fn record_bytes(record: &Record) -> Result<u64, Error> {
+    Ok(encode_value(record)?.len() as u64)
 }
 
 /// A catalog document.
