@@ -45,8 +45,6 @@ pub(crate) struct Shared {
     pub queue: Queue,
     pub progress: Progress,
     pub space: Space,
-    /// The filter is not there and the operator said to run all the same.
-    pub unsynced: bool,
     failure: Mutex<Option<String>>,
     answered: Mutex<bool>,
     on_answered: Condvar,
@@ -54,13 +52,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(options: Options, progress: Progress, space: Space, unsynced: bool) -> Self {
+    pub(crate) fn new(options: Options, progress: Progress, space: Space) -> Self {
         Self {
             options,
             queue: Queue::default(),
             progress,
             space,
-            unsynced,
             failure: Mutex::new(None),
             answered: Mutex::new(false),
             on_answered: Condvar::new(),
