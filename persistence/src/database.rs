@@ -29,6 +29,9 @@ pub(crate) struct Database {
     /// A descriptor of our own, open since before the first write: Linux reports a write-back
     /// error once to each descriptor, and sled's own threads swallow theirs.
     pub file: Arc<File>,
+    /// Another, for the log's thread alone: what a checkpoint hears on the first is not told to
+    /// the log's thread there any more.
+    pub log_file: Arc<File>,
 }
 
 /// Opens the database in a locked directory, making it first if there is none.
@@ -42,6 +45,7 @@ pub(crate) fn open(
         create(directory)?;
     }
     let file = own_descriptor(&path)?;
+    let log_file = own_descriptor(&path)?;
     let config = config(&path)
         .cache_capacity(cache_bytes)
         .flush_every_ms(flush_every_ms);
@@ -50,6 +54,7 @@ pub(crate) fn open(
     Ok(Database {
         sled,
         file: Arc::new(file),
+        log_file: Arc::new(log_file),
     })
 }
 

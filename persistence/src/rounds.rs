@@ -1,11 +1,18 @@
-//! What has to be looked after once a second whether or not anyone appends: the watermark and the
-//! free space. An idle store costs one look at the file system and writes nothing.
+//! What has to be looked after once a second whether or not anyone appends: the watermark, the free
+//! space, and whether sled has failed where nobody waited for it. An idle store costs one look at
+//! the file system and writes nothing.
 
 use std::{sync::Arc, time::Duration};
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::{contract::Error, options::Step, shared::Shared, watermark::Watermark};
+use crate::{
+    contract::Error,
+    database::failed,
+    options::Step,
+    shared::{Disk, Shared},
+    watermark::Watermark,
+};
 
 const EVERY: Duration = Duration::from_secs(1);
 
@@ -35,6 +42,7 @@ impl Stop {
 /// The thread's work. Writes the watermark a last time when it is stopped.
 pub(crate) fn run(
     shared: &Arc<Shared>,
+    disk: &Arc<Disk>,
     stop: &Stop,
     mut watermark: Watermark,
 ) -> Result<(), Error> {
@@ -43,6 +51,12 @@ pub(crate) fn run(
         if shared.failed() {
             return Ok(());
         }
+        // What sled writes on its own account, or after somebody has stopped waiting, fails without
+        // a word; one of its writers even fails without waking those who wait.
+        let sled = &disk.database.sled;
+        sled.context
+            .global_error()
+            .map_err(|error| failed("writing in the background", &error))?;
         let head = shared.progress.head();
         if head != watermark.place() {
             shared.options.before(Step::SyncWatermark)?;

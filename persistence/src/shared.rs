@@ -48,8 +48,6 @@ pub(crate) struct Shared {
     pub fresh: Fresh,
     /// Who may give snapshots.
     awake: Mutex<Option<Weak<dyn Awake>>>,
-    /// The filter is not there and the operator said to run all the same.
-    pub unsynced: bool,
     failure: Mutex<Option<String>>,
     answered: Mutex<bool>,
     on_answered: Condvar,
@@ -57,7 +55,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(options: Options, progress: Progress, space: Space, unsynced: bool) -> Self {
+    pub(crate) fn new(options: Options, progress: Progress, space: Space) -> Self {
         Self {
             options,
             queue: Queue::default(),
@@ -65,7 +63,6 @@ impl Shared {
             space,
             fresh: Fresh::default(),
             awake: Mutex::new(None),
-            unsynced,
             failure: Mutex::new(None),
             answered: Mutex::new(false),
             on_answered: Condvar::new(),

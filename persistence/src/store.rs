@@ -43,14 +43,12 @@ impl SledJournal {
     /// Opens the data directory, recovers, and starts the store's threads. Blocks for as long as
     /// reading the unfolded part of the log takes.
     pub fn open(options: Options) -> Result<Self, Error> {
-        let unsynced = match guard::install() {
-            Ok(()) => false,
+        match guard::install() {
             Err(why) if options.allow_unsynced => {
                 tracing::warn!(error = %why, "running all the same: unsynced writes are allowed");
-                true
             }
-            Err(why) => return Err(why),
-        };
+            installed => installed?,
+        }
         let directory = Directory::lock(&options.dir)?;
         let space = Space::watch(directory.root(), options.min_free_bytes)?;
         let database = database::open(
@@ -61,7 +59,7 @@ impl SledJournal {
         let watermark = Watermark::open(&directory.watermark())?;
         let (disk, head) = recover(&options, directory, database, &watermark)?;
         let progress = Progress::recovered(head, Vec::new());
-        let shared = Arc::new(Shared::new(options, progress, space, unsynced));
+        let shared = Arc::new(Shared::new(options, progress, space));
         let journal = Self {
             shared,
             disk: RwLock::new(None),
@@ -79,9 +77,12 @@ impl SledJournal {
         let mut threads = self.threads.lock();
         threads.push(start("log", &self.shared, &disk, commit::run)?);
         threads.push(start("checkpoint", &self.shared, &disk, checkpoint::run)?);
-        threads.push(start("rounds", &self.shared, &disk, move |shared, _| {
-            rounds::run(shared, &stop, watermark)
-        })?);
+        threads.push(start(
+            "rounds",
+            &self.shared,
+            &disk,
+            move |shared, disk| rounds::run(shared, disk, &stop, watermark),
+        )?);
         Ok(())
     }
 

@@ -25,3 +25,4 @@ mod purchases;
 mod seed;
 mod small_disk;
 mod strace;
+mod writeback;

@@ -11,6 +11,11 @@
  * under, so that its place in the order is the true one. A socket's answer is recorded before it
  * is sent: whoever has seen it, it is in the record.
  *
+ * SHIM_FAIL_SYNC may name a file: once it is there and says "2 name", the second sync of the
+ * database from then on, by a thread whose name begins so, fails, and the file is removed. As Linux
+ * has it, such an error is told once to each descriptor that was open by then, by its next sync,
+ * whoever makes that, and to none opened later.
+ *
  * Calls that bypass libc and writes through a mapping are not seen. The test finds them out, since
  * the record then does not add up to the directory as it lies there.
  */
@@ -25,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -326,13 +332,64 @@ ssize_t recvfrom(int fd, void *data, size_t bytes, int flags, struct sockaddr *f
 
 /* --- syncs -------------------------------------------------------------------------------- */
 
+/* Write-back errors so far, and how many of them each descriptor has been told of. */
+enum { DESCRIPTORS = 4096 };
+static uint64_t errors;
+static uint64_t told[DESCRIPTORS];
+
+static int is_database(const char *path)
+{
+    size_t bytes = strlen(path);
+    return bytes >= 3 && strcmp(path + bytes - 3, "/db") == 0;
+}
+
+/* Whether the calling thread's sync is the one that is to fail. The lock is held. */
+static int ordered_to_fail(void)
+{
+    static unsigned seen;
+    char text[32] = "", wanted[16] = "", name[17] = "";
+    unsigned which;
+    const char *order = getenv("SHIM_FAIL_SYNC");
+    int fd = order ? (int)syscall(SYS_openat, AT_FDCWD, order, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return 0;
+    long bytes = syscall(SYS_read, fd, text, sizeof text - 1);
+    syscall(SYS_close, fd);
+    if (bytes <= 0 || sscanf(text, "%u %15[^\n]", &which, wanted) != 2)
+        fail("SHIM_FAIL_SYNC has no order in it");
+    prctl(PR_GET_NAME, name);
+    if (strncmp(name, wanted, strlen(wanted)) != 0 || ++seen < which)
+        return 0;
+    seen = 0;
+    return syscall(SYS_unlinkat, AT_FDCWD, order, 0) == 0;
+}
+
+/* What a sync that the disk did is answered with. */
+static int with_errors(int fd, const char *path, int result)
+{
+    if (!is_database(path))
+        return result;
+    if (fd >= DESCRIPTORS)
+        fail("a descriptor is too large");
+    pthread_mutex_lock(&lock);
+    if (ordered_to_fail())
+        errors++;
+    if (told[fd] < errors) {
+        told[fd] = errors;
+        errno = EIO;
+        result = -1;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
 #define RECORDED_SYNC(fd, call_it) do { \
     char name[PATH_MAX]; \
     const char *path = file_of(fd, name); \
     if (!path) \
         return call_it; \
     uint64_t call = note(SYNC_BEGAN, 0, path, 0, NULL, 0, 0, 0); \
-    int result = call_it; \
+    int result = with_errors(fd, path, call_it); \
     int after = errno; \
     note(SYNC_ENDED, call, "", 0, NULL, 0, 0, result); \
     errno = after; \
@@ -423,6 +480,13 @@ int posix_fallocate(int fd, off_t offset, off_t bytes)
 
 /* --- names -------------------------------------------------------------------------------- */
 
+/* An error from before a descriptor was open is none of its. The lock is held. */
+static void opened(int fd)
+{
+    if (0 <= fd && fd < DESCRIPTORS)
+        told[fd] = errors;
+}
+
 /* Opens under the lock, and records what that created or emptied. */
 #define RECORDED_OPEN(dir_fd, file, flags, call_it) do { \
     char buffer[PATH_MAX]; \
@@ -435,6 +499,7 @@ int posix_fallocate(int fd, off_t offset, off_t bytes)
     errno = before; \
     int fd = call_it; \
     int after = errno; \
+    opened(fd); \
     if (fd >= 0 && !existed) \
         append(CREATED, ++calls, path, strlen(path), 0, NULL, 0, 0, 0); \
     else if (fd >= 0 && flags & O_TRUNC) \

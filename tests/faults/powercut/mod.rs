@@ -14,7 +14,7 @@ mod folder;
 mod image;
 #[cfg(test)]
 mod liars;
-mod recorder;
+pub(crate) mod recorder;
 mod recording;
 mod replay;
 

@@ -46,7 +46,8 @@ impl Recorder {
                 .clone()
                 .env("LD_PRELOAD", shim)
                 .env("SHIM_FOLDER", recorder.data_dir())
-                .env("SHIM_RECORD", recorder.record()),
+                .env("SHIM_RECORD", recorder.record())
+                .env("SHIM_FAIL_SYNC", recorder.order()),
             ..recorder
         }
     }
@@ -74,6 +75,20 @@ impl Recorder {
         status
     }
 
+    /// Orders the `which`th sync of the database from now on, counted from 1, by threads of the
+    /// running server whose names begin so, to fail.
+    pub(crate) fn fail_sync(&self, which: u32, thread: &str) {
+        // Written elsewhere first: the shim must find it whole.
+        let written = self.order().with_extension("new");
+        std::fs::write(&written, format!("{which} {thread}")).unwrap();
+        std::fs::rename(written, self.order()).unwrap();
+    }
+
+    /// Whether the sync that was ordered to fail has failed.
+    pub(crate) fn sync_failed(&self) -> bool {
+        !self.order().exists()
+    }
+
     fn take_in(&mut self) {
         let bytes = std::fs::read(self.record()).expect("the shim has recorded");
         self.events.extend(recording::read(&bytes));
@@ -83,9 +98,14 @@ impl Recorder {
         std::fs::remove_file(self.record()).unwrap();
     }
 
-    fn data_dir(&self) -> PathBuf {
+    /// Where the servers keep everything.
+    pub(crate) fn data_dir(&self) -> PathBuf {
         // As the kernel names it: that is how the shim tells what is below.
         self.folder.path().canonicalize().unwrap().join("data")
+    }
+
+    fn order(&self) -> PathBuf {
+        self.folder.path().join("fail-sync")
     }
 
     fn record(&self) -> PathBuf {

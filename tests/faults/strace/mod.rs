@@ -149,7 +149,7 @@ async fn until_failure(teller: &Teller, rng: &mut StdRng) {
 }
 
 /// Whether a line says in words what happened.
-fn tells_why(said: &[String]) -> bool {
+pub(crate) fn tells_why(said: &[String]) -> bool {
     said.iter().map(|line| line.to_lowercase()).any(|line| {
         ["sync", "input/output error", "i/o error"]
             .iter()

@@ -1,0 +1,133 @@
+//! A write-back error that somebody else hears first. The kernel tells of it once to each
+//! descriptor, so a sync that comes later on the same one succeeds although the data is lost:
+//! nothing may be answered on the word of that sync, and the process must not go on.
+
+use crate::{
+    books::{Audit, Diary, Outcome, Teller, Work, load},
+    knobs,
+    powercut::recorder::Recorder,
+    seed,
+    strace::tells_why,
+    support::{Instance, Project},
+};
+use rand::rngs::StdRng;
+use std::sync::Arc;
+
+const WORKS: [Work; 3] = [Work::Grant, Work::Deduct, Work::DeductHot];
+
+/// Operations before each error.
+const BEFORE: usize = 30;
+
+/// Operations within which each thread that syncs must have done so.
+const UNTIL: usize = 20_000;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_error_that_a_background_flush_hears_first_is_never_answered_as_durable() {
+    heard_first_by("log flusher").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_error_that_a_checkpoint_hears_first_is_never_answered_as_durable() {
+    heard_first_by("checkpoint").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_error_that_a_writer_hears_is_never_answered_as_durable() {
+    heard_first_by("sled-io").await;
+}
+
+async fn heard_first_by(thread: &str) {
+    let mut rng = seed::rng();
+    let bank = Bank::open(&mut rng).await;
+    bank.recorder.fail_sync(1, thread);
+    let mut works = WORKS.into_iter().cycle().take(UNTIL);
+    loop {
+        let Some(work) = works.next() else {
+            panic!("`{thread}` never synced");
+        };
+        let failed = bank.recorder.sync_failed();
+        match load::perform(&bank.teller(), work, &mut rng).await {
+            Outcome::Done => assert!(!failed, "answered after an error that `{thread}` heard"),
+            Outcome::Refused(code) => {
+                assert_eq!(code, "unavailable", "how a failed log is told");
+                break;
+            }
+            Outcome::Lost(_) => break,
+        }
+    }
+    bank.stops_and_lost_nothing().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_error_after_the_last_checkpoint_stops_the_process_although_nobody_writes() {
+    let bank = Bank::open(&mut seed::rng()).await;
+    // The first sync is that of the checkpoint which comes when nobody writes; what it removes
+    // from the log is written afterwards, for nobody who waits.
+    bank.recorder.fail_sync(2, "sled-io");
+    bank.stops_and_lost_nothing().await;
+}
+
+/// A recorded server, and the books of what it was asked.
+struct Bank {
+    server: Instance,
+    recorder: Recorder,
+    project: Project,
+    diary: Arc<Diary>,
+}
+
+impl Bank {
+    async fn open(rng: &mut StdRng) -> Self {
+        let recorder = Recorder::new(knobs::frequent_checkpoints(100));
+        let server = recorder.start().await;
+        let project = Project::create(&server.admin()).await;
+        let bank = Self {
+            server,
+            recorder,
+            project,
+            diary: Arc::default(),
+        };
+        load::open_wallets(&bank.teller(), &WORKS).await;
+        for work in WORKS.into_iter().cycle().take(BEFORE) {
+            let outcome = load::perform(&bank.teller(), work, rng).await;
+            assert!(matches!(outcome, Outcome::Done), "{work:?}: {outcome:?}");
+        }
+        bank
+    }
+
+    fn teller(&self) -> Teller {
+        Teller::new(self.server.base(), &self.project, &self.diary)
+    }
+
+    /// Waits for the server to end because of the error, and looks at what the next one finds.
+    async fn stops_and_lost_nothing(mut self) {
+        let status = self.server.wait().await;
+        assert!(
+            !status.success(),
+            "a process that cannot sync exits with {status}"
+        );
+        let said = self.server.said();
+        assert!(
+            tells_why(&said),
+            "no plain message in:\n{}",
+            said.join("\n")
+        );
+        assert!(self.recorder.sync_failed(), "no sync was made to fail");
+        self.recorder.crash(self.server).await;
+
+        self.server = self.recorder.start().await;
+        self.audit("after the error", false).await;
+        self.teller().resend_unanswered().await;
+        self.audit("after resending", true).await;
+        assert!(
+            self.recorder.terminate(self.server).await.success(),
+            "a clean end exits with 0"
+        );
+    }
+
+    async fn audit(&self, context: &str, all: bool) {
+        let client = self.server.client(&self.project.secret);
+        let audit = Audit::read(&client, &self.project.product, &load::wallets(&WORKS)).await;
+        let records = self.diary.records();
+        audit.assert(context, &records, |number| all || records[number].answered);
+    }
+}
