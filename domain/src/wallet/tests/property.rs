@@ -258,8 +258,11 @@ fn with_thousands_of_lots_and_holds_it_is_so_too() {
     let (mut most_lots, mut most_holds) = (0, 0);
     for turn in 0..2400_u16 {
         let verbs = if turn < 1600 { 6 } else { 14 };
-        let (key, product, coins) = (turn, dice.below(2) as usize, 1 + dice.below(4));
-        let (lifetime, hold) = (40 + dice.below(2000), dice.below(1200) as u128);
+        let (key, product, coins) = (turn, usize::from(dice.below(2) > 0), 1 + dice.below(4));
+        let (lifetime, hold) = (
+            40 + dice.below(2000),
+            dice.below(1200).unsigned_abs().into(),
+        );
         let order = u128::from(turn);
         let command = match dice.below(verbs) {
             0 => Command::Credit {
