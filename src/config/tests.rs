@@ -258,6 +258,18 @@ fn unknown_keys_and_wrong_types_are_refused_by_name() {
 }
 
 #[test]
+fn open_holds_of_a_wallet_are_one_to_ten_thousand() {
+    let config = merged("", &[], &Flags::default()).unwrap();
+    assert_eq!(config.limits.open_holds, 1000);
+    let most = merged("limits.open_holds = 10000", &[], &Flags::default());
+    assert_eq!(most.unwrap().limits.open_holds, 10_000);
+    for outside in ["0", "10001"] {
+        let said = refused(&format!("limits.open_holds = {outside}"), &[]);
+        assert!(said.contains("limits.open_holds"), "{said}");
+    }
+}
+
+#[test]
 fn what_does_not_fit_together_is_refused_after_merging() {
     for (file, key) in [
         ("listen = \"localhost\"", "socket address"),

@@ -131,3 +131,23 @@ async fn no_balance_passes_two_to_the_53() {
     );
     assert_eq!(service.balance("u").await, most);
 }
+
+#[tokio::test]
+async fn grants_that_expire_at_a_thousand_different_times_are_enough() {
+    let service = Service::start().await;
+    let at = |second: u32, key: &str| {
+        let mut request = body(&service, 1, key);
+        let (minute, second) = (second / 60, second % 60);
+        request["expiresAt"] = json!(format!("2027-01-01T00:{minute:02}:{second:02}Z"));
+        request
+    };
+    for second in 0..1000 {
+        let request = at(second, &format!("k{second}"));
+        service.secret.post(PATH, &request).await.expect(200);
+    }
+    let refused = service.secret.post(PATH, &at(1000, "more")).await;
+    assert_refused(&refused, 409, "too_many_lots");
+    assert_eq!(service.balance("u").await, 1000, "nothing was done");
+    let shared = service.secret.post(PATH, &at(999, "more")).await;
+    assert_eq!(shared.expect(200)["balance"], 1001, "they share a lot");
+}

@@ -255,3 +255,29 @@ async fn ill_shaped_fields_are_named() {
         assert_invalid(&reply, "amount");
     }
 }
+
+#[tokio::test]
+async fn a_wallet_has_no_more_open_holds_than_is_configured() {
+    let service = Service::with(|limits| limits.open_holds = 2).await;
+    service.grant("u", 10).await;
+    let first = place(&service, 1, "a").await;
+    place(&service, 1, "b").await;
+    for amount in [1, 1000] {
+        let refused = service.secret.post(EXTERNAL, &body(amount, "c")).await;
+        assert_refused(&refused, 409, "too_many_holds");
+    }
+    assert_eq!(
+        place(&service, 1, "a").await,
+        first,
+        "a repeat is none more"
+    );
+    let reused = service.secret.post(EXTERNAL, &body(2, "a")).await;
+    assert_refused(&reused, 409, "idempotency_key_reused");
+    assert_eq!(service.balance("u").await, 8, "nothing was done");
+    service
+        .secret
+        .post(&path(&first, "/release"), &json!({}))
+        .await
+        .expect(200);
+    place(&service, 1, "c").await;
+}

@@ -18,6 +18,7 @@ mod feature;
 mod free_grant;
 mod hold;
 mod limit;
+mod many_orders;
 mod order;
 mod pay;
 mod property;

@@ -14,6 +14,7 @@ use proptest::prelude::*;
 use self::{
     command::{Command, QUARTER, command},
     model::{Model, Outcome},
+    purchase::Purchase,
 };
 use super::{
     hold_id, key,
@@ -233,6 +234,103 @@ fn outcome<R>(answer: Result<Done<R>, Rejection>, about: impl Fn(R) -> u128) -> 
         Ok(Done::Replayed(former)) => Outcome::Replayed(about(former)),
         Err(refusal) => Outcome::Refused(refusal),
     }
+}
+
+/// Cheap dice: the same history each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, sides: i64) -> i64 {
+        let Self(state) = self;
+        *state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (*state >> 33) as i64 % sides
+    }
+}
+
+/// More lots and holds than a wallet usually has: those that it keeps in order, not in a row.
+#[test]
+fn with_thousands_of_lots_and_holds_it_is_so_too() {
+    let mut run = Run::new(1, 2);
+    run.teller.keeps_states = false;
+    let mut dice = Dice(7);
+    let (mut most_lots, mut most_holds) = (0, 0);
+    for turn in 0..2400_u16 {
+        let verbs = if turn < 1600 { 6 } else { 14 };
+        let (key, product, coins) = (turn, usize::from(dice.below(2) > 0), 1 + dice.below(4));
+        let (lifetime, hold) = (
+            40 + dice.below(2000),
+            dice.below(1200).unsigned_abs().into(),
+        );
+        let order = u128::from(turn);
+        let command = match dice.below(verbs) {
+            0 => Command::Credit {
+                product,
+                coins,
+                lifetime: Some(lifetime),
+                key,
+            },
+            1..=3 => Command::Buy(Purchase::Order {
+                order,
+                product,
+                coins,
+                days: Some(10 + dice.below(500)),
+                feature: false,
+            }),
+            4..=5 => Command::Place {
+                product: Some(product),
+                coins,
+                lifetime,
+                key,
+            },
+            6..=7 => Command::Deduct {
+                product: Some(product),
+                coins,
+                key,
+            },
+            8..=9 => Command::Settle { hold, coins },
+            10 => Command::Release { hold },
+            11 => Command::Extend { hold, lifetime },
+            12 => Command::Buy(Purchase::Refund {
+                order: hold,
+                cents: coins,
+            }),
+            _ => Command::Wait {
+                quarters: dice.below(4),
+            },
+        };
+        let payment = match command {
+            Command::Buy(Purchase::Order { order, coins, .. }) => {
+                Some(Command::Buy(Purchase::Pay {
+                    order,
+                    cents: coins,
+                }))
+            }
+            _ => None,
+        };
+        for command in std::iter::once(command).chain(payment) {
+            let (real, model) = run.both(&command);
+            assert_eq!(real, model, "the answer to {command:?}");
+        }
+        let wallet = &run.teller.wallet;
+        let lots = wallet
+            .accounts()
+            .iter()
+            .map(super::super::Account::lot_count);
+        most_lots = most_lots.max(lots.sum());
+        most_holds = most_holds.max(wallet.holds().len());
+        if turn % 800 == 799 {
+            run.teller.touch();
+            run.model.touch();
+            check::same(&run.teller, &run.model);
+            check::sound(&run.teller);
+        }
+    }
+    assert!(
+        most_lots > 600 && most_holds > 300,
+        "{most_lots}, {most_holds}"
+    );
 }
 
 fn play(worth: i64, products: u128, commands: &[Command]) {

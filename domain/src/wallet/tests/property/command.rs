@@ -16,18 +16,18 @@ pub(super) enum Command {
         product: usize,
         coins: i64,
         lifetime: Option<i64>,
-        key: u8,
+        key: u16,
     },
     Deduct {
         product: Option<usize>,
         coins: i64,
-        key: u8,
+        key: u16,
     },
     Place {
         product: Option<usize>,
         coins: i64,
         lifetime: i64,
-        key: u8,
+        key: u16,
     },
     Settle {
         hold: u128,
@@ -64,7 +64,7 @@ pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
     let named = prop_oneof![3 => (0..3_usize).prop_map(Some), 2 => Just(None)];
     let coins = 1..=most;
     // Few keys, so that they are used again; a few amounts, so that it is often the same.
-    let key = 0..8_u8;
+    let key = 0..8_u16;
     let hold = 0..12_u128;
     let period = prop::sample::select(vec![
         Period::Once,
@@ -80,7 +80,7 @@ pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
         1 => 40..1600_i64,
         2 => -8..0_i64,
     ];
-    let credit_key = 0..30_u8;
+    let credit_key = 0..30_u16;
     // A grant may already be past its end when it is made.
     let lifetime = proptest::option::weighted(0.7, -1..16_i64);
     prop_oneof![
