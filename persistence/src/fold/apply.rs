@@ -11,6 +11,7 @@ use super::{
     events::Of,
     pages::{self, From, Writer},
     retire::{self, List, Retired},
+    slices::Slices,
     store::{Store, damaged},
     wallet_record::{Spill, WalletRecord},
 };
@@ -187,7 +188,11 @@ impl Pending {
     }
 
     /// Writes what belongs to the record, then the record. The pages must be written.
-    pub(super) fn finish(self, tools: &Tools<'_>) -> Result<Option<List>, Error> {
+    pub(super) fn finish(
+        self,
+        tools: &Tools<'_>,
+        slices: &mut Slices,
+    ) -> Result<Option<List>, Error> {
         let store = tools.store();
         let Self {
             key,
@@ -208,6 +213,7 @@ impl Pending {
         replaced.extend(parts.map(|parts| Retired::Parts(parts.number)));
         let list = retire::list(store, tools.number, key, replaced)?;
         store.put(&store.wallets, key.0, stored.encode()?)?;
+        slices.look(store, key, &stored.head.runs);
         if let Some(slot) = slot {
             if !slot.publish(&stored, &unindexed)? {
                 return Err(damaged(format!("{key:?}: a run of its index is missing")));

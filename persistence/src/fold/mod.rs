@@ -11,6 +11,7 @@ mod notes;
 mod packed;
 pub(crate) mod pages;
 mod retire;
+mod slices;
 pub(crate) mod store;
 #[cfg(test)]
 #[allow(
@@ -31,11 +32,13 @@ use std::sync::{
 };
 
 use domain::{catalog::Document, id::WalletKey, wallet::Wallet};
+use parking_lot::Mutex;
 
 use self::{
     apply::Pending,
     events::Events,
     pages::Writer,
+    slices::Slices,
     store::{Store, Tuning, damaged},
     wallet_record::WalletRecord,
 };
@@ -55,6 +58,8 @@ pub(crate) struct Folded {
     slots: Arc<Slots>,
     /// The last fold number given out. Every fold takes a new one, also after one that failed.
     last: AtomicU64,
+    /// What is merged between folds.
+    slices: Mutex<Slices>,
 }
 
 /// What a fold replaced.
@@ -102,6 +107,7 @@ impl Folded {
         Ok(Self {
             slots: Arc::new(Slots::new(store)),
             last: last.into(),
+            slices: Mutex::default(),
         })
     }
 
@@ -131,6 +137,7 @@ impl Folded {
         for (key, body) in events.notes() {
             notes::put(store, key, body)?;
         }
+        let mut slices = self.slices.lock();
         let mut changes = AllChanges::default();
         let mut writer = Writer::new(store, tools.number);
         let mut wallets = events.wallets().peekable();
@@ -149,7 +156,7 @@ impl Folded {
             writer.finish()?;
             for (pending, ..) in at_once {
                 if let Some(pending) = pending {
-                    report.lists.extend(pending.finish(&tools)?);
+                    report.lists.extend(pending.finish(&tools, &mut slices)?);
                 }
             }
             if changes.count() >= store.tuning.changes_at_once {
@@ -165,6 +172,18 @@ impl Folded {
         let last = self.last.fetch_add(1, Ordering::Relaxed);
         last.checked_add(1)
             .ok_or_else(|| damaged("there were too many folds".into()))
+    }
+
+    /// Whether nothing is to be merged between folds.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.slices.lock().is_idle()
+    }
+
+    /// Does some of what is merged between folds. What that replaced, if it came to an end.
+    pub(crate) fn merge_some(&self) -> Result<Option<FoldReport>, Error> {
+        let mut slices = self.slices.lock();
+        let list = slices.work(&self.slots, || self.take_number())?;
+        Ok(list.map(|list| FoldReport { lists: vec![list] }))
     }
 
     /// Removes what a fold replaced. Only after it is durable.

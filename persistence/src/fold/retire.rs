@@ -66,6 +66,12 @@ impl List {
         .concat()
     }
 
+    /// The same but for something that the wallet's record names now.
+    pub(super) fn without(mut self, named: Retired) -> Self {
+        self.items.retain(|item| *item != named);
+        self
+    }
+
     /// Removes what is listed, then the list.
     pub(super) fn complete(&self, store: &Store) -> Result<(), Error> {
         for item in &self.items {

@@ -28,6 +28,10 @@ pub(crate) struct Tuning {
     pub(crate) keys_per_value: usize,
     /// So many runs of a level become one of the next.
     pub(crate) fan_in: usize,
+    /// Runs with more keys together are merged a slice at a time, between folds.
+    pub(crate) keys_at_once: u64,
+    /// Index pages in such a slice.
+    pub(crate) pages_at_once: usize,
     /// A larger snapshot is stored in parts beside the wallet's own record.
     pub(crate) snapshot_bytes: usize,
     /// One of those parts.
@@ -50,6 +54,8 @@ impl Default for Tuning {
             keys_per_page: 1024,
             keys_per_value: 4700,
             fan_in: 8,
+            keys_at_once: 1 << 16,
+            pages_at_once: 32,
             snapshot_bytes: 40 << 10,
             part_bytes: 56 << 10,
             packed_bytes: 4 << 10,

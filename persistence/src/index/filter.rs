@@ -106,15 +106,25 @@ impl Filter {
     }
 }
 
-/// Bytes that all filters in memory may take together.
+/// Bytes that all filters in memory may take together, and how they are shared: while half of them
+/// are free anybody may have some, past that nobody may have more than an equal part. Without its
+/// filter a run is searched on the disk: slower, and no wrong answer.
 pub(crate) struct Budget {
     limit: usize,
     used: AtomicUsize,
+    /// Wallets that have some.
+    holders: AtomicUsize,
 }
 
-/// A part of the budget, given back when dropped.
-pub(crate) struct Reserved {
+/// One wallet's part of the budget.
+pub(crate) struct Share {
     budget: Arc<Budget>,
+    bytes: AtomicUsize,
+}
+
+/// A part of a share, given back when dropped.
+pub(crate) struct Reserved {
+    share: Arc<Share>,
     bytes: usize,
 }
 
@@ -123,20 +133,22 @@ impl Budget {
         Self {
             limit,
             used: AtomicUsize::new(0),
+            holders: AtomicUsize::new(0),
         }
     }
 
-    /// A part of what is left; `None` when it does not suffice.
-    pub(crate) fn reserve(self: &Arc<Self>, bytes: usize) -> Option<Reserved> {
-        let taken = self
-            .used
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
-                used.checked_add(bytes).filter(|&sum| sum <= self.limit)
-            });
-        taken.is_ok().then(|| Reserved {
+    /// A wallet's share, empty.
+    pub(crate) fn share(self: &Arc<Self>) -> Arc<Share> {
+        Arc::new(Share {
             budget: Arc::clone(self),
-            bytes,
+            bytes: AtomicUsize::new(0),
         })
+    }
+
+    /// What every holder may have once less than half is free.
+    fn part(&self) -> usize {
+        let holders = self.holders.load(Ordering::Relaxed).max(1);
+        self.limit.checked_div(holders).unwrap_or_default()
     }
 
     #[cfg(test)]
@@ -145,8 +157,71 @@ impl Budget {
     }
 }
 
+impl Share {
+    /// More for this wallet, if there is room for it.
+    pub(crate) fn reserve(self: &Arc<Self>, bytes: usize) -> Option<Reserved> {
+        let budget = &self.budget;
+        let own = self.bytes.load(Ordering::Relaxed);
+        let most = if own == 0 {
+            let holders = budget.holders.load(Ordering::Relaxed).saturating_add(1);
+            budget.limit.checked_div(holders).unwrap_or_default()
+        } else {
+            budget.part()
+        };
+        let modest = own.saturating_add(bytes) <= most;
+        let taken = budget
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+                let limit = if modest { budget.limit } else { budget.limit / 2 };
+                used.checked_add(bytes).filter(|&sum| sum <= limit)
+            });
+        taken.ok()?;
+        if self.bytes.fetch_add(bytes, Ordering::Relaxed) == 0 && bytes > 0 {
+            budget.holders.fetch_add(1, Ordering::Relaxed);
+        }
+        Some(Reserved {
+            share: Arc::clone(self),
+            bytes,
+        })
+    }
+
+    /// Whether this wallet has more than its part while others need room: then it is to give some back.
+    pub(crate) fn is_greedy(&self) -> bool {
+        let crowded = self.budget.used.load(Ordering::Relaxed) > self.budget.limit / 2;
+        crowded && self.bytes.load(Ordering::Relaxed) > self.budget.part()
+    }
+}
+
 impl Drop for Reserved {
     fn drop(&mut self) {
-        self.budget.used.fetch_sub(self.bytes, Ordering::Relaxed);
+        let Self { share, bytes } = self;
+        share.budget.used.fetch_sub(*bytes, Ordering::Relaxed);
+        if share.bytes.fetch_sub(*bytes, Ordering::Relaxed) == *bytes && *bytes > 0 {
+            share.budget.holders.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_latecomer_gets_its_part() {
+        let budget = Arc::new(Budget::new(1000));
+        let (first, second) = (budget.share(), budget.share());
+        let most = first.reserve(500).unwrap();
+        assert!(first.reserve(501).is_none(), "more than there is");
+        let more = first.reserve(400).unwrap();
+        assert!(!first.is_greedy(), "alone it may have all");
+        let late = second.reserve(100).unwrap();
+        assert!(second.reserve(100).is_none(), "nothing is left");
+        assert!(first.is_greedy());
+        drop(more);
+        assert!(!first.is_greedy());
+        let later = second.reserve(400).unwrap();
+        assert!(second.reserve(1).is_none(), "half of it is half of it");
+        drop((most, late, later));
+        assert_eq!((budget.used(), budget.holders.load(Ordering::Relaxed)), (0, 0));
     }
 }

@@ -24,7 +24,9 @@ pub(crate) struct Plan {
     pub(crate) kept: Vec<RunMeta>,
 }
 
-/// Where `fresh` new keys go: to the level of their number, or on from every level that they fill.
+/// Where `fresh` new keys go: to the level of their number, or on from every level that they fill, as
+/// long as a fold can take the time. A level that is too large for that stays overfull until
+/// [`large`] finds it.
 pub(crate) fn plan(runs: &[RunMeta], fresh: usize, tuning: &Tuning) -> Plan {
     let mut level = 0_u8;
     let mut size = tuning.inline_keys.saturating_mul(tuning.fan_in);
@@ -40,13 +42,29 @@ pub(crate) fn plan(runs: &[RunMeta], fresh: usize, tuning: &Tuning) -> Plan {
     loop {
         let (full, kept): (Vec<_>, Vec<_>) =
             plan.kept.iter().partition(|run| run.level == plan.level);
-        if full.len().saturating_add(1) < tuning.fan_in || plan.level == u8::MAX {
+        let few = full.len().saturating_add(1) < tuning.fan_in;
+        if few || plan.level == u8::MAX || keys_of(&full) > tuning.keys_at_once {
             return plan;
         }
         plan.kept = kept;
         plan.sources.extend(full);
         plan.level = plan.level.saturating_add(1);
     }
+}
+
+/// The lowest level with more runs than it should have, too large to be merged within a fold: those
+/// runs, which become one of the next level.
+pub(crate) fn large(runs: &[RunMeta], tuning: &Tuning) -> Option<Vec<RunMeta>> {
+    let levels = (0..u8::MAX).take_while(|level| runs.iter().any(|run| run.level >= *level));
+    levels
+        .map(|level| runs.iter().filter(move |run| run.level == level).copied())
+        .map(Iterator::collect::<Vec<_>>)
+        .find(|full| full.len() >= tuning.fan_in && keys_of(full) > tuning.keys_at_once)
+}
+
+fn keys_of(runs: &[RunMeta]) -> u64 {
+    let keys = runs.iter().map(|run| run.keys);
+    keys.fold(0, u64::saturating_add)
 }
 
 /// Writes the run of `fresh` (sorted) and the plan's sources.
@@ -57,30 +75,69 @@ pub(crate) fn write(
     fresh: &[Key],
     plan: &Plan,
 ) -> Result<RunMeta, Error> {
-    let stored = plan
-        .sources
-        .iter()
-        .fold(0_u64, |sum, run| sum.saturating_add(run.keys));
-    let keys = stored.saturating_add(fresh.len() as u64);
-    let mut writer = Writer::new(store, wallet, number, plan.level, keys);
-    let run = writer.run();
-    let mut fresh = fresh;
-    let mut sources: Vec<Source> = plan.sources.iter().map(|run| Source::new(*run)).collect();
-    let mut page_keys = Vec::new();
-    for page in 0..run.pages {
-        page_keys.clear();
-        let end = fresh.partition_point(|key| run.page_of(key.hash) <= page);
-        let (now, later) = fresh.split_at_checked(end).unwrap_or((fresh, &[]));
-        page_keys.extend_from_slice(now);
-        fresh = later;
-        for source in &mut sources {
-            source.take(store, &wallet, run.pages, page, &mut page_keys)?;
+    let mut merge = Merge::new(store, wallet, number, plan.level, fresh, &plan.sources);
+    while !merge.write_page(store)? {}
+    Ok(merge.run())
+}
+
+/// A run being written out of others, a page at a time.
+pub(crate) struct Merge {
+    wallet: WalletKey,
+    writer: Writer,
+    /// Sorted keys that are in no run yet.
+    fresh: Vec<Key>,
+    used: usize,
+    sources: Vec<Source>,
+    next_page: u16,
+    page: Vec<Key>,
+}
+
+impl Merge {
+    pub(crate) fn new(
+        store: &Store,
+        wallet: WalletKey,
+        number: u64,
+        level: u8,
+        fresh: &[Key],
+        sources: &[RunMeta],
+    ) -> Self {
+        let keys = keys_of(sources).saturating_add(fresh.len() as u64);
+        Self {
+            wallet,
+            writer: Writer::new(store, wallet, number, level, keys),
+            fresh: fresh.to_vec(),
+            used: 0,
+            sources: sources.iter().map(|run| Source::new(*run)).collect(),
+            next_page: 0,
+            page: Vec::new(),
+        }
+    }
+
+    /// The new run.
+    pub(crate) const fn run(&self) -> RunMeta {
+        self.writer.run()
+    }
+
+    /// Writes the next page; whether it was the last.
+    pub(crate) fn write_page(&mut self, store: &Store) -> Result<bool, Error> {
+        let (run, page) = (self.writer.run(), self.next_page);
+        if page >= run.pages {
+            return Ok(true);
+        }
+        self.page.clear();
+        let rest = self.fresh.get(self.used..).unwrap_or_default();
+        let count = rest.partition_point(|key| run.page_of(key.hash) <= page);
+        self.page.extend(rest.iter().take(count));
+        self.used = self.used.saturating_add(count);
+        for source in &mut self.sources {
+            source.take(store, &self.wallet, run.pages, page, &mut self.page)?;
         }
         // Few sorted stretches after each other: the stable sort finds and merges them.
-        page_keys.sort();
-        writer.page(page, &page_keys)?;
+        self.page.sort();
+        self.writer.page(store, page, &self.page)?;
+        self.next_page = page.saturating_add(1);
+        Ok(self.next_page >= run.pages)
     }
-    Ok(run)
 }
 
 /// A run being read in order, one of its pages in memory.

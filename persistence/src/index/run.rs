@@ -167,17 +167,16 @@ pub(crate) fn stored_filter(
 }
 
 /// Writes a run page by page, in order.
-pub(crate) struct Writer<'a> {
-    store: &'a Store,
+pub(crate) struct Writer {
     wallet: WalletKey,
     run: RunMeta,
     blocks: Vec<filter::Block>,
 }
 
-impl<'a> Writer<'a> {
+impl Writer {
     /// A run for `keys` keys.
     pub(crate) fn new(
-        store: &'a Store,
+        store: &Store,
         wallet: WalletKey,
         number: u64,
         level: u8,
@@ -192,7 +191,6 @@ impl<'a> Writer<'a> {
             Vec::new()
         };
         Self {
-            store,
             wallet,
             run: RunMeta {
                 number,
@@ -210,18 +208,18 @@ impl<'a> Writer<'a> {
 
     /// Writes one page. `keys` are sorted and belong to it. The only page of a run needs no stored
     /// filter: whoever wants one reads the page and builds it.
-    pub(crate) fn page(&mut self, page: u16, keys: &[Key]) -> Result<(), Error> {
+    pub(crate) fn page(&mut self, store: &Store, page: u16, keys: &[Key]) -> Result<(), Error> {
         let RunMeta { number, .. } = self.run;
         let mut rest = keys;
         for place in 0..=u16::MAX {
             let (now, later) = rest
-                .split_at_checked(self.store.tuning.keys_per_value)
+                .split_at_checked(store.tuning.keys_per_value)
                 .unwrap_or((rest, &[]));
             let mut value = Vec::with_capacity(HEAD_BYTES);
             value.extend([FORMAT, u8::from(!later.is_empty())]);
             pack(now, &mut value);
-            self.store.put(
-                &self.store.index,
+            store.put(
+                &store.index,
                 part_key(&self.wallet, number, page, place),
                 value,
             )?;
@@ -245,8 +243,8 @@ impl<'a> Writer<'a> {
         }
         let mut value = vec![FORMAT];
         filter::to_bytes(&self.blocks, &mut value);
-        self.store.put(
-            &self.store.filters,
+        store.put(
+            &store.filters,
             filter_key(&self.wallet, number, page),
             value,
         )

@@ -12,7 +12,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::{
     Key,
-    filter::{self, Budget, Filter},
+    filter::{self, Budget, Filter, Share},
     pack, packed,
     run::{self, RunMeta},
     unpack, versions,
@@ -47,6 +47,8 @@ struct Run {
 pub(crate) struct Slot {
     key: WalletKey,
     slots: Arc<Slots>,
+    /// Its part of the memory for filters.
+    share: Arc<Share>,
     state: RwLock<Arc<State>>,
 }
 
@@ -103,6 +105,7 @@ impl Slots {
         let slot = Arc::new(Slot {
             key: *key,
             slots: Arc::clone(self),
+            share: self.budget.share(),
             state: RwLock::new(Arc::new(nothing)),
         });
         shard.insert(*key, Arc::downgrade(&slot));
@@ -159,11 +162,22 @@ impl Slot {
     /// (any more), read it again.
     pub(crate) fn publish(&self, record: &WalletRecord, keys: &[Key]) -> Result<bool, Error> {
         let old = Arc::clone(&self.state.read());
-        if old.version >= record.head.version {
+        if old.version > record.head.version {
             return Ok(true);
         }
         let mut runs = Vec::with_capacity(record.head.runs.len());
+        // The largest filter is the one to do without: it is asked no more often than the others.
+        let greedy = self.share.is_greedy();
+        let largest = old.runs.iter().filter(|run| run.filter.is_some());
+        let largest = largest.map(|run| run.meta.keys).max().filter(|_| greedy);
         for meta in &record.head.runs {
+            if largest.is_some_and(|largest| meta.keys >= largest) {
+                runs.push(Arc::new(Run {
+                    meta: *meta,
+                    filter: None,
+                }));
+                continue;
+            }
             let same = old
                 .runs
                 .iter()
@@ -188,7 +202,7 @@ impl Slot {
             runs: runs.into(),
         });
         let mut state = self.state.write();
-        if state.version < new.version {
+        if state.version <= new.version {
             *state = new;
         }
         Ok(true)
@@ -204,8 +218,7 @@ impl Slot {
         };
         let count = per_page.saturating_mul(usize::from(meta.pages.max(1)));
         let Some(reserved) = self
-            .slots
-            .budget
+            .share
             .reserve(count.saturating_mul(filter::BLOCK_BYTES))
         else {
             return Ok(Ok(None));
