@@ -65,8 +65,9 @@ pub(crate) struct DeductMany {
 impl Errand for DeductMany {
     fn run(mut self, wallet: &mut WalletState) -> Option<Self> {
         let mut results = Vec::with_capacity(self.items.len());
-        let items = self.items.drain(..);
-        if deduct_each(wallet, &self.rules, items, &mut results) == Caught::Behind {
+        let mut items = std::mem::take(&mut self.items).into_iter();
+        if deduct_each(wallet, &self.rules, &mut items, &mut results) == Caught::Behind {
+            self.items = items.collect();
             return Some(self);
         }
         let share = self.share;

@@ -15,7 +15,7 @@ use crate::answer::Error;
 /// What a turn applies of what the clock owes, at most. With more, it is another turn that goes on:
 /// forty thousand holds that end together must not keep a thread, or anybody else at this wallet,
 /// waiting for all of them.
-pub(crate) const DUE_AT_ONCE: usize = 256;
+const DUE_AT_ONCE: usize = 256;
 
 /// Whether a wallet has all that the clock owes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 
 mod durability;
 mod refusing;
+mod sharing;
 mod sleeping;
 mod verbs;
 

@@ -1,0 +1,71 @@
+//! What one wallet has to do keeps nobody else waiting.
+
+use domain::{Amount, wallet::ProductRef};
+use futures_util::FutureExt as _;
+
+use super::{House, PRODUCT, applied, deduct, external, key};
+use crate::NewHold;
+
+const HOLDS: usize = 1500;
+
+/// A wallet of 2,000 credits, and holds of one credit each that all end at this instant.
+async fn behind() -> House {
+    let house = House::new().await;
+    let ann = external("ann");
+    house.credit("ann", 2000).await.unwrap();
+    for n in 0..HOLDS {
+        let hold = NewHold {
+            product: ProductRef::Named(PRODUCT),
+            amount: Amount::new(1).unwrap(),
+            expires_in_seconds: 900,
+            key: key(&format!("h{n}")),
+            meta: None,
+        };
+        let placed = house.handle.place_hold(&house.scope, &ann, hold);
+        placed.await.unwrap();
+    }
+    house.clock.advance_millis(900_000);
+    house
+}
+
+#[tokio::test]
+async fn holds_that_end_together_hold_up_neither_others_nor_the_runtime() {
+    let house = behind().await;
+    house.credit("bob", 10).await.unwrap();
+    let mut read = Box::pin(house.balance("ann"));
+    let mut between = 0;
+    let balance = loop {
+        if let Some(balance) = read.as_mut().now_or_never() {
+            break balance;
+        }
+        // The only thread there is.
+        assert_eq!(house.balance("bob").await, Ok(10));
+        between += 1;
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(balance, Ok(2000), "nobody sees a hold that is over");
+    assert!(
+        between >= HOLDS / 256,
+        "others had {between} turns in between"
+    );
+}
+
+#[tokio::test]
+async fn whoever_comes_to_a_wallet_that_is_behind_finds_it_up_to_date() {
+    let house = behind().await;
+    let items = vec![
+        (external("ann"), deduct(1990, "a")),
+        (external("ann"), deduct(1, "b")),
+    ];
+    let batch = house.handle.deduct_batch(&house.scope, items);
+    let (batch, single) = tokio::join!(batch, house.deduct("ann", 1, "c"));
+    let mut balances: Vec<_> = batch.unwrap().into_iter().chain([single]).collect();
+    assert!(
+        balances
+            .iter()
+            .all(|answer| answer.as_ref().unwrap().applied),
+        "{balances:?}"
+    );
+    balances.sort_by_key(|answer| answer.as_ref().unwrap().balance);
+    assert_eq!(balances.first(), Some(&Ok(applied(8))));
+}
