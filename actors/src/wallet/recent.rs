@@ -35,9 +35,16 @@ struct Kept {
     record: Box<Record>,
 }
 
-/// Records forgotten in one turn at most: a hot wallet has a hundred thousand to forget after a
-/// fold, and whoever came first would wait for all of them.
+/// Records forgotten in one turn, beside twice as many as the turn before added: a hot wallet has a
+/// hundred thousand to forget after a fold, and whoever came first would wait for all of them. Twice,
+/// so that it catches up whatever a turn adds.
 const FORGET_AT_ONCE: usize = 64;
+
+/// The same at most: a wallet may wake with more records than any turn adds.
+const FORGET_AT_MOST: usize = 4096;
+
+/// Room for so many is kept whatever becomes of them.
+const SMALL: usize = 64;
 
 /// The unfolded end of a wallet's history.
 #[derive(Default)]
@@ -52,6 +59,8 @@ pub(crate) struct Recent {
     by_hash: HashMap<u64, u64, BuildHasherDefault<Uniform>>,
     /// Hashes that two unfolded records share; as good as always empty.
     shared: Vec<(u64, u64)>,
+    /// Records added since some were last forgotten.
+    added: usize,
 }
 
 impl Recent {
@@ -67,6 +76,7 @@ impl Recent {
         }
         let record = Box::new(record);
         self.records.push_back(Kept { hash, record });
+        self.added = self.added.saturating_add(1);
     }
 
     /// The history has all records up to and with this one now.
@@ -76,9 +86,13 @@ impl Recent {
 
     /// Forgets some of the records that the history has. Those that stay do no harm: it has the same.
     pub(crate) fn forget_some(&mut self) {
-        for _ in 0..FORGET_AT_ONCE {
+        let added = std::mem::take(&mut self.added);
+        for _ in 0..added
+            .saturating_mul(2)
+            .clamp(FORGET_AT_ONCE, FORGET_AT_MOST)
+        {
             if self.oldest > self.folded {
-                return;
+                break;
             }
             let Some(Kept { hash, record }) = self.records.pop_front() else {
                 break;
@@ -91,10 +105,25 @@ impl Recent {
                 self.shared.retain(|(_, seq)| *seq != record.seq);
             }
         }
-        if self.records.is_empty() && self.records.capacity() > FORGET_AT_ONCE {
-            self.records = VecDeque::new();
-            self.by_hash = HashMap::default();
+        self.give_room_back();
+    }
+
+    /// Room of which three quarters stand empty is given back down to half: each record is moved once
+    /// for at least two that were forgotten.
+    fn give_room_back(&mut self) {
+        let wasted = |used: usize, room: usize| room > SMALL && used < room / 4;
+        if wasted(self.records.len(), self.records.capacity()) {
+            self.records.shrink_to(self.records.len().saturating_mul(2));
         }
+        if wasted(self.by_hash.len(), self.by_hash.capacity()) {
+            self.by_hash.shrink_to(self.by_hash.len().saturating_mul(2));
+        }
+    }
+
+    /// How many records are here.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.records.len()
     }
 
     pub(crate) fn find(&self, hash: u64, matches: impl Fn(&Record) -> bool) -> Option<&Record> {
@@ -192,6 +221,51 @@ mod tests {
         assert_eq!(recent.first(), None);
     }
 
+    /// Turns of a thousand records each, folded all the while.
+    fn turns(recent: &mut Recent, records: std::ops::RangeInclusive<u64>) {
+        let records: Vec<u64> = records.collect();
+        for turn in records.chunks(1000) {
+            recent.forget_some();
+            for seq in turn {
+                recent.push(&WALLET, record(*seq));
+            }
+            recent.folded(*turn.last().unwrap());
+        }
+    }
+
+    #[test]
+    fn forgetting_keeps_pace_with_what_turns_add() {
+        let mut recent = Recent::default();
+        turns(&mut recent, 1..=50_000);
+        assert!(recent.len() <= 2000, "{} are left", recent.len());
+    }
+
+    #[test]
+    fn what_piled_up_between_two_folds_is_worked_off() {
+        let mut recent = Recent::default();
+        for seq in 1..=100_000 {
+            recent.push(&WALLET, record(seq));
+        }
+        recent.forget_some();
+        turns(&mut recent, 100_001..=250_000);
+        assert!(recent.len() <= 2000, "{} are left", recent.len());
+    }
+
+    #[test]
+    fn room_is_given_back() {
+        let mut recent = Recent::default();
+        for seq in 1..=10_000 {
+            recent.push(&WALLET, record(seq));
+        }
+        recent.folded(9_990);
+        while recent.first() != Some(9_991) {
+            recent.forget_some();
+        }
+        let room = (recent.records.capacity(), recent.by_hash.capacity());
+        assert!(room.0 <= SMALL && room.1 <= 2 * SMALL, "{room:?}");
+        assert_eq!(seq_of(&recent, "k9995"), Some(9_995));
+    }
+
     #[test]
     fn many_are_forgotten_a_few_at_a_time() {
         let mut recent = Recent::default();
@@ -199,6 +273,8 @@ mod tests {
         for seq in 1..=many {
             recent.push(&WALLET, record(seq));
         }
+        // What added them was another turn.
+        recent.forget_some();
         recent.folded(many);
         recent.forget_some();
         assert_eq!(recent.first(), Some(FORGET_AT_ONCE as u64 + 1));

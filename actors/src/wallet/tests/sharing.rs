@@ -4,7 +4,7 @@ use domain::{Amount, wallet::ProductRef};
 use futures_util::FutureExt as _;
 
 use super::{House, PRODUCT, applied, deduct, external, key};
-use crate::NewHold;
+use crate::{NewHold, registry::Absent};
 
 const HOLDS: usize = 1500;
 
@@ -68,4 +68,28 @@ async fn whoever_comes_to_a_wallet_that_is_behind_finds_it_up_to_date() {
     );
     balances.sort_by_key(|answer| answer.as_ref().unwrap().balance);
     assert_eq!(balances.first(), Some(&Ok(applied(8))));
+}
+
+#[tokio::test]
+async fn a_wallet_remembers_no_more_however_long_its_batches_go_on() {
+    let house = House::new().await;
+    house.credit("ann", 1_000_000).await.unwrap();
+    for batch in 0..4 {
+        let items = (0..1000).map(|n| (external("ann"), deduct(1, &format!("{batch}-{n}"))));
+        let items = items.collect();
+        let answers = house
+            .handle
+            .deduct_batch(&house.scope, items)
+            .await
+            .unwrap();
+        assert!(answers.iter().all(Result::is_ok));
+        house.handle.fold_all().await.unwrap();
+    }
+    let registry = &house.handle.inner.registry;
+    let (key, _) = house.handle.locate(&house.scope, &external("ann")).unwrap();
+    let pass = registry.pass(1).unwrap();
+    let permit = registry.reach(key, Absent::Leave, pass).await;
+    let permit = permit.unwrap().unwrap();
+    let kept = permit.awake.turnstile.busy().recent.len();
+    assert!(kept <= 2000, "{kept} folded records are kept");
 }
