@@ -2,6 +2,7 @@
 //! two actors for one wallet cannot be; no map guard is held across an await.
 
 mod new_orders;
+mod reads;
 mod retire;
 mod wake;
 
@@ -21,6 +22,7 @@ use domain::{
 pub(crate) use new_orders::{NewOrders, Placed};
 use persistence::{Journal, Ticket};
 use ractor::ActorCell;
+use reads::Reads;
 #[cfg(test)]
 pub(crate) use retire::Sweep;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
@@ -72,6 +74,7 @@ enum Slot {
 pub(crate) struct Registry {
     slots: DashMap<WalletKey, Slot, RandomState>,
     pub(crate) journal: Arc<dyn Journal>,
+    reads: Arc<Reads>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) gate: Arc<Gate>,
     options: Options,
@@ -106,6 +109,7 @@ impl Registry {
     ) -> Arc<Self> {
         Arc::new(Self {
             slots: DashMap::default(),
+            reads: Reads::new(Arc::clone(&journal)),
             journal,
             clock,
             gate: Arc::new(Gate::new(options.max_in_flight)),

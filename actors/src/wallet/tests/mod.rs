@@ -2,6 +2,7 @@
 //! clock is the tests' own; nothing sleeps.
 
 mod durability;
+mod front;
 mod refusing;
 mod sharing;
 mod sleeping;

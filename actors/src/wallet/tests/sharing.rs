@@ -3,8 +3,12 @@
 use domain::{Amount, wallet::ProductRef};
 use futures_util::FutureExt as _;
 
-use super::{House, PRODUCT, applied, deduct, external, key};
-use crate::{NewHold, registry::Absent};
+use super::{House, PRODUCT, applied, deduct, external, front::Front, key};
+
+use crate::{
+    NewHold,
+    registry::{Absent, Sweep},
+};
 
 const HOLDS: usize = 1500;
 
@@ -92,4 +96,31 @@ async fn a_wallet_remembers_no_more_however_long_its_batches_go_on() {
     let permit = permit.unwrap().unwrap();
     let kept = permit.awake.turnstile.busy().recent.len();
     assert!(kept <= 2000, "{kept} folded records are kept");
+}
+
+#[tokio::test]
+async fn a_disk_that_takes_its_time_holds_up_only_those_who_wait_for_it() {
+    let front = Front::new();
+    let house = front.house().await;
+    house.credit("ann", 20).await.unwrap();
+    house.handle.fold_all().await.unwrap();
+    assert_eq!(house.handle.inner.registry.sweep(Sweep::All), 1);
+    house.credit("bob", 10).await.unwrap();
+    front.read_nothing(true);
+    let keys: Vec<_> = (0..20).map(|n| format!("{n}")).collect();
+    let calls = keys.iter().map(|k| Box::pin(house.deduct("ann", 1, k)));
+    let mut sleeping: Vec<_> = calls.collect();
+    for _ in 0..100 {
+        for call in &mut sleeping {
+            assert!(call.as_mut().now_or_never().is_none());
+        }
+        // The only thread there is.
+        assert_eq!(house.balance("bob").await, Ok(10));
+        tokio::task::yield_now().await;
+    }
+    front.read_nothing(false);
+    for call in sleeping {
+        assert!(call.await.unwrap().applied);
+    }
+    assert_eq!(house.balance("ann").await, Ok(0));
 }
