@@ -23,7 +23,7 @@ use super::{Address, Handle, Scope, born};
 use crate::{
     answer::{Error, OrderAnswer, OrderPage},
     keyring::{external_key, order_key},
-    wallet::{Caller, Checkout, FindOrder, OrderParts, PaidBy, PortalCustomer, Purchased, Report},
+    wallet::{Caller, Checkout, FindOrder, OrderParts, PaidBy, PortalCustomer, Report},
 };
 
 /// An order about to be placed.
@@ -117,11 +117,7 @@ impl Handle {
             },
         };
         let paid = Purchase::Pay(Box::new(pay));
-        let done = self.tell(scope, order.wallet, created, paid).await?;
-        if let Some(code) = done.minted {
-            self.inner.registry.rotated(code, order.wallet);
-        }
-        Ok(done.changed)
+        self.tell(scope, order.wallet, created, paid).await
     }
 
     /// Tells a wallet that exists about its purchases. Whether anything changed.
@@ -131,8 +127,7 @@ impl Handle {
         wallet: WalletKey,
         report: Purchase,
     ) -> Result<bool, Error> {
-        let done = self.tell(scope, wallet, None, report).await?;
-        Ok(done.changed)
+        self.tell(scope, wallet, None, report).await
     }
 
     /// The order that a subscription's paid invoice makes: the same for the same invoice.
@@ -161,7 +156,7 @@ impl Handle {
         checkout: &CheckoutId,
     ) -> Result<OrderAnswer, Error> {
         let registry = &self.inner.registry;
-        let order = match registry.new_orders.of_checkout(scope.project, checkout) {
+        let order = match registry.unfolded.of_checkout(scope.project, checkout) {
             Some(order) => Some(order),
             None => {
                 let found = registry.journal.checkout(scope.project, checkout);
@@ -204,7 +199,7 @@ impl Handle {
     ) -> Result<Vec<OrderPlace>, Error> {
         let registry = &self.inner.registry;
         // Memory first: what is folded in between is then in the books.
-        let new = registry.new_orders.before(scope.project, before, limit);
+        let new = registry.unfolded.before(scope.project, before, limit);
         let folded = registry.journal.orders(scope.project, before, limit);
         let folded = folded.map_err(|error| unreadable(&error))?;
         let all = new.into_iter().chain(folded);
@@ -292,7 +287,7 @@ impl Handle {
         key: WalletKey,
         created: Option<Created>,
         purchase: Purchase,
-    ) -> Result<Purchased, Error> {
+    ) -> Result<bool, Error> {
         let place = (key, Caller::Order(scope.project));
         let report = Report {
             key,

@@ -97,10 +97,8 @@ impl Handle {
     /// Replaces a leaked code; the old one stops resolving at once.
     pub async fn rotate(&self, scope: &Scope, code: &Code) -> Result<Code, Error> {
         let (new, stored) = self.new_code(scope);
-        let hash = stored.hash;
-        let place = self.locate(scope, &Address::Code(code.clone()))?;
-        self.ask(scope, place, Rotate(stored)).await?;
-        self.inner.registry.rotated(hash, place.0);
+        let address = Address::Code(code.clone());
+        self.ask_at(scope, &address, Rotate(stored)).await?;
         Ok(new)
     }
 

@@ -1,9 +1,9 @@
 //! Which wallets are awake. Waking, retiring and reloading all pass through one slot per wallet, so
 //! two actors for one wallet cannot be; no map guard is held across an await.
 
-mod new_orders;
 mod reads;
 mod retire;
+mod unfolded;
 mod wake;
 
 use std::{
@@ -19,13 +19,13 @@ use domain::{
     Timestamp,
     id::{CodeHash, OrderSerial, ProjectId, WalletKey},
 };
-pub(crate) use new_orders::{NewOrders, Placed};
-use persistence::{Journal, Ticket};
+use persistence::Journal;
 use ractor::ActorCell;
 use reads::Reads;
 #[cfg(test)]
 pub(crate) use retire::Sweep;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+pub(crate) use unfolded::{Named, Unfolded};
 
 use crate::{Options, answer::Error, clock::Clock, gate::Gate, turnstile::Turnstile};
 
@@ -83,10 +83,8 @@ pub(crate) struct Registry {
     /// Somebody waits for room.
     crowded: Notify,
     sweep: AtomicU32,
-    /// Codes that replaced others, until the books know them.
-    rotated: DashMap<CodeHash, (WalletKey, Ticket)>,
-    /// Orders, until the books list them.
-    pub(crate) new_orders: Arc<NewOrders>,
+    /// Orders and codes, until the books have them.
+    pub(crate) unfolded: Arc<Unfolded>,
     /// Up to where each project's overdue orders were expired.
     pub(crate) expired: DashMap<ProjectId, (Timestamp, OrderSerial)>,
     supervisor: OnceLock<ActorCell>,
@@ -117,8 +115,7 @@ impl Registry {
             options,
             crowded: Notify::new(),
             sweep: AtomicU32::new(0),
-            rotated: DashMap::default(),
-            new_orders: Arc::default(),
+            unfolded: Arc::default(),
             expired: DashMap::default(),
             supervisor: OnceLock::new(),
         })
@@ -136,19 +133,14 @@ impl Registry {
         if self.slots.contains_key(&first) {
             return Ok(first);
         }
-        if let Some(rotated) = self.rotated.get(&code) {
-            return Ok(rotated.0);
+        if let Some(wallet) = self.unfolded.of_code(&code) {
+            return Ok(wallet);
         }
         let alias = self.journal.alias(&code).map_err(|error| {
             tracing::error!(%error, "The index of codes cannot be read");
             Error::Unavailable
         })?;
         Ok(alias.unwrap_or(first))
-    }
-
-    /// Remembers a new code until the books have it. Call it once the rotation is durable.
-    pub(crate) fn rotated(&self, code: CodeHash, wallet: WalletKey) {
-        self.rotated.insert(code, (wallet, self.journal.durable()));
     }
 
     pub(crate) fn awake(&self) -> usize {

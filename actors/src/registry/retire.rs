@@ -56,8 +56,7 @@ impl Registry {
             Sweep::All => self.sweep.load(Ordering::Relaxed),
         };
         let folded = self.journal.folded();
-        self.rotated.retain(|_, (_, ticket)| *ticket > folded);
-        self.new_orders.folded(folded);
+        self.unfolded.folded(folded);
         let may_sleep = |awake: &Awake| {
             let idle = sweep.wrapping_sub(awake.used.load(Ordering::Relaxed));
             (which == Sweep::All || idle > self.options.idle_sweeps)

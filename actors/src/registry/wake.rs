@@ -91,8 +91,8 @@ impl Registry {
         }
         let room = self.find_room().await?;
         let (journal, clock) = (Arc::clone(&self.journal), Arc::clone(&self.clock));
-        let orders = Arc::clone(&self.new_orders);
-        let wallet = WalletState::new(key, stored, journal, clock, orders);
+        let unfolded = Arc::clone(&self.unfolded);
+        let wallet = WalletState::new(key, stored, journal, clock, unfolded);
         let awake = Arc::new(Awake {
             turnstile: Turnstile::new(wallet, Arc::downgrade(&self)),
             in_flight: AtomicU32::new(0),

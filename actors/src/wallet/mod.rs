@@ -36,7 +36,7 @@ pub(crate) use feature::SetFeature;
 pub(crate) use hold::{Extend, FindHold, Release, Settle};
 pub(crate) use ledger::LedgerParts;
 pub(crate) use order::{FindOrder, OrderParts};
-pub(crate) use purchase::{Purchased, Report};
+pub(crate) use purchase::Report;
 pub(crate) use reply::Reply;
 pub(crate) use rotate::{NewCode, Rotate};
 pub(crate) use state::{Distrusted, WalletState};

@@ -3,7 +3,7 @@
 
 use domain::{
     Rejection,
-    id::CodeHash,
+    id::WalletKey,
     wallet::{Change, Created, Event, Wallet, purchase::Purchase},
 };
 
@@ -13,22 +13,14 @@ use crate::answer::Error;
 /// A report of a purchase. A wallet that does not exist is made by `created`, together with what is
 /// decided for it.
 pub(crate) struct Report {
-    pub(crate) key: domain::id::WalletKey,
+    pub(crate) key: WalletKey,
     pub(crate) purchase: Purchase,
     pub(crate) created: Option<Created>,
 }
 
-/// What came of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Purchased {
-    /// Whether anything changed.
-    pub(crate) changed: bool,
-    /// The code that opens the wallet from now on, where this payment minted one.
-    pub(crate) minted: Option<CodeHash>,
-}
-
 impl Verb for Report {
-    type Answer = Purchased;
+    /// Whether anything changed.
+    type Answer = bool;
     const ABSENT: Rejection = Rejection::OrderNotFound;
     const CREATES_ALONG: bool = true;
 
@@ -36,20 +28,16 @@ impl Verb for Report {
         self.created.as_ref()
     }
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<Purchased, Error> {
+    fn run(self, turn: &mut Turn<'_>) -> Result<bool, Error> {
         let events = match turn.wallet() {
             Ok(wallet) => wallet.purchase(self.purchase, turn.now())?,
             Err(_) => self.begin(turn)?,
         };
-        let minted = events.iter().find_map(|event| match &event.change {
-            Change::CodeRotated { hash, .. } => Some(*hash),
-            _ => None,
-        });
         let changed = !events.is_empty();
         if changed {
             turn.together(events)?;
         }
-        Ok(Purchased { changed, minted })
+        Ok(changed)
     }
 }
 

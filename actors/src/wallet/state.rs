@@ -10,7 +10,7 @@ use domain::{
     Timestamp,
     history::{Lookup, Record},
     id::WalletKey,
-    wallet::{Change, Event, Wallet},
+    wallet::{Event, Wallet},
 };
 use persistence::{Append, Done, History, Journal, Logged, Outcome, Refused, Stored, Ticket};
 
@@ -18,7 +18,7 @@ use super::recent::Recent;
 use crate::{
     answer::Error,
     clock::Clock,
-    registry::{NewOrders, Placed},
+    registry::{Named, Unfolded},
 };
 
 /// Past this, what was logged goes to the journal without waiting for the command's end, so that
@@ -36,10 +36,10 @@ pub(crate) struct WalletState {
     journal: Arc<dyn Journal>,
     /// Applied to memory, not yet handed to the journal: this command's events.
     pending: Append,
-    /// Orders among them.
-    placed: Vec<Placed>,
-    /// Where new orders are found until the books have them.
-    orders: Arc<NewOrders>,
+    /// What is named among them.
+    named: Vec<Named>,
+    /// Where that is found until the books have it.
+    unfolded: Arc<Unfolded>,
     /// The wallet's last append.
     last: Ticket,
     /// How far the log was folded when the history was last asked.
@@ -60,7 +60,7 @@ impl WalletState {
         stored: Option<Stored>,
         journal: Arc<dyn Journal>,
         clock: Arc<dyn Clock>,
-        orders: Arc<NewOrders>,
+        unfolded: Arc<Unfolded>,
     ) -> Self {
         let mut recent = Recent::default();
         let (wallet, history) = match stored {
@@ -84,8 +84,8 @@ impl WalletState {
             clock,
             journal,
             pending: Append::default(),
-            placed: Vec::new(),
-            orders,
+            named: Vec::new(),
+            unfolded,
             last: Ticket::default(),
             folded: Ticket::default(),
             diverged: false,
@@ -144,24 +144,24 @@ impl WalletState {
         if !writes && done.is_none() {
             return;
         }
-        match self.journal.append(append, done) {
-            Ok(ticket) if writes => {
-                self.last = ticket;
-                self.tell_placed(ticket);
+        let named = std::mem::take(&mut self.named);
+        let project = self.wallet.as_ref().map(|wallet| wallet.project);
+        let project = project.filter(|_| !named.is_empty());
+        if let Some(project) = project {
+            self.unfolded.announce(project, self.key, &named);
+        }
+        let appended = self.journal.append(append, done);
+        match (appended, project) {
+            (Ok(ticket), Some(project)) => {
+                self.unfolded.logged(project, self.key, &named, ticket);
             }
+            (Err(_), Some(project)) => self.unfolded.refused(project, &named),
+            (_, None) => {}
+        }
+        match appended {
+            Ok(ticket) if writes => self.last = ticket,
             Ok(_) => {}
             Err(_) => self.diverged |= writes,
-        }
-    }
-
-    /// New orders can be found by others from now on. They are read through their wallet, which
-    /// says nothing of them before they are durable.
-    fn tell_placed(&mut self, ticket: Ticket) {
-        let Some(wallet) = self.wallet.as_ref().filter(|_| !self.placed.is_empty()) else {
-            return;
-        };
-        for placed in self.placed.drain(..) {
-            self.orders.add(wallet.project, self.key, placed, ticket);
         }
     }
 
@@ -243,13 +243,7 @@ impl WalletState {
 
     /// Changes memory, and nothing else.
     fn apply(&mut self, event: Event) {
-        if let Change::OrderPlaced(placed) = &event.change {
-            self.placed.push(Placed {
-                at: event.at,
-                order: placed.order,
-                checkout: placed.checkout.clone(),
-            });
-        }
+        self.named.extend(Named::by(&event));
         let record = match &mut self.wallet {
             Some(wallet) => wallet.apply(event),
             None => Wallet::replay(None, self.key, event).map(|(wallet, record)| {

@@ -3,6 +3,7 @@
 
 mod durability;
 mod front;
+mod orders;
 mod refusing;
 mod sharing;
 mod sleeping;
