@@ -133,14 +133,18 @@ impl Registry {
         if self.slots.contains_key(&first) {
             return Ok(first);
         }
+        Ok(self.replaced(code)?.unwrap_or(first))
+    }
+
+    /// The wallet that a code opens which replaced another.
+    pub(crate) fn replaced(&self, code: CodeHash) -> Result<Option<WalletKey>, Error> {
         if let Some(wallet) = self.unfolded.of_code(&code) {
-            return Ok(wallet);
+            return Ok(Some(wallet));
         }
-        let alias = self.journal.alias(&code).map_err(|error| {
+        self.journal.alias(&code).map_err(|error| {
             tracing::error!(%error, "The index of codes cannot be read");
             Error::Unavailable
-        })?;
-        Ok(alias.unwrap_or(first))
+        })
     }
 
     pub(crate) fn awake(&self) -> usize {
