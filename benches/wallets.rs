@@ -1,4 +1,5 @@
-//! The wallets over the log on disk: one deduction alone, a thousand at once, a batch.
+//! The wallets over the log on disk: one deduction alone, a thousand at once, a batch; and wallets woken
+//! in turns, where there is room for few.
 #![allow(
     clippy::unwrap_used,
     clippy::arithmetic_side_effects,
@@ -25,7 +26,9 @@ use tokio::{runtime::Runtime, task::JoinSet};
 
 /// Wallets that deductions are spread over.
 const WALLETS: u64 = 1_000;
-/// Deductions at once.
+/// Wallets that may be awake where most of them sleep.
+const FEW: usize = 128;
+/// Deductions or reads at once.
 const MANY: u64 = 1_000;
 
 #[derive(Clone)]
@@ -36,15 +39,15 @@ struct Core {
 }
 
 impl Core {
-    async fn start(folder: &Path) -> Self {
+    async fn start(folder: &Path, bounds: Options) -> Self {
         let options = persistence::Options {
             completions: actors::completions(),
             ..persistence::Options::new(folder)
         };
         let journal = Arc::new(SledJournal::open(options).unwrap());
         let keyring = Keyring::new(&[7; 32]);
-        let clock = Arc::new(SystemClock);
-        let handle = Handle::start(journal, clock, keyring, Options::default())
+        let clock = Arc::new(SystemClock::new());
+        let handle = Handle::start(journal, clock, keyring, bounds)
             .await
             .unwrap();
         let scope = Scope {
@@ -92,6 +95,21 @@ impl Core {
         }
     }
 
+    /// Reads wallets, most of which sleep.
+    async fn wake(&self) {
+        let mut running = JoinSet::new();
+        for _ in 0..MANY {
+            let core = self.clone();
+            running.spawn(async move {
+                let wallet = address(core.next() % WALLETS);
+                core.handle.read(&core.scope, &wallet).await.unwrap();
+            });
+        }
+        while let Some(ended) = running.join_next().await {
+            ended.unwrap();
+        }
+    }
+
     async fn batch(&self) {
         let items = (0..MANY).map(|_| {
             let number = self.next();
@@ -117,7 +135,8 @@ fn address(wallet: u64) -> Address {
 fn wallets(c: &mut Criterion) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let runtime = Runtime::new().unwrap();
-    let core = runtime.block_on(Core::start(&folder.path().join("data")));
+    let data = folder.path().join("data");
+    let core = runtime.block_on(Core::start(&data, Options::default()));
     let mut group = c.benchmark_group("deduct until durable");
     group.throughput(Throughput::Elements(1));
     group.bench_function("one", |b| b.to_async(&runtime).iter(|| core.one()));
@@ -127,6 +146,21 @@ fn wallets(c: &mut Criterion) {
     });
     group.bench_function("a batch of 1,000", |b| {
         b.to_async(&runtime).iter(|| core.batch())
+    });
+    group.finish();
+    runtime.block_on(core.handle.shut_down()).unwrap();
+
+    let few = Options {
+        max_awake: FEW,
+        ..Options::default()
+    };
+    let data = folder.path().join("sleeping");
+    let core = runtime.block_on(Core::start(&data, few));
+    runtime.block_on(core.handle.fold_all()).unwrap();
+    let mut group = c.benchmark_group("wake to read");
+    group.throughput(Throughput::Elements(MANY));
+    group.bench_function("1,000 at once", |b| {
+        b.to_async(&runtime).iter(|| core.wake())
     });
     group.finish();
     runtime.block_on(core.handle.shut_down()).unwrap();

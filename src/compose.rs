@@ -122,7 +122,7 @@ impl Service {
             new_admin_token,
             server_key,
         } = Secrets::open(&config.data_dir, given)?;
-        let clock = Arc::new(SystemClock);
+        let clock = Arc::new(SystemClock::new());
         let keyring = Keyring::new(&server_key);
         let handle = Handle::start(store, clock.clone(), keyring, wallet_options(config)).await?;
         let seal = Seal::new(&server_key, "scrip/provider/1");

@@ -1,5 +1,7 @@
 //! Vital signs: whether the process lives, whether it takes work, and its figures.
 
+use std::borrow::Cow;
+
 use axum::{
     extract::State,
     http::{StatusCode, header},
@@ -19,10 +21,11 @@ pub(crate) async fn healthz() -> Response {
     ok()
 }
 
-/// `GET /readyz`: everything is recovered and writes would be taken.
+/// `GET /readyz`: everything is recovered and writes would be taken. Says so, too, while the service's
+/// clock makes up for a step of the machine's.
 pub(crate) async fn readyz(State(app): State<App>) -> Result<Response, Error> {
     if app.handle.ready() {
-        Ok(ok())
+        Ok(json(ready(app.clock.offset_millis())))
     } else {
         Err(Error::new(Code::Unavailable))
     }
@@ -41,6 +44,32 @@ pub(crate) async fn open_metrics(State(app): State<App>) -> Result<Response, Err
 }
 
 fn ok() -> Response {
+    json(r#"{"status":"ok"}"#)
+}
+
+/// `offset_millis` is how far the service's clock is ahead of the machine's; 0: it is not.
+fn ready(offset_millis: i64) -> Cow<'static, str> {
+    match offset_millis {
+        0 => r#"{"status":"ok"}"#.into(),
+        millis => format!(r#"{{"status":"ok","clockOffsetMillis":{millis}}}"#).into(),
+    }
+}
+
+fn json(body: impl IntoResponse) -> Response {
     let json = [(header::CONTENT_TYPE, "application/json")];
-    (StatusCode::OK, json, r#"{"status":"ok"}"#).into_response()
+    (StatusCode::OK, json, body).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ready;
+
+    #[test]
+    fn a_clock_that_makes_up_for_a_step_is_shown() {
+        assert_eq!(ready(0), r#"{"status":"ok"}"#);
+        assert_eq!(
+            ready(-3_540_000),
+            r#"{"status":"ok","clockOffsetMillis":-3540000}"#
+        );
+    }
 }

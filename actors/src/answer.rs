@@ -160,6 +160,15 @@ pub struct LedgerPage {
     pub next: Option<u64>,
 }
 
+/// A code that replaced another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rotation {
+    /// What opens the wallet now.
+    pub code: Code,
+    /// Whether an earlier call did the same: nothing changed now.
+    pub replayed: bool,
+}
+
 /// A hold and the balance beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HoldAnswer {

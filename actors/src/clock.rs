@@ -1,28 +1,21 @@
 //! The clock, passed in so that tests own the time.
 
-use std::{
-    sync::atomic::{AtomicI64, Ordering},
-    time::SystemTime,
-};
+mod steady;
+
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use domain::Timestamp;
+pub use steady::{Machine, Readings, SystemClock};
 
 /// Tells the time.
 pub trait Clock: Send + Sync + 'static {
     /// The present instant.
     fn now(&self) -> Timestamp;
-}
 
-/// The machine's clock.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now(&self) -> Timestamp {
-        let since = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
-        Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    /// How far this clock is ahead of the machine's, in milliseconds, while it makes up for a step of
+    /// that one; otherwise 0.
+    fn offset_millis(&self) -> i64 {
+        0
     }
 }
 
@@ -52,5 +45,9 @@ impl Clock for ManualClock {
 impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
     fn now(&self) -> Timestamp {
         (**self).now()
+    }
+
+    fn offset_millis(&self) -> i64 {
+        (**self).offset_millis()
     }
 }

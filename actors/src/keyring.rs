@@ -7,11 +7,10 @@ use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce, aead::Aead};
 use domain::{
     code::{CODE_ALPHABET, Code},
     id::{CodeHash, LedgerId, OrderSerial, ProjectId, WalletId, WalletKey},
-    text::{ExternalUserId, InvoiceId},
+    text::{ExternalUserId, IdempotencyKey, InvoiceId},
     time::Timestamp,
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use rand::seq::IndexedRandom as _;
 use sha2::{Digest as _, Sha256};
 
 /// One word a line, upper case, 4 to 6 letters.
@@ -62,6 +61,7 @@ impl Seal {
 pub struct Keyring {
     code_mac: Hmac<Sha256>,
     order_mac: Hmac<Sha256>,
+    rotation_mac: Hmac<Sha256>,
     seal: Seal,
     words: std::sync::Arc<[&'static str]>,
 }
@@ -80,6 +80,7 @@ impl Keyring {
         Self {
             code_mac: mac(&code_key),
             order_mac: mac(&derive(server_key, b"scrip/order/1")),
+            rotation_mac: mac(&derive(server_key, b"scrip/rotation/1")),
             seal: Seal::new(server_key, "scrip/code-seal/1"),
             words: WORDS.lines().collect(),
         }
@@ -89,25 +90,49 @@ impl Keyring {
     #[must_use]
     pub fn draw_code(&self) -> Code {
         loop {
-            let Some(word) = self.words.choose(&mut rand::rng()) else {
-                continue;
-            };
-            let mut text = String::from(*word);
-            let bits: u64 = rand::random();
-            for position in 0..12_u32 {
-                if position.is_multiple_of(4) {
-                    text.push('-');
-                }
-                let digit = (bits >> position.saturating_mul(5)) & 31;
-                text.push(char::from(
-                    *CODE_ALPHABET.get(digit as usize).unwrap_or(&b'0'),
-                ));
-            }
             // Always well-formed; the loop is there so that nothing has to be assumed.
-            if let Some(code) = Code::parse(&text) {
+            if let Some(code) = self.spell(rand::random(), rand::random()) {
                 return code;
             }
         }
+    }
+
+    /// The code that a rotation of `old` under `key` draws within an hour: always the same, and not to
+    /// be guessed without the server key. So nothing needs to be kept to answer it again.
+    #[must_use]
+    pub fn rotated_code(
+        &self,
+        project: ProjectId,
+        old: &Code,
+        key: &IdempotencyKey,
+        hour: i64,
+    ) -> Option<Code> {
+        let mut mac = self.rotation_mac.clone();
+        mac.update(&project.0.to_be_bytes());
+        mac.update(&hour.to_be_bytes());
+        // Codes are all of one alphabet, without a colon.
+        mac.update(old.reveal().as_bytes());
+        mac.update(b":");
+        mac.update(key.as_str().as_bytes());
+        let random = u128::from_be_bytes(first_half(&mac.finalize().into_bytes().into()));
+        let [word, bits] = [random >> 64, random & u128::from(u64::MAX)];
+        self.spell(u64::try_from(word).ok()?, u64::try_from(bits).ok()?)
+    }
+
+    /// A word, and 60 of `bits`.
+    fn spell(&self, word: u64, bits: u64) -> Option<Code> {
+        let words = u64::try_from(self.words.len()).ok()?;
+        let word = usize::try_from(word.checked_rem(words)?).ok()?;
+        let mut text = String::from(*self.words.get(word)?);
+        for position in 0..12_u32 {
+            if position.is_multiple_of(4) {
+                text.push('-');
+            }
+            let digit = (bits >> position.saturating_mul(5)) & 31;
+            let digit = CODE_ALPHABET.get(usize::try_from(digit).ok()?)?;
+            text.push(char::from(*digit));
+        }
+        Code::parse(&text)
     }
 
     /// How a code is found within a project.

@@ -17,7 +17,7 @@ mod wallet;
 
 pub use answer::{
     Applied, Balance, Error, HoldAnswer, LedgerLine, LedgerPage, LedgerQuery, OrderAnswer,
-    OrderPage, Subscription, WalletView,
+    OrderPage, Rotation, Subscription, WalletView,
 };
 pub use completions::{Sink, completions};
 pub use handle::{Address, Draft, Handle, HoldAccess, NewHold, Paid, Scope, Stats};

@@ -19,10 +19,16 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
     let options = &shared.options;
     let mut events = Events::default();
     let durable = || Ticket(shared.progress.durable());
-    while let Some(frames) = shared
-        .progress
-        .next(options.checkpoint, options.checkpoint_interval)
-    {
+    loop {
+        // With something to merge, there is always something to do between folds.
+        let wait = disk.folded.is_idle();
+        let interval = options.checkpoint_interval;
+        let Some(frames) = shared.progress.next(options.checkpoint, interval, wait) else {
+            return Ok(());
+        };
+        if !shared.failed() {
+            merge_some(options, disk)?;
+        }
         let mut rest = frames.as_slice();
         while !rest.is_empty() && !shared.failed() {
             let awake = shared.awake();
@@ -42,7 +48,31 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
             rest = later;
         }
     }
+}
+
+/// A slice of what is merged between folds. What it replaced is forgotten once it is durable.
+fn merge_some(options: &Options, disk: &Disk) -> Result<(), Error> {
+    if let Some(report) = disk.folded.merge_some()? {
+        flush(options, disk)?;
+        options.before(Step::Forget)?;
+        disk.folded.forget(report)?;
+    }
     Ok(())
+}
+
+/// Makes what was written to the books durable.
+fn flush(options: &Options, disk: &Disk) -> Result<(), Error> {
+    options.before(Step::FlushFold)?;
+    disk.database
+        .sled
+        .flush()
+        .map_err(|error| failed("making a checkpoint durable", &error))?;
+    options.before(Step::SyncFold)?;
+    // Hears of write errors that sled's own threads swallowed.
+    disk.database
+        .file
+        .sync_data()
+        .map_err(|error| Error::Io(format!("a checkpoint: {error}")))
 }
 
 /// Folds all of these frames, before anybody is there to ask.
@@ -75,17 +105,7 @@ fn fold(
     let report = disk.folded.fold(events, awake, durable)?;
     options.before(Step::WriteMeta)?;
     write_meta(&disk.database.sled, &last.place)?;
-    options.before(Step::FlushFold)?;
-    disk.database
-        .sled
-        .flush()
-        .map_err(|error| failed("making a checkpoint durable", &error))?;
-    options.before(Step::SyncFold)?;
-    // Hears of write errors that sled's own threads swallowed.
-    disk.database
-        .file
-        .sync_data()
-        .map_err(|error| Error::Io(format!("a checkpoint: {error}")))?;
+    flush(options, disk)?;
     options.before(Step::Forget)?;
     disk.folded.forget(report)?;
     for frame in frames {

@@ -173,7 +173,7 @@ fn too_large() -> Error {
 }
 
 /// Reads the events of an append back.
-pub fn decode_events(bytes: &[u8]) -> Result<Vec<Logged>, Error> {
+pub(crate) fn decode_events(bytes: &[u8]) -> Result<Vec<Logged>, Error> {
     let mut rest = bytes;
     let mut events = Vec::new();
     while !rest.is_empty() {

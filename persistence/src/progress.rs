@@ -135,14 +135,21 @@ impl Progress {
     }
 
     /// Waits until there is a reason to fold: `enough` of it, the oldest waiting for `interval`,
-    /// or someone asking. The oldest frames, about `enough`; `None` when stopped.
-    pub(crate) fn next(&self, enough: Backlog, interval: Duration) -> Option<Vec<Unfolded>> {
+    /// or someone asking; or, if it is not to `wait`, not at all. The oldest frames, about `enough`, or
+    /// none; `None` when stopped.
+    pub(crate) fn next(
+        &self,
+        enough: Backlog,
+        interval: Duration,
+        wait: bool,
+    ) -> Option<Vec<Unfolded>> {
         let mut state = self.state.lock();
         loop {
             if state.stopped {
                 return None;
             }
             match state.since {
+                None if !wait => return Some(Vec::new()),
                 None => self.work.wait(&mut state),
                 Some(since) => {
                     let due = state.asked.is_some()
@@ -150,6 +157,9 @@ impl Progress {
                         || since.elapsed() >= interval;
                     if due {
                         return Some(oldest(&state.frames, enough));
+                    }
+                    if !wait {
+                        return Some(Vec::new());
                     }
                     self.work
                         .wait_for(&mut state, interval.saturating_sub(since.elapsed()));

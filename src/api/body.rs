@@ -28,6 +28,10 @@ const DRAINED_BYTES: usize = 4 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct Body(Bytes);
 
+/// A JSON body that may be left out.
+#[derive(Debug)]
+pub(super) struct MaybeBody(Bytes);
+
 /// A JSON body of a batch, which may be larger.
 #[derive(Debug)]
 pub(super) struct BatchBody(Bytes);
@@ -41,6 +45,21 @@ where
     async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
         let (parts, body) = request.into_parts();
         Self::read(&parts.headers, body, &App::from_ref(state).config.http).await
+    }
+}
+
+impl<S: Sync> FromRequest<S> for MaybeBody
+where
+    App: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        if http_body::Body::is_end_stream(request.body()) {
+            return Ok(Self(Bytes::new()));
+        }
+        let Body(bytes) = Body::from_request(request, state).await?;
+        Ok(Self(bytes))
     }
 }
 
@@ -70,6 +89,16 @@ impl Body {
     /// Reads the body as an object of this type.
     pub(crate) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         parse(&self.0)
+    }
+}
+
+impl MaybeBody {
+    /// Reads the body as an object of this type; `None`: there is none.
+    pub(super) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<Option<T>, Error> {
+        match self.0.trim_ascii() {
+            b"" | b"null" => Ok(None),
+            _ => parse(&self.0).map(Some),
+        }
     }
 }
 

@@ -45,6 +45,17 @@ impl KeyHeader {
         }
         IdempotencyKey::new(header).map_err(|error| Error::text(FIELD, error))
     }
+
+    /// The operation's key, if it was given one.
+    pub(super) fn or_none(
+        &self,
+        field: Option<&Text<'_>>,
+    ) -> Result<Option<IdempotencyKey>, Error> {
+        match (&self.0, field) {
+            (None, None) => Ok(None),
+            _ => self.or(field).map(Some),
+        }
+    }
 }
 
 /// The key where there is only the field.

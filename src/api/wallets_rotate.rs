@@ -1,28 +1,47 @@
 //! `POST /wallets/{code}/rotate`: a new code for a wallet whose code leaked.
 
 use axum::{extract::State, response::Response};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{auth::AnyKey, code_path::CodePath, error::Error, respond};
+use super::{
+    auth::AnyKey, body::MaybeBody, code_path::CodePath, error::Error, field::Text,
+    idempotency::KeyHeader, respond,
+};
 use crate::app::App;
+
+/// What a rotation may be given.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RotateCode)]
+pub(super) struct Request<'a> {
+    /// Names the operation: it is applied once. May be sent as the header `Idempotency-Key`.
+    #[serde(borrow)]
+    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
+    idempotency_key: Option<Text<'a>>,
+}
 
 /// The code that opens the wallet from now on.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Rotated<'a> {
-    /// The new recovery code, told only here.
+    /// The new recovery code.
     #[schema(example = "OLIVE-7K2M-9QXP-4TBD")]
     code: &'a str,
 }
 
 /// Replace a leaked recovery code
 ///
-/// The old code stops opening the wallet at once. Takes no body.
+/// The old code stops opening the wallet at once. With a key, repeating the request within 24 hours
+/// answers the same new code, so that a lost answer loses no wallet. The body may be left out.
 #[utoipa::path(
     post,
     path = "/api/v1/wallets/{code}/rotate",
     tag = "Code wallets",
-    params(("code" = String, Path, description = "The recovery code, in any case")),
+    params(
+        ("code" = String, Path, description = "The recovery code, in any case"),
+        ("Idempotency-Key" = Option<String>, Header, description = "In place of `idempotencyKey`"),
+    ),
+    request_body = Option<Request>,
     responses((status = 200, description = "The new code", body = Rotated)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!(["wallet_not_found", "too_many_invalid_codes"]))),
@@ -31,10 +50,16 @@ pub(super) async fn rotate_code(
     State(app): State<App>,
     key: AnyKey,
     code: CodePath,
+    header: KeyHeader,
+    body: MaybeBody,
 ) -> Result<Response, Error> {
-    let rotated = app.handle.rotate(&key.scope, code.code()?).await;
-    let rotated = rotated.map_err(|error| code.refused(error, &key))?;
-    respond::json(&Rotated {
-        code: rotated.reveal(),
-    })
+    let request: Option<Request<'_>> = body.parse()?;
+    let field = request.and_then(|request| request.idempotency_key);
+    let named = header.or_none(field.as_ref())?;
+    let rotated = app.handle.rotate(&key.scope, code.code()?, named.as_ref());
+    let rotated = rotated.await.map_err(|error| code.refused(error, &key))?;
+    let answer = Rotated {
+        code: rotated.code.reveal(),
+    };
+    respond::replayable(&answer, rotated.replayed)
 }

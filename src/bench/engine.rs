@@ -54,7 +54,7 @@ impl Engine {
     /// Opens a data directory with the defaults. `first_key`: a number past all that were used on
     /// it, for keys.
     pub(super) fn open(data: &Path, first_key: u64) -> Result<Self> {
-        Self::open_at(data, first_key, Arc::new(SystemClock))
+        Self::open_at(data, first_key, Arc::new(SystemClock::new()))
     }
 
     /// The same by another clock.

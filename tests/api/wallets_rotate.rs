@@ -1,6 +1,7 @@
 //! `POST /wallets/{code}/rotate`
 
-use serde_json::Value;
+use reqwest::Method;
+use serde_json::{Value, json};
 
 use crate::service::{NO_CODE, Service, assert_refused};
 
@@ -36,6 +37,28 @@ async fn a_code_that_opens_nothing_cannot_be_replaced() {
     let path = format!("/api/v1/wallets/{NO_CODE}/rotate");
     assert_refused(
         &service.publishable.post(&path, &Value::Null).await,
+        404,
+        "wallet_not_found",
+    );
+}
+
+#[tokio::test]
+async fn a_rotation_under_a_key_is_answered_again() {
+    let service = Service::start().await;
+    let old = service.code().await;
+    let path = format!("/api/v1/wallets/{old}/rotate");
+    let body = json!({ "idempotencyKey": "k" });
+    let first = service.publishable.post(&path, &body).await.expect(200);
+    let again = service.publishable.post(&path, &body).await.expect(200);
+    assert_eq!(first["code"], again["code"]);
+    let header = service.secret.request(Method::POST, &path);
+    let header = header.header("Idempotency-Key", "k").send().await.unwrap();
+    assert_eq!(header.headers()["idempotency-replayed"], "true");
+    let header: Value = header.json().await.unwrap();
+    assert_eq!(first["code"], header["code"]);
+    let other = json!({ "idempotencyKey": "another" });
+    assert_refused(
+        &service.publishable.post(&path, &other).await,
         404,
         "wallet_not_found",
     );

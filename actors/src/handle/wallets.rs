@@ -4,16 +4,20 @@ use domain::{
     Rejection,
     code::Code,
     id::WalletKey,
-    text::{ExternalUserId, Feature},
+    text::{ExternalUserId, Feature, IdempotencyKey},
     wallet::{Owner, credit::Credit, deduct::Deduct, feature::FeatureAction},
 };
 
 use super::{Address, Handle, Scope, born, created};
 use crate::{
-    answer::{Applied, Error, WalletView},
+    answer::{Applied, Error, Rotation, WalletView},
     keyring::external_key,
-    wallet::{Caller, CreateCode, Grant, NewCode, Open, Read, Rotate, SetFeature},
+    wallet::{Caller, CreateCode, Grant, InForce, NewCode, Open, Read, Rotate, SetFeature},
 };
+
+const HOUR_MILLIS: i64 = 3_600_000;
+/// For how long a rotation under a key is answered again: for so many hours, and what is left of one.
+const ANSWERED_HOURS: i64 = 24;
 
 impl Handle {
     /// Mints an anonymous wallet. The code is told once. Its view is empty: free grants come with the
@@ -94,19 +98,60 @@ impl Handle {
         self.ask_at(scope, address, set).await
     }
 
-    /// Replaces a leaked code; the old one stops resolving at once.
-    pub async fn rotate(&self, scope: &Scope, code: &Code) -> Result<Code, Error> {
-        let (new, stored) = self.new_code(scope);
-        let place = self.locate(scope, &Address::Code(code.clone()))?;
-        self.ask(scope, place, Rotate(stored)).await?;
-        Ok(new)
+    /// Replaces a leaked code; the old one stops resolving at once. With a key, the same call answers
+    /// the same new code for 24 hours, as long as that opens the wallet.
+    pub async fn rotate(
+        &self,
+        scope: &Scope,
+        old: &Code,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Rotation, Error> {
+        let hour = self.now().0.div_euclid(HOUR_MILLIS);
+        let keyring = &self.inner.keyring;
+        let named = |hour| keyring.rotated_code(scope.project, old, key?, hour);
+        let code = named(hour).unwrap_or_else(|| keyring.draw_code());
+        let rotate = Rotate(self.stored(scope, &code));
+        let rotated = self
+            .ask_at(scope, &Address::Code(old.clone()), rotate)
+            .await;
+        match rotated {
+            Err(Error::Rejected(Rejection::WalletNotFound)) if key.is_some() => {}
+            rotated => {
+                let replayed = false;
+                return rotated.map(|()| Rotation { code, replayed });
+            }
+        }
+        // It opens nothing any more: perhaps since this very call was made before.
+        for ago in 0..=ANSWERED_HOURS {
+            let Some(code) = named(hour.saturating_sub(ago)) else {
+                continue;
+            };
+            let hash = keyring.code_hash(scope.project, &code);
+            let Some(wallet) = self.inner.registry.replaced(hash)? else {
+                continue;
+            };
+            match self.ask(scope, (wallet, Caller::Code(hash)), InForce).await {
+                Err(Error::Rejected(Rejection::WalletNotFound)) => {}
+                found => {
+                    let replayed = true;
+                    return found.map(|()| Rotation { code, replayed });
+                }
+            }
+        }
+        Err(Rejection::WalletNotFound.into())
     }
 
     pub(super) fn new_code(&self, scope: &Scope) -> (Code, NewCode) {
+        let code = self.inner.keyring.draw_code();
+        let stored = self.stored(scope, &code);
+        (code, stored)
+    }
+
+    fn stored(&self, scope: &Scope, code: &Code) -> NewCode {
         let keyring = &self.inner.keyring;
-        let code = keyring.draw_code();
-        let hash = keyring.code_hash(scope.project, &code);
-        let sealed = keyring.seal(&code);
-        (code, NewCode { hash, sealed })
+        NewCode {
+            hash: keyring.code_hash(scope.project, code),
+            sealed: keyring.seal(code),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Which wallets are awake. Waking, retiring and reloading all pass through one slot per wallet, so
 //! two actors for one wallet cannot be; no map guard is held across an await.
 
+mod reads;
 mod retire;
 mod wake;
 
@@ -19,6 +20,7 @@ use domain::{
 };
 use persistence::{Store, Ticket};
 use ractor::ActorCell;
+use reads::Reads;
 #[cfg(test)]
 pub(crate) use retire::Sweep;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
@@ -73,6 +75,7 @@ pub(crate) struct Registry {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) gate: Arc<Gate>,
     options: Options,
+    reads: Arc<Reads>,
     /// Room for awake wallets.
     room: Arc<Semaphore>,
     /// Somebody waits for room.
@@ -98,6 +101,7 @@ impl Registry {
     ) -> Arc<Self> {
         Arc::new(Self {
             slots: DashMap::default(),
+            reads: Reads::new(Arc::clone(&store.books)),
             store,
             clock,
             gate: Arc::new(Gate::new(options.max_in_flight)),
@@ -121,11 +125,15 @@ impl Registry {
         if self.slots.contains_key(&first) {
             return Ok(first);
         }
-        let found = self.store.books.code(&code).map_err(|error| {
+        Ok(self.replaced(code)?.unwrap_or(first))
+    }
+
+    /// The wallet that a code opens which replaced another, or which a payment minted.
+    pub(crate) fn replaced(&self, code: CodeHash) -> Result<Option<WalletKey>, Error> {
+        self.store.books.code(&code).map_err(|error| {
             tracing::error!(%error, "The look-up of codes cannot be read");
             Error::Unavailable
-        })?;
-        Ok(found.unwrap_or(first))
+        })
     }
 
     pub(crate) fn awake(&self) -> usize {

@@ -82,7 +82,7 @@ impl Registry {
 
     async fn wake_claimed(self: Arc<Self>, claim: Claim, absent: Absent) -> Result<bool, Error> {
         let key = claim.key;
-        let stored = self.store.books.load(&key).map_err(|error| {
+        let stored = self.reads.load(key).await.map_err(|error| {
             tracing::error!(%error, wallet = ?key, "A wallet cannot be read");
             Error::Unavailable
         })?;

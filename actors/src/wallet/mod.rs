@@ -38,7 +38,7 @@ pub(crate) use ledger::LedgerParts;
 pub(crate) use order::{FindOrder, OrderParts};
 pub(crate) use purchase::Report;
 pub(crate) use reply::Reply;
-pub(crate) use rotate::{NewCode, Rotate};
+pub(crate) use rotate::{InForce, NewCode, Rotate};
 pub(crate) use state::{Distrusted, WalletState};
 pub(crate) use turn::{Caught, Turn};
 pub(crate) use verb::{Asked, Verb};

@@ -17,6 +17,17 @@ pub(crate) struct NewCode {
 /// Replaces a leaked code by this one.
 pub(crate) struct Rotate(pub(crate) NewCode);
 
+/// Whether the code that the caller names opens the wallet.
+pub(crate) struct InForce;
+
+impl Verb for InForce {
+    type Answer = ();
+
+    fn run(self, _turn: &mut Turn<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
 impl Verb for Rotate {
     type Answer = ();
 

@@ -2,6 +2,8 @@
 //! clock is the tests' own; nothing sleeps.
 
 mod durability;
+mod front;
+mod orders;
 mod refusing;
 mod sharing;
 mod sleeping;

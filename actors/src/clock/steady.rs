@@ -1,0 +1,318 @@
+//! The machine's clock, but for its jumps. Credits expire by it and holds end by it: a wall clock that is
+//! put forward by mistake must not end them all at once, and one that is put back must not make time
+//! go back.
+//!
+//! Time advances with the monotonic clock. Every so often the wall clock is looked at:
+//!
+//! - What it gained, up to a minute, is followed at once.
+//! - A larger step forwards is followed at twice real speed, until it is made up for.
+//! - What it lost is made up for at half speed. Time never goes back, and it does not stand: a wall
+//!   clock that lost an hour would keep every hold open for that hour.
+
+use std::{
+    sync::atomic::{AtomicI64, Ordering},
+    time::{Instant, SystemTime},
+};
+
+use arc_swap::ArcSwap;
+use domain::Timestamp;
+use parking_lot::Mutex;
+
+use super::Clock;
+
+/// How often the wall clock is looked at.
+const LOOK_MILLIS: i64 = 100;
+/// What two readings one after the other, in whole milliseconds, may differ by without any reason.
+const JITTER_MILLIS: i64 = 10;
+/// A larger step is a jump.
+const JUMP_MILLIS: i64 = 60_000;
+
+/// What the clock is read off.
+pub trait Readings: Send + Sync + 'static {
+    /// Milliseconds since 1970, by the wall clock.
+    fn wall_millis(&self) -> i64;
+
+    /// Milliseconds since any fixed instant, by a clock that is never put forward or back.
+    fn monotonic_millis(&self) -> i64;
+}
+
+/// The machine's own clocks.
+#[derive(Debug)]
+pub struct Machine(Instant);
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Readings for Machine {
+    fn wall_millis(&self) -> i64 {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        i64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
+    }
+
+    fn monotonic_millis(&self) -> i64 {
+        i64::try_from(self.0.elapsed().as_millis()).unwrap_or(i64::MAX)
+    }
+}
+
+/// How time goes on from an instant.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    /// The instant, by the monotonic clock.
+    since: i64,
+    /// The time at that instant.
+    from: i64,
+    /// What the wall clock was ahead of it (or, negative, behind).
+    gap: i64,
+}
+
+impl Pace {
+    const fn elapsed(&self, monotonic: i64) -> i64 {
+        monotonic.saturating_sub(self.since)
+    }
+
+    /// How much of the gap was made up for.
+    fn made_up(&self, monotonic: i64) -> i64 {
+        let elapsed = self.elapsed(monotonic).max(0);
+        self.gap.clamp((elapsed / 2).saturating_neg(), elapsed)
+    }
+
+    /// What is left of it.
+    fn left(&self, monotonic: i64) -> i64 {
+        self.gap.saturating_sub(self.made_up(monotonic))
+    }
+
+    fn time(&self, monotonic: i64) -> i64 {
+        let steady = self.from.saturating_add(self.elapsed(monotonic));
+        steady.saturating_add(self.made_up(monotonic))
+    }
+
+    /// What the wall clock should say.
+    const fn wall(&self, monotonic: i64) -> i64 {
+        let steady = self.from.saturating_add(self.elapsed(monotonic));
+        steady.saturating_add(self.gap)
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct SystemClock<R: Readings = Machine> {
+    readings: R,
+    pace: ArcSwap<Pace>,
+    /// When to look at the wall clock again, by the monotonic one.
+    look_at: AtomicI64,
+    /// Held by whoever looks.
+    looking: Mutex<()>,
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl SystemClock {
+    /// The machine's time, from now on.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::reading(Machine::default())
+    }
+}
+
+impl<R: Readings> SystemClock<R> {
+    /// The time by these readings, from now on.
+    #[must_use]
+    pub fn reading(readings: R) -> Self {
+        let since = readings.monotonic_millis();
+        let pace = Pace {
+            since,
+            from: readings.wall_millis(),
+            gap: 0,
+        };
+        Self {
+            readings,
+            pace: ArcSwap::from_pointee(pace),
+            look_at: AtomicI64::new(since.saturating_add(LOOK_MILLIS)),
+            looking: Mutex::new(()),
+        }
+    }
+
+    /// Whether the wall clock still goes with the monotonic one; sets a new pace if not.
+    fn look(&self, monotonic: i64) {
+        let next = monotonic.saturating_add(LOOK_MILLIS);
+        self.look_at.store(next, Ordering::Relaxed);
+        let pace = **self.pace.load();
+        let wall = self.readings.wall_millis();
+        let step = wall.saturating_sub(pace.wall(monotonic));
+        if step.saturating_abs() <= JITTER_MILLIS {
+            return;
+        }
+        let jumped = step.saturating_abs() > JUMP_MILLIS;
+        if jumped {
+            tracing::warn!(
+                step_millis = step,
+                "The machine's clock was put forward or back; it is followed slowly"
+            );
+        }
+        let from = pace.time(monotonic);
+        let gap = wall.saturating_sub(from);
+        let small = !jumped && pace.left(monotonic) == 0 && gap > 0;
+        let (from, gap) = if small { (wall, 0) } else { (from, gap) };
+        let since = monotonic;
+        self.pace
+            .store(std::sync::Arc::new(Pace { since, from, gap }));
+    }
+}
+
+impl<R: Readings> Clock for SystemClock<R> {
+    fn now(&self) -> Timestamp {
+        let monotonic = self.readings.monotonic_millis();
+        if monotonic >= self.look_at.load(Ordering::Relaxed)
+            && let Some(_looking) = self.looking.try_lock()
+        {
+            self.look(monotonic);
+        }
+        Timestamp(self.pace.load().time(monotonic))
+    }
+
+    fn offset_millis(&self) -> i64 {
+        self.now();
+        let pace = **self.pace.load();
+        if pace.gap.saturating_abs() <= JUMP_MILLIS {
+            return 0;
+        }
+        let left = pace.left(self.readings.monotonic_millis());
+        left.saturating_neg()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: i64 = 1_800_000_000_000;
+    const MINUTE: i64 = 60_000;
+
+    /// Both clocks in the test's hands.
+    #[derive(Debug, Default)]
+    struct Given {
+        wall: AtomicI64,
+        monotonic: AtomicI64,
+    }
+
+    impl Readings for Given {
+        fn wall_millis(&self) -> i64 {
+            self.wall.load(Ordering::SeqCst)
+        }
+
+        fn monotonic_millis(&self) -> i64 {
+            self.monotonic.load(Ordering::SeqCst)
+        }
+    }
+
+    fn clock() -> SystemClock<Given> {
+        let wall = AtomicI64::new(START);
+        let monotonic = AtomicI64::new(77);
+        SystemClock::reading(Given { wall, monotonic })
+    }
+
+    /// Real time passes, looked at ten times a second. The time at its end, less what it was at its
+    /// beginning.
+    fn pass(clock: &SystemClock<Given>, millis: i64) -> i64 {
+        let begun = clock.now();
+        let mut before = begun;
+        for _ in 0..millis / 100 {
+            clock.readings.wall.fetch_add(100, Ordering::SeqCst);
+            clock.readings.monotonic.fetch_add(100, Ordering::SeqCst);
+            let now = clock.now();
+            assert!(now >= before, "time went back");
+            before = now;
+        }
+        before.0.saturating_sub(begun.0)
+    }
+
+    fn step(clock: &SystemClock<Given>, millis: i64) {
+        clock.readings.wall.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    fn behind(clock: &SystemClock<Given>) -> i64 {
+        clock.readings.wall_millis().saturating_sub(clock.now().0)
+    }
+
+    #[test]
+    fn it_goes_with_the_machine() {
+        let clock = clock();
+        assert_eq!(clock.now(), Timestamp(START));
+        assert_eq!(pass(&clock, 10 * MINUTE), 10 * MINUTE);
+        assert_eq!((behind(&clock), clock.offset_millis()), (0, 0));
+    }
+
+    #[test]
+    fn a_small_step_forwards_is_followed_at_once() {
+        let clock = clock();
+        step(&clock, MINUTE);
+        assert_eq!(pass(&clock, 100), MINUTE + 100);
+        assert_eq!((behind(&clock), clock.offset_millis()), (0, 0));
+    }
+
+    #[test]
+    fn a_leap_forwards_is_followed_at_twice_real_speed_and_shown_meanwhile() {
+        let clock = clock();
+        step(&clock, 10 * MINUTE);
+        assert_eq!(pass(&clock, 100), 100, "seen with the first look");
+        assert_eq!(pass(&clock, 4 * MINUTE), 8 * MINUTE);
+        assert_eq!(clock.offset_millis(), -6 * MINUTE);
+        // Also the last minute of it.
+        assert_eq!(pass(&clock, 5 * MINUTE + MINUTE / 2), 11 * MINUTE);
+        assert_eq!(clock.offset_millis(), -MINUTE / 2);
+        assert_eq!(pass(&clock, 10 * MINUTE), 10 * MINUTE + MINUTE / 2);
+        assert_eq!((behind(&clock), clock.offset_millis()), (0, 0));
+    }
+
+    #[test]
+    fn a_clock_that_is_put_back_is_waited_for_at_half_speed() {
+        let clock = clock();
+        pass(&clock, MINUTE);
+        step(&clock, -10 * MINUTE);
+        pass(&clock, 100);
+        assert_eq!(pass(&clock, 4 * MINUTE), 2 * MINUTE);
+        assert_eq!(clock.offset_millis(), 8 * MINUTE);
+        assert_eq!(pass(&clock, 16 * MINUTE), 8 * MINUTE);
+        assert_eq!((behind(&clock), clock.offset_millis()), (0, 0));
+        assert_eq!(pass(&clock, MINUTE), MINUTE);
+    }
+
+    #[test]
+    fn a_little_lost_is_made_up_for_without_a_word() {
+        let clock = clock();
+        step(&clock, -1000);
+        pass(&clock, 100);
+        assert_eq!(clock.offset_millis(), 0);
+        assert_eq!(pass(&clock, 1000), 500);
+        assert_eq!(pass(&clock, 1000), 500);
+        assert_eq!(behind(&clock), 0);
+    }
+
+    #[test]
+    fn a_leap_that_is_taken_back_leaves_no_trace_but_what_was_followed() {
+        let clock = clock();
+        step(&clock, 1000 * MINUTE);
+        pass(&clock, MINUTE);
+        step(&clock, -1000 * MINUTE);
+        pass(&clock, 100);
+        assert!(clock.offset_millis() == 0 && behind(&clock) >= -MINUTE);
+        pass(&clock, 2 * MINUTE);
+        assert_eq!(behind(&clock), 0);
+    }
+
+    #[test]
+    fn nobody_asking_for_a_day_is_no_step() {
+        let clock = clock();
+        let day = 24 * 60 * MINUTE;
+        step(&clock, day);
+        clock.readings.monotonic.fetch_add(day, Ordering::SeqCst);
+        assert_eq!(clock.now(), Timestamp(START + day));
+    }
+}

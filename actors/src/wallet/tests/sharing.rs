@@ -1,0 +1,126 @@
+//! What one wallet has to do keeps nobody else waiting.
+
+use domain::{Amount, wallet::ProductRef};
+use futures_util::FutureExt as _;
+
+use super::{House, PRODUCT, applied, deduct, external, front::Front, key};
+
+use crate::{
+    NewHold,
+    registry::{Absent, Sweep},
+};
+
+const HOLDS: usize = 1500;
+
+/// A wallet of 2,000 credits, and holds of one credit each that all end at this instant.
+async fn behind() -> House {
+    let house = House::new().await;
+    let ann = external("ann");
+    house.credit("ann", 2000).await.unwrap();
+    for n in 0..HOLDS {
+        let hold = NewHold {
+            product: ProductRef::Named(PRODUCT),
+            amount: Amount::new(1).unwrap(),
+            expires_in_seconds: 900,
+            key: key(&format!("h{n}")),
+            meta: None,
+        };
+        let placed = house.handle.place_hold(&house.scope, &ann, hold);
+        placed.await.unwrap();
+    }
+    house.clock.advance_millis(900_000);
+    house
+}
+
+#[tokio::test]
+async fn holds_that_end_together_hold_up_neither_others_nor_the_runtime() {
+    let house = behind().await;
+    house.credit("bob", 10).await.unwrap();
+    let mut read = Box::pin(house.balance("ann"));
+    let mut between = 0;
+    let balance = loop {
+        if let Some(balance) = read.as_mut().now_or_never() {
+            break balance;
+        }
+        // The only thread there is.
+        assert_eq!(house.balance("bob").await, Ok(10));
+        between += 1;
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(balance, Ok(2000), "nobody sees a hold that is over");
+    assert!(
+        between >= HOLDS / 256,
+        "others had {between} turns in between"
+    );
+}
+
+#[tokio::test]
+async fn whoever_comes_to_a_wallet_that_is_behind_finds_it_up_to_date() {
+    let house = behind().await;
+    let items = vec![
+        (external("ann"), deduct(1990, "a")),
+        (external("ann"), deduct(1, "b")),
+    ];
+    let batch = house.handle.deduct_batch(&house.scope, items);
+    let (batch, single) = tokio::join!(batch, house.deduct("ann", 1, "c"));
+    let mut balances: Vec<_> = batch.unwrap().into_iter().chain([single]).collect();
+    assert!(
+        balances
+            .iter()
+            .all(|answer| answer.as_ref().unwrap().applied),
+        "{balances:?}"
+    );
+    balances.sort_by_key(|answer| answer.as_ref().unwrap().balance);
+    assert_eq!(balances.first(), Some(&Ok(applied(8))));
+}
+
+#[tokio::test]
+async fn a_wallet_remembers_no_more_however_long_its_batches_go_on() {
+    let house = House::new().await;
+    house.credit("ann", 1_000_000).await.unwrap();
+    for batch in 0..4 {
+        let items = (0..1000).map(|n| (external("ann"), deduct(1, &format!("{batch}-{n}"))));
+        let items = items.collect();
+        let answers = house
+            .handle
+            .deduct_batch(&house.scope, items)
+            .await
+            .unwrap();
+        assert!(answers.iter().all(Result::is_ok));
+        house.handle.fold_all().await.unwrap();
+    }
+    let registry = &house.handle.inner.registry;
+    let (key, _) = house.handle.locate(&house.scope, &external("ann")).unwrap();
+    let pass = registry.pass(1).unwrap();
+    let permit = registry.reach(key, Absent::Leave, pass).await;
+    let permit = permit.unwrap().unwrap();
+    let kept = permit.awake.turnstile.busy().recent.len();
+    assert!(kept <= 2000, "{kept} folded records are kept");
+}
+
+#[tokio::test]
+async fn a_disk_that_takes_its_time_holds_up_only_those_who_wait_for_it() {
+    let front = Front::new();
+    let house = front.house().await;
+    house.credit("ann", 20).await.unwrap();
+    house.handle.fold_all().await.unwrap();
+    assert_eq!(house.handle.inner.registry.sweep(Sweep::All), 1);
+    house.credit("bob", 10).await.unwrap();
+    front.read_nothing(true);
+    let keys: Vec<_> = (0..20).map(|n| format!("{n}")).collect();
+    let calls = keys.iter().map(|k| Box::pin(house.deduct("ann", 1, k)));
+    let mut sleeping: Vec<_> = calls.collect();
+    for _ in 0..100 {
+        for call in &mut sleeping {
+            assert!(call.as_mut().now_or_never().is_none());
+        }
+        // The only thread there is.
+        assert_eq!(house.balance("bob").await, Ok(10));
+        tokio::task::yield_now().await;
+    }
+    front.read_nothing(false);
+    for call in sleeping {
+        assert!(call.await.unwrap().applied);
+    }
+    assert_eq!(house.balance("ann").await, Ok(0));
+}
