@@ -130,6 +130,13 @@ impl Recent {
         })
     }
 
+    /// How many entries are kept.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        let stretches = self.stretches.iter();
+        stretches.map(|stretch| stretch.entries().count()).sum()
+    }
+
     /// The version of the oldest entry here.
     pub(crate) fn first(&self) -> Option<u64> {
         self.stretches.front().map(|stretch| stretch.first)

@@ -1,20 +1,16 @@
 //! A journal that goes wrong in ways that the one in memory does not know.
 
 use std::sync::{
-    Arc,
+    Arc, Weak,
     atomic::{AtomicI64, Ordering},
 };
 
-use domain::{
-    Timestamp,
-    catalog::Document,
-    id::{CodeHash, OrderId, OrderSerial, ProjectId, WalletKey},
-    text::{CheckoutId, Email},
-};
+use domain::{catalog::Document, id::WalletKey};
 use parking_lot::{Condvar, Mutex};
 use persistence::{
-    Append, Done, Error as StoreError, History, Journal, KeptNote, MemoryJournal, OrderPlace,
-    Refused, Stored, Ticket,
+    Append, Awake, Backlog, Books, Done, Error as StoreError, History, KeptNote, Log,
+    MemoryJournal, Refused, Store, Stored, Ticket,
+    lookups::{Key, LookUp, Stretch, Value},
 };
 
 use super::House;
@@ -49,8 +45,7 @@ impl Front {
     }
 
     pub(super) async fn house(self: &Arc<Self>) -> House {
-        let front = Arc::clone(self) as Arc<dyn Journal>;
-        House::behind(front, Arc::clone(&self.journal), Options::default()).await
+        House::behind(Store::of(Arc::clone(self)), Arc::clone(&self.journal), Options::default()).await
     }
 
     pub(super) fn read_nothing(&self, stuck: bool) {
@@ -59,7 +54,7 @@ impl Front {
     }
 }
 
-impl Journal for Front {
+impl Log for Front {
     fn append(&self, append: Append, done: Option<Done>) -> Result<Ticket, Refused> {
         if append.events() > 0 && self.left.fetch_sub(1, Ordering::SeqCst) <= 0 {
             return Err(Refused::DiskFull);
@@ -71,16 +66,22 @@ impl Journal for Front {
         self.journal.durable()
     }
 
-    fn folded(&self) -> Ticket {
-        self.journal.folded()
-    }
-
     fn refusing(&self) -> Option<Refused> {
         None
     }
 
-    fn backlog(&self) -> u64 {
+    fn backlog(&self) -> Backlog {
         self.journal.backlog()
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        self.journal.close()
+    }
+}
+
+impl Books for Front {
+    fn folded(&self) -> Ticket {
+        self.journal.folded()
     }
 
     fn fold_soon(&self) {
@@ -89,6 +90,10 @@ impl Journal for Front {
 
     fn settle(&self) -> Result<(), StoreError> {
         self.journal.settle()
+    }
+
+    fn follow(&self, awake: Weak<dyn Awake>) {
+        self.journal.follow(awake);
     }
 
     fn load(&self, key: &WalletKey) -> Result<Option<Stored>, StoreError> {
@@ -105,10 +110,6 @@ impl Journal for Front {
         self.journal.new_history(key)
     }
 
-    fn alias(&self, code: &CodeHash) -> Result<Option<WalletKey>, StoreError> {
-        self.journal.alias(code)
-    }
-
     fn documents(&self) -> Result<Vec<Document>, StoreError> {
         self.journal.documents()
     }
@@ -117,43 +118,16 @@ impl Journal for Front {
         self.journal.notes(prefix)
     }
 
-    fn orders(
+    fn stretch(
         &self,
-        project: ProjectId,
-        before: Option<(Timestamp, OrderSerial)>,
+        look_up: LookUp,
+        stretch: &Stretch,
         limit: usize,
-    ) -> Result<Vec<OrderPlace>, StoreError> {
-        self.journal.orders(project, before, limit)
+    ) -> Result<Vec<(Key, Value)>, StoreError> {
+        self.journal.stretch(look_up, stretch, limit)
     }
 
-    fn checkout(
-        &self,
-        project: ProjectId,
-        checkout: &CheckoutId,
-    ) -> Result<Option<OrderId>, StoreError> {
-        self.journal.checkout(project, checkout)
-    }
-
-    fn due(
-        &self,
-        project: ProjectId,
-        after: Option<(Timestamp, OrderSerial)>,
-        until: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<OrderPlace>, StoreError> {
-        self.journal.due(project, after, until, limit)
-    }
-
-    fn buyers(
-        &self,
-        project: ProjectId,
-        email: &Email,
-        limit: usize,
-    ) -> Result<Vec<WalletKey>, StoreError> {
-        self.journal.buyers(project, email, limit)
-    }
-
-    fn close(&self) -> Result<(), StoreError> {
-        self.journal.close()
+    fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, StoreError> {
+        self.journal.find(look_up, key)
     }
 }

@@ -17,7 +17,7 @@ use domain::{
     text::{ExternalUserId, IdempotencyKey},
     wallet::{ProductRef, credit::Credit, deduct::Deduct},
 };
-use persistence::{Journal, MemoryJournal};
+use persistence::{MemoryJournal, Store};
 
 use crate::{
     Address, Applied, Error, Handle, Keyring, LedgerQuery, Options, Scope, clock::ManualClock,
@@ -44,12 +44,12 @@ impl House {
 
     async fn on(journal: MemoryJournal, options: Options) -> Self {
         let journal = Arc::new(journal);
-        Self::behind(Arc::clone(&journal) as Arc<dyn Journal>, journal, options).await
+        Self::behind(Store::of(Arc::clone(&journal)), journal, options).await
     }
 
     /// Wallets that speak to `front`, which stands before `journal`.
     async fn behind(
-        front: Arc<dyn Journal>,
+        front: Store,
         journal: Arc<MemoryJournal>,
         options: Options,
     ) -> Self {

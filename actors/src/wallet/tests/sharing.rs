@@ -24,6 +24,7 @@ async fn behind() -> House {
             expires_in_seconds: 900,
             key: key(&format!("h{n}")),
             meta: None,
+            most_open: HOLDS,
         };
         let placed = house.handle.place_hold(&house.scope, &ann, hold);
         placed.await.unwrap();
