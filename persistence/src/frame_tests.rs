@@ -20,6 +20,7 @@ fn logged(version: u64, feature: &str) -> Logged {
         key: WalletKey([9; 16]),
         version,
         event,
+        record: None,
     }
 }
 
