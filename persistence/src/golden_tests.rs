@@ -1,1 +1,239 @@
+//! The bytes on disk, kept in `tests/golden`. What an old version wrote must read back for good,
+//! and today's encoding must not drift from it unnoticed. A new format gets new files beside these;
+//! `SCRIP_WRITE_GOLDEN=1 cargo test -p persistence golden` writes those that are missing.
 
+use std::{fs, path::PathBuf};
+
+use domain::{
+    Amount, Timestamp,
+    catalog::{
+        ApiKey, Document, FreeGrant, Interval, KeyKind, Mode, Price, Product, ProductType, Project,
+    },
+    id::{KeyId, PriceId, ProductId, ProjectId, WalletKey},
+    text::Feature,
+    time::Period,
+    wallet::{Event, Wallet},
+};
+
+use self::changes::changes;
+use crate::{
+    Append, Logged, Note, format,
+    frame::{self, Place},
+    logged::decode_events,
+    recovery::encode_meta,
+    watermark,
+};
+
+mod changes;
+mod entries;
+
+const KEY: WalletKey = WalletKey(*b"0123456789abcdef");
+const PRODUCT: ProductId = ProductId(0x0190_1234_5678_7abc_8def_0123_4567_89ab);
+const NOW: Timestamp = Timestamp(1_760_000_000_123);
+const LATER: Timestamp = Timestamp(1_760_003_600_123);
+
+/// The bytes of a golden file. With `today` as what it should hold, if it has to be written.
+fn golden(name: &str, today: &[u8]) -> Vec<u8> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden")
+        .join(name);
+    if std::env::var_os("SCRIP_WRITE_GOLDEN").is_some() && !path.exists() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, today).unwrap();
+    }
+    fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn amount(credits: i64) -> Amount {
+    Amount::new(credits).unwrap()
+}
+
+fn documents() -> Vec<Document> {
+    let mut project = Project::new(ProjectId(6), "Ünder".into(), Mode::ExternalUsers, NOW);
+    project.allowed_origins = vec!["https://example.com".into()];
+    project.wallet_creation_limit = None;
+    let key = ApiKey {
+        id: KeyId(1),
+        project: ProjectId(6),
+        kind: KeyKind::Publishable,
+        hash: [3; 32],
+        public: Some("pay_pk_x".into()),
+        created_at: NOW,
+        revoked_at: Some(LATER),
+    };
+    let product = Product {
+        id: PRODUCT,
+        project: ProjectId(6),
+        name: "Pages".into(),
+        description: None,
+        kind: ProductType::Credits,
+        credit_unit: Some("page".into()),
+        free_grant: Some(FreeGrant {
+            credits: amount(3),
+            period: Period::Monthly,
+        }),
+        active: true,
+        created_at: NOW,
+    };
+    let price = Price {
+        id: PriceId(4),
+        project: ProjectId(6),
+        product: PRODUCT,
+        label: Some("Pro".into()),
+        amount_cents: 999,
+        currency: "EUR".into(),
+        credits_granted: 1000,
+        credits_product: None,
+        credits_expire_after_days: Some(30),
+        rollover: false,
+        features: [Feature::new("export").unwrap()].into(),
+        interval: Interval::Month,
+        active: true,
+        created_at: NOW,
+    };
+    vec![
+        Document::Project(project),
+        Document::Key(key),
+        Document::Product(product),
+        Document::Price(price),
+    ]
+}
+
+/// A wallet's life, and the wallet that came of it.
+fn life() -> (Vec<Logged>, Wallet) {
+    let (mut wallet, mut events) = (None, Vec::new());
+    for change in changes() {
+        let event = Event { at: NOW, change };
+        let (next, record) = Wallet::replay(wallet, KEY, event.clone()).unwrap();
+        events.push(Logged::Wallet {
+            key: KEY,
+            version: next.version,
+            event,
+            record,
+        });
+        wallet = Some(next);
+    }
+    (events, wallet.unwrap())
+}
+
+fn events() -> Vec<Logged> {
+    let (mut events, _) = life();
+    events.extend(documents().into_iter().map(Logged::Catalog));
+    events
+}
+
+#[test]
+fn events_are_written_as_ever() {
+    let events = events();
+    let mut today = Append::default();
+    for event in &events {
+        today.push(event).unwrap();
+    }
+    let kept = golden("events-v1.bin", today.bytes());
+    assert_eq!(decode_events(&kept).unwrap(), events);
+    assert_eq!(kept, today.bytes());
+}
+
+#[test]
+fn notes_are_written_as_ever() {
+    let note = |body: Option<&[u8]>| {
+        Logged::Note(Note {
+            key: Box::new([7, 0, 255]),
+            body: body.map(Box::from),
+        })
+    };
+    let notes = [note(Some(&[1, 200])), note(Some(&[])), note(None)];
+    let mut today = Append::default();
+    for note in &notes {
+        today.push(note).unwrap();
+    }
+    let kept = golden("notes-v1.bin", today.bytes());
+    assert_eq!(decode_events(&kept).unwrap(), notes);
+    assert_eq!(kept, today.bytes());
+}
+
+#[test]
+fn a_frame_is_written_as_ever() {
+    let mut payload = Vec::new();
+    for event in &events() {
+        frame::push(&mut payload, &Append::one(event).unwrap());
+    }
+    let appends = u32::try_from(events().len()).unwrap();
+    let mut today = Vec::new();
+    frame::encode(
+        &mut today,
+        &Place {
+            lsn: 41,
+            hash: [0xAB; 32],
+        },
+        &payload,
+        appends,
+    );
+    let kept = golden("frame-v1.bin", &today);
+    let read = frame::decode(&kept).unwrap();
+    assert_eq!(
+        (read.lsn, read.before, read.appends),
+        (42, [0xAB; 32], appends)
+    );
+    assert_eq!(read.events().unwrap(), events());
+    assert_eq!(kept, today);
+}
+
+#[test]
+fn how_far_it_is_folded_is_written_as_ever() {
+    let today = encode_meta(&Place {
+        lsn: 42,
+        hash: [0xCD; 32],
+    })
+    .unwrap();
+    assert_eq!(golden("folded-v1.bin", &today), today);
+    let today = watermark::encode(&Place {
+        lsn: 42,
+        hash: [0xEF; 32],
+    });
+    assert_eq!(golden("watermark-v1.bin", &today), today);
+}
+
+#[test]
+fn a_wallet_and_documents_are_written_as_ever() {
+    let (_, wallet) = life();
+    let today = format::encode_wallet(&wallet).unwrap();
+    let kept = golden("wallet-v1.bin", &today);
+    assert_eq!(format::decode_wallet(&kept).unwrap(), wallet);
+    assert_eq!(kept, today);
+    for document in documents() {
+        let (kind, _) = document.address();
+        let today = format::encode_document(&document).unwrap();
+        let kept = golden(&format!("document-{kind}-v1.bin"), &today);
+        assert_eq!(format::decode_document(&kept).unwrap(), document);
+        assert_eq!(kept, today);
+    }
+    let today = format::encode_note(&[1, 200]);
+    let kept = golden("note-v1.bin", &today);
+    assert_eq!(format::decode_note(&kept).unwrap(), [1, 200]);
+    assert_eq!(kept, today);
+}
+
+#[test]
+fn a_value_of_a_later_version_asks_for_a_newer_scrip() {
+    let newer = |result: Result<(), crate::Error>| {
+        let error = result.unwrap_err();
+        assert!(matches!(error, crate::Error::Unusable(_)), "{error}");
+        assert!(error.to_string().contains("use a newer one"), "{error}");
+    };
+    let later = |mut bytes: Vec<u8>| {
+        bytes[0] += 1;
+        bytes
+    };
+    let document = later(format::encode_document(&documents()[0]).unwrap());
+    newer(format::decode_document(&document).map(drop));
+    let wallet = later(format::encode_wallet(&life().1).unwrap());
+    newer(format::decode_wallet(&wallet).map(drop));
+    newer(format::decode_note(&later(format::encode_note(b"x"))).map(drop));
+    // An event of a kind that is not known, and a known one in a later form.
+    newer(decode_events(&[9, 0, 0]).map(drop));
+    let mut event = Append::one(&life().0[0]).unwrap().bytes().to_vec();
+    let entry = 1 + 16 + 2;
+    event[entry] += 1 << 4;
+    newer(decode_events(&event).map(drop));
+}

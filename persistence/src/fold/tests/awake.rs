@@ -28,10 +28,15 @@ impl Ahead {
         }
     }
 
-    /// Some of them fell asleep.
-    fn some(mut self, rng: &mut Rng) -> Self {
-        self.wallets.retain(|_, _| rng.below(4) > 0);
-        self
+    /// Each as it was at one of these places, or asleep.
+    fn at_any(world: &World, places: [usize; 3], rng: &mut Rng) -> Self {
+        let mut all = places.map(|events| Self::at(world, events).wallets);
+        let mut wallets = BTreeMap::new();
+        for key in world.wallets.keys() {
+            let shown = all.get_mut(rng.below(4) as usize);
+            wallets.extend(shown.and_then(|all| all.remove_entry(key)));
+        }
+        Self { wallets }
     }
 }
 
@@ -41,6 +46,12 @@ impl Awake for Ahead {
             look(wallet, *last);
         }
     }
+}
+
+/// Folds a part of the log while every wallet is awake, just as far.
+pub(super) fn fold_awake(folded: &Folded, world: &World, part: Range<usize>) {
+    let level = Ahead::at(world, part.end);
+    fold_with(folded, world, part, &level, usize::MAX).unwrap();
 }
 
 /// Folds a part of the log while some wallets are ahead of it and the log is durable up to a ticket.
@@ -73,7 +84,8 @@ proptest! {
             let to = upto(&mut rng, done, 60).max(done + 1);
             // What is folded is durable; wallets may be ahead of both.
             durable = upto(&mut rng, to.max(durable), 40);
-            let awake = Ahead::at(&world, upto(&mut rng, durable, 40)).some(&mut rng);
+            let places = [to, durable, upto(&mut rng, durable, 40)];
+            let awake = Ahead::at_any(&world, places, &mut rng);
             let from = done - rng.below(done as u64 + 1).min(20) as usize;
             let cut = (rng.below(3) == 0).then(|| rng.below(90) as i64);
             fuse(&shelf, cut.unwrap_or(i64::MAX));
@@ -191,8 +203,7 @@ fn a_wallet_behind_what_is_folded_gives_no_snapshot() {
     fold_with(&shelf, &world, 0..60, &behind, 100).unwrap();
     assert_eq!(record(&shelf, &key).head.snapshot, 0);
     // Just as far is far enough.
-    let level = Ahead::at(&world, 100);
-    fold_with(&shelf, &world, 60..100, &level, 100).unwrap();
+    fold_awake(&shelf, &world, 60..100);
     assert_eq!(record(&shelf, &key).head.snapshot, 100);
     world.check(&shelf);
 }
@@ -216,6 +227,24 @@ fn a_wallet_that_nobody_shows_is_replayed_until_it_is_much() {
     assert_eq!(snapshot_after(1025..1026), 1026);
 }
 
+#[test]
+fn a_large_snapshot_is_stored_in_parts() {
+    let world = World::random(7, 1, 300);
+    let tuning = Tuning {
+        snapshot_bytes: 100,
+        part_bytes: 50,
+        ..small()
+    };
+    let shelf = Shelf::open(&database(), tuning);
+    for from in (0..300).step_by(20) {
+        fold_awake(&shelf, &world, from..from + 20);
+        let parts = record(&shelf, &wallet_key(0)).head.parts.unwrap();
+        assert_eq!(shelf.store().parts.len(), usize::from(parts.count), "old parts are gone");
+    }
+    assert!(shelf.store().parts.len() > 3);
+    world.check(&shelf);
+}
+
 /// A large snapshot is written once for so many of its bytes an event.
 #[test]
 fn of_a_large_wallet_more_is_replayed() {
@@ -225,26 +254,26 @@ fn of_a_large_wallet_more_is_replayed() {
     let tuning = Tuning {
         tail_bytes: 10_000,
         page_bytes: 16 << 10,
-        snapshot_bytes: 40 << 10,
-        part_bytes: 20 << 10,
+        snapshot_bytes: 20 << 10,
+        part_bytes: 10 << 10,
         inline_keys: 300,
         ..small()
     };
-    while world.log.len() < 700 {
+    while world.log.len() < 1100 {
         world.hold(key);
     }
     let shelf = Shelf::open(&database(), tuning);
     fold_all(&shelf, &world.log, usize::MAX);
     let stored = record(&shelf, &key);
     let (at, bytes) = (stored.head.snapshot, stored.snapshot_bytes());
-    assert_eq!(at, 700);
+    assert_eq!(at, 1100);
     assert!(stored.head.parts.is_some_and(|parts| parts.bytes == bytes && parts.count > 1));
     let most = bytes / 64;
-    assert!(most > 600, "{bytes} bytes");
+    assert!(most > 650, "{bytes} bytes");
     world.deductions(key, 3 * most as usize);
-    let mut done = 700;
+    let mut done = 1100;
     let mut snapshot_after = |events: u64| {
-        let end = 700 + events as usize;
+        let end = 1100 + events as usize;
         fold_all(&shelf, &world.log[done..end], usize::MAX);
         done = end;
         assert!(shelf.load(&key).unwrap().unwrap().wallet == world.before(end).wallets[&key].0);
@@ -255,11 +284,9 @@ fn of_a_large_wallet_more_is_replayed() {
     assert_eq!(snapshot_after(most + 1), at + most + 1);
     // Awake it gives its snapshot as rarely.
     let (from, few) = (done, 100);
-    let level = Ahead::at(&world, from + few);
-    fold_with(&shelf, &world, from..from + few, &level, usize::MAX).unwrap();
+    fold_awake(&shelf, &world, from..from + few);
     assert_eq!(record(&shelf, &key).head.snapshot, at + most + 1);
-    let level = Ahead::at(&world, world.log.len());
-    fold_with(&shelf, &world, from + few..world.log.len(), &level, usize::MAX).unwrap();
+    fold_awake(&shelf, &world, from + few..world.log.len());
     assert_eq!(record(&shelf, &key).head.snapshot, world.log.len() as u64);
     world.check(&shelf);
 }
