@@ -183,6 +183,8 @@ pub(crate) struct Trouble {
 struct Troubles {
     failing: Option<(Step, u32)>,
     held: HashSet<Step>,
+    /// Where somebody waits.
+    reached: HashSet<Step>,
 }
 
 impl Trouble {
@@ -203,7 +205,17 @@ impl Trouble {
             true => state.held.insert(step),
             false => state.held.remove(&step),
         };
+        state.reached.remove(&step);
         self.changed.notify_all();
+    }
+
+    /// Waits until somebody stands before a step that is held.
+    pub(crate) fn wait_held(&self, step: Step) {
+        let mut state = self.state.lock();
+        while !state.reached.contains(&step) {
+            let late = self.changed.wait_for(&mut state, PATIENCE).timed_out();
+            assert!(!late, "nobody comes to {step:?}");
+        }
     }
 }
 
@@ -211,7 +223,12 @@ impl Faults for Trouble {
     fn before(&self, step: Step) -> Result<(), String> {
         let mut state = self.state.lock();
         while state.held.contains(&step) {
-            self.changed.wait(&mut state);
+            state.reached.insert(step);
+            self.changed.notify_all();
+            // A test that failed while it held this must end all the same.
+            if self.changed.wait_for(&mut state, 2 * PATIENCE).timed_out() {
+                return Err(format!("{step:?} was held for too long"));
+            }
         }
         match &mut state.failing {
             Some((failing, 0)) if *failing == step => Err(format!("{step:?} fails for a test")),
