@@ -221,7 +221,10 @@ fn unfolded_frames_are_counted_and_follow_each_other() {
     for (frame, places) in scan.frames.iter().zip(log.places[1..].windows(2)) {
         assert_eq!((frame.before, frame.place), (places[0].hash, places[1]));
         let stored = log.journal.get(frame.place.lsn.to_be_bytes()).unwrap();
-        assert_eq!((frame.events, frame.length), (1, stored.unwrap().len() as u64));
+        assert_eq!(
+            (frame.events, frame.length),
+            (1, stored.unwrap().len() as u64)
+        );
         assert!(frame.frame.is_none(), "it is read again when it is folded");
     }
     assert_eq!(scan.frames.len(), 3);
@@ -242,5 +245,38 @@ fn an_append_of_another_number_of_events_names_the_frame() {
     log.journal.insert(3_u64.to_be_bytes(), bytes).unwrap();
     log.places.push(place);
     let said = message(log.scan(0));
-    assert!(said.contains("frame 3") && said.contains("another number"), "{said}");
+    assert!(
+        said.contains("frame 3") && said.contains("another number"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_log_of_a_later_version_asks_for_a_newer_scrip_and_is_not_called_damaged() {
+    let mut log = Log::of(2);
+    // A frame of another form, sound as far as can be told.
+    let mut bytes = Vec::new();
+    let place = frame::encode(&mut bytes, &log.places[2], &[], 0);
+    bytes[0] += 1;
+    let crc = crc32c::crc32c_append(crc32c::crc32c(&bytes[..5]), &bytes[9..]);
+    bytes[5..9].copy_from_slice(&crc.to_be_bytes());
+    log.journal.insert(3_u64.to_be_bytes(), bytes).unwrap();
+    // And one with an event of a kind that is not known.
+    let mut other = Log::of(2);
+    let payload = [0, 3, 0, 1, 9, 0, 0];
+    let mut bytes = Vec::new();
+    other
+        .places
+        .push(frame::encode(&mut bytes, &other.places[2], &payload, 1));
+    other.journal.insert(3_u64.to_be_bytes(), bytes).unwrap();
+    log.places.push(place);
+    for log in [log, other] {
+        let error = log.scan(0).err().expect("refuses");
+        assert!(matches!(error, Error::Unusable(_)), "{error}");
+        let said = error.to_string();
+        assert!(
+            said.contains("frame 3") && said.contains("use a newer one"),
+            "{said}"
+        );
+    }
 }
