@@ -19,9 +19,7 @@ use std::{
     thread,
 };
 
-use common::{
-    PATIENCE, Teller, Trouble, append, commit, key, options, project, version, waiter,
-};
+use common::{PATIENCE, Teller, Trouble, append, commit, key, options, project, version, waiter};
 use domain::{
     history::{Lookup, Record},
     id::{CodeHash, WalletKey},
@@ -31,11 +29,11 @@ use orders::{
     buyers_are_found_by_the_address_they_paid_under,
     notes_keep_the_latest_form_until_they_are_forgotten,
     orders_are_due_until_they_are_paid_failed_or_expired,
-    orders_are_listed_newest_first_each_in_its_project,
-    what_is_not_folded_is_laid_over_what_is,
+    orders_are_listed_newest_first_each_in_its_project, what_is_not_folded_is_laid_over_what_is,
 };
 use persistence::{
-    Append, Backlog, Books, Error, Log, Logged, Note, MemoryJournal, Outcome, Refused, SledJournal, Step, Store, Ticket,
+    Append, Backlog, Books, Error, Log, Logged, MemoryJournal, Note, Outcome, Refused, SledJournal,
+    Step, Store, Ticket,
 };
 
 /// An implementation under test.
@@ -193,8 +191,14 @@ fn appending_does_not_wait_for_the_disk(subject: &mut dyn Subject) {
     subject.hold(true);
     let (done, heard) = waiter();
     // Were this to wait, it would wait for ever: nothing moves until it is released.
-    store.log.append(append(&[teller.created(1)]), Some(done)).unwrap();
-    store.log.append(append(&[teller.granted(1)]), None).unwrap();
+    store
+        .log
+        .append(append(&[teller.created(1)]), Some(done))
+        .unwrap();
+    store
+        .log
+        .append(append(&[teller.granted(1)]), None)
+        .unwrap();
     assert_eq!(store.log.durable(), Ticket(0));
     assert_eq!(store.log.backlog().events, 2);
     assert!(heard.try_recv().is_err());
@@ -250,7 +254,8 @@ fn who_is_answered_already_sees_that_it_is_durable(subject: &mut dyn Subject) {
     for number in 1..=500 {
         let (me, send) = (Arc::clone(&store.log), send.clone());
         let done = Box::new(move |_| send.send((number, me.durable())).unwrap());
-        store.log
+        store
+            .log
             .append(append(&[teller.next(1)]), Some(done))
             .unwrap();
     }
@@ -280,14 +285,18 @@ fn a_callback_may_append(subject: &mut dyn Subject) {
 fn a_failure_is_for_good_and_everyone_waiting_hears_unknown(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let store = subject.store();
-    assert_eq!(commit(&*store.log, &[teller.created(1)]).1, Outcome::Durable);
+    assert_eq!(
+        commit(&*store.log, &[teller.created(1)]).1,
+        Outcome::Durable
+    );
     let durable = store.log.durable();
     subject.hold(true);
     let (send, heard) = mpsc::channel();
     for number in 2..=50 {
         let send = send.clone();
         let done = Box::new(move |outcome| send.send((number, outcome)).unwrap());
-        store.log
+        store
+            .log
             .append(append(&[teller.granted(1)]), Some(done))
             .unwrap();
     }
@@ -345,13 +354,19 @@ fn all_events_of_an_append_survive_together(subject: &mut dyn Subject) {
     drop(store);
     subject.reopen();
     let store = subject.store();
-    assert_eq!((version(&*store.books, 1), version(&*store.books, 2)), (300, 300));
+    assert_eq!(
+        (version(&*store.books, 1), version(&*store.books, 2)),
+        (300, 300)
+    );
 }
 
 fn an_append_without_events_is_a_barrier(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let store = subject.store();
-    store.log.append(append(&[teller.created(1)]), None).unwrap();
+    store
+        .log
+        .append(append(&[teller.created(1)]), None)
+        .unwrap();
     let (ticket, outcome) = commit(&*store.log, &[]);
     assert_eq!((ticket, outcome), (Ticket(1), Outcome::Durable));
     assert!(store.log.durable() >= ticket);
@@ -363,8 +378,12 @@ fn settling_makes_everything_readable(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let store = subject.store();
     for wallet in 1..=100 {
-        store.log
-            .append(append(&[teller.created(wallet), teller.granted(wallet)]), None)
+        store
+            .log
+            .append(
+                append(&[teller.created(wallet), teller.granted(wallet)]),
+                None,
+            )
             .unwrap();
     }
     store.books.settle().unwrap();
@@ -446,7 +465,11 @@ fn codes_lead_to_wallets_from_the_moment_they_are_appended(subject: &mut dyn Sub
     everywhere(subject, &appends, |books| {
         assert_eq!(books.code(&first).unwrap(), Some(key(1)));
         assert_eq!(books.code(&second).unwrap(), Some(key(2)));
-        assert_eq!(books.code(&own).unwrap(), None, "its wallet's own key says where it is");
+        assert_eq!(
+            books.code(&own).unwrap(),
+            None,
+            "its wallet's own key says where it is"
+        );
         assert_eq!(books.code(&CodeHash([7; 16])).unwrap(), None);
     });
     // Replaced by another, and by the one before.
@@ -508,16 +531,25 @@ fn opening_folds_everything(subject: &mut dyn Subject) {
     commit(&*store.log, &[Logged::Catalog(project(1, "one"))]);
     assert_eq!(store.log.backlog().events, 1001);
     // Before anybody settles there is nothing.
-    assert_eq!((version(&*store.books, 1), store.books.folded()), (0, Ticket(0)));
+    assert_eq!(
+        (version(&*store.books, 1), store.books.folded()),
+        (0, Ticket(0))
+    );
     subject.hold_folds(false);
     drop(store);
     subject.reopen();
     let store = subject.store();
     assert_eq!(store.log.backlog(), Backlog::default());
-    assert_eq!((version(&*store.books, 1), version(&*store.books, 2)), (500, 500));
+    assert_eq!(
+        (version(&*store.books, 1), version(&*store.books, 2)),
+        (500, 500)
+    );
     assert_eq!(store.books.documents().unwrap(), [project(1, "one")]);
     let stored = store.books.load(&key(1)).unwrap().unwrap();
-    assert_eq!((stored.history.folded(), stored.wallet), (500, teller.wallet(1).clone()));
+    assert_eq!(
+        (stored.history.folded(), stored.wallet),
+        (500, teller.wallet(1).clone())
+    );
 }
 
 /// One history, asked again and again: what it has only grows, and nothing of it is lost on the way.
@@ -588,7 +620,8 @@ fn closing_makes_everything_durable_and_takes_nothing_more(subject: &mut dyn Sub
     let mut waiting = Vec::new();
     for _ in 1..=100 {
         let (done, heard) = waiter();
-        store.log
+        store
+            .log
             .append(append(&[teller.next(1)]), Some(done))
             .unwrap();
         waiting.push(heard);

@@ -319,7 +319,11 @@ fn a_fold_that_takes_a_snapshot_from_a_wallet_ahead_of_it_may_end_anywhere() {
         while journal.folded() < Ticket(5) {
             std::thread::yield_now();
         }
-        assert_eq!(version(&journal, 0), if durable == 10 { 10 } else { 5 }, "as of its snapshot");
+        assert_eq!(
+            version(&journal, 0),
+            if durable == 10 { 10 } else { 5 },
+            "as of its snapshot"
+        );
         recovered_one(crash_image(dir.path()).path(), durable, "folded");
         trouble.hold_step(Step::InsertFrame, false);
         journal.settle().unwrap();
@@ -426,7 +430,10 @@ fn a_backlog_is_refused_and_taken_again_after_folding() {
     journal.append(append(&[teller.next(0)]), None).unwrap();
     assert_eq!(journal.backlog().events, 11);
     journal.settle().unwrap();
-    assert_eq!((journal.refusing(), journal.backlog()), (None, Backlog::default()));
+    assert_eq!(
+        (journal.refusing(), journal.backlog()),
+        (None, Backlog::default())
+    );
     assert_eq!(commit(journal, &[teller.next(0)]).1, Outcome::Durable);
 }
 
@@ -445,9 +452,15 @@ fn a_backlog_of_few_large_events_is_refused_too() {
     assert_eq!(journal.refusing(), Some(Refused::Backlog));
     journal.append(append(&[note(4)]), None).unwrap();
     let behind = journal.backlog();
-    assert!(behind.events == 5 && (150_000..151_000).contains(&behind.bytes), "{behind:?}");
+    assert!(
+        behind.events == 5 && (150_000..151_000).contains(&behind.bytes),
+        "{behind:?}"
+    );
     journal.settle().unwrap();
-    assert_eq!((journal.refusing(), journal.backlog()), (None, Backlog::default()));
+    assert_eq!(
+        (journal.refusing(), journal.backlog()),
+        (None, Backlog::default())
+    );
     assert_eq!(journal.notes(b"").unwrap().len(), 5);
 }
 
@@ -640,7 +653,10 @@ fn a_creation_that_was_cut_short_is_started_over() {
     std::fs::create_dir_all(dir.path().join("sled.new/blobs")).unwrap();
     std::fs::write(dir.path().join("sled.new/db"), b"half").unwrap();
     let journal = SledJournal::open(options(dir.path(), &Arc::default())).unwrap();
-    assert_eq!(commit(&journal, &[Teller::default().next(0)]).1, Outcome::Durable);
+    assert_eq!(
+        commit(&journal, &[Teller::default().next(0)]).1,
+        Outcome::Durable
+    );
     assert!(!dir.path().join("sled.new").exists());
 }
 
@@ -680,7 +696,9 @@ fn a_callback_that_holds_the_last_reference_closes_cleanly() {
         drop(last);
         done(outcome);
     });
-    journal.append(append(&[Teller::default().next(0)]), Some(done)).unwrap();
+    journal
+        .append(append(&[Teller::default().next(0)]), Some(done))
+        .unwrap();
     drop(journal);
     trouble.hold(false);
     assert_eq!(heard.recv_timeout(PATIENCE), Ok(Outcome::Durable));

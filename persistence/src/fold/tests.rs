@@ -270,7 +270,10 @@ fn events_that_do_not_follow_the_books_are_not_folded() {
     assert!(fold(&folded, &world.log[200..]).is_err());
     fold_all(&folded, &world.log[..200], 30);
     let error = fold(&folded, &world.log[250..]).unwrap_err();
-    assert!(error.to_string().contains("its next event is number"), "{error}");
+    assert!(
+        error.to_string().contains("its next event is number"),
+        "{error}"
+    );
     world.before(200).check(&folded);
     fold_all(&folded, &world.log[150..], 30);
     world.check(&folded);

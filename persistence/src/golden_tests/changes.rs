@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::{
     Timestamp,
     catalog::Interval,
-    id::{
-        CodeHash, HoldId, OrderSerial, PriceId, ProductId, ProjectId, WalletId,
-    },
+    id::{CodeHash, HoldId, OrderSerial, PriceId, ProductId, ProjectId, WalletId},
     terms::Terms,
     text::{
         CheckoutId, CustomerId, Email, Feature, IdempotencyKey, InvoiceId, Meta, PaymentId,

@@ -42,7 +42,10 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn bytes(hex: &str) -> Vec<u8> {
-    let digits = hex.as_bytes().chunks(2).map(|two| std::str::from_utf8(two).unwrap());
+    let digits = hex
+        .as_bytes()
+        .chunks(2)
+        .map(|two| std::str::from_utf8(two).unwrap());
     let bytes = digits.map(|two| u8::from_str_radix(two, 16).unwrap());
     bytes.collect()
 }
@@ -93,7 +96,10 @@ fn entries_are_written_as_ever_and_say_what_happened() {
         assert_eq!(entry.record().unwrap(), record, "{what}");
         let mut listed = Vec::new();
         lookups::of(&key, &event, &mut listed);
-        assert!(listed.is_empty() || entry.is_listed(), "{what} would not be listed");
+        assert!(
+            listed.is_empty() || entry.is_listed(),
+            "{what} would not be listed"
+        );
         assert_eq!(entry.said().unwrap(), Said { event, record }, "{what}");
     }
     assert_eq!(kept, today);
@@ -138,7 +144,10 @@ fn an_entry_that_is_cut_short_anywhere_is_damage() {
     }
     bytes.push(0);
     let said = Entry::read(&bytes).and_then(|entry| entry.said());
-    assert!(matches!(said, Err(Error::Damaged(_))), "something is left over");
+    assert!(
+        matches!(said, Err(Error::Damaged(_))),
+        "something is left over"
+    );
     // A number that has no end.
     assert!(matches!(Entry::read(&[0x10; 1]), Err(Error::Damaged(_))));
     let endless = [&[0x10][..], &[0xff; 12]].concat();
@@ -158,7 +167,9 @@ fn entries_in_a_row_end_with_the_first_that_is_not_whole() {
         assert_eq!(entry::pushed_bytes(&bytes), bytes.len() + 2);
         entry::push(&mut row, &bytes);
     }
-    let versions: Vec<_> = Entries(&row).map(|entry| entry.unwrap().0.version).collect();
+    let versions: Vec<_> = Entries(&row)
+        .map(|entry| entry.unwrap().0.version)
+        .collect();
     assert_eq!(versions, [1, 2, 3]);
     let cut: Vec<_> = Entries(&row[..row.len() - 1]).collect();
     assert_eq!(cut.len(), 3);

@@ -18,9 +18,7 @@ use domain::{
     wallet::{Change, Created, Event, Owner, Wallet},
 };
 use parking_lot::{Condvar, Mutex};
-use persistence::{
-    Append, Books, Done, Faults, Log, Logged, Options, Outcome, Step, Ticket,
-};
+use persistence::{Append, Books, Done, Faults, Log, Logged, Options, Outcome, Step, Ticket};
 
 /// Long enough for any disk, short enough for a test that hangs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);

@@ -142,7 +142,11 @@ pub(super) fn what_is_not_folded_is_laid_over_what_is(subject: &mut dyn Subject)
         store.log.append(append(&[paid]), None).unwrap();
     }
     let mut placed: Vec<u128> = (0..60).chain((61..70).step_by(2)).collect();
-    let pending: Vec<u128> = placed.iter().copied().filter(|o| *o >= 60 || o % 3 > 0).collect();
+    let pending: Vec<u128> = placed
+        .iter()
+        .copied()
+        .filter(|o| *o >= 60 || o % 3 > 0)
+        .collect();
     placed.reverse();
     for _ in ["appended", "folded"] {
         for limit in [1, 7, 1000] {
@@ -152,7 +156,10 @@ pub(super) fn what_is_not_folded_is_laid_over_what_is(subject: &mut dyn Subject)
                 let page = store.books.orders(ONE, before, limit).unwrap();
                 before = page.last().map(OrderPlace::place).or(before);
                 listed.extend(serials(&page));
-                let page = store.books.due(ONE, after, Timestamp::NEVER, limit).unwrap();
+                let page = store
+                    .books
+                    .due(ONE, after, Timestamp::NEVER, limit)
+                    .unwrap();
                 after = page.last().map(OrderPlace::place).or(after);
                 waiting.extend(serials(&page));
             }
@@ -296,7 +303,10 @@ pub(super) fn notes_keep_the_latest_form_until_they_are_forgotten(subject: &mut 
     // What was not folded when the process ended is after opening.
     subject.reopen();
     settled(subject, |books| {
-        assert_eq!(kept(books, "a/"), [pair("a/1", "again"), pair("a/2", "two")]);
+        assert_eq!(
+            kept(books, "a/"),
+            [pair("a/1", "again"), pair("a/2", "two")]
+        );
         assert_eq!(kept(books, "b"), []);
         assert_eq!(newest(books, ONE), [0; 0]);
     });

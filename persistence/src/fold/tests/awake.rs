@@ -120,8 +120,14 @@ fn every_single_write_may_be_the_last_while_wallets_are_ahead() {
     let world = World::shop(3, 3, 300);
     let (before, to, durable) = (180, 240, 270);
     let awake = Ahead::at(&world, 300);
-    let some_wait = awake.wallets.values().any(|(_, last)| last.0 > durable as u64);
-    let some_do_not = awake.wallets.values().any(|(_, last)| last.0 <= durable as u64);
+    let some_wait = awake
+        .wallets
+        .values()
+        .any(|(_, last)| last.0 > durable as u64);
+    let some_do_not = awake
+        .wallets
+        .values()
+        .any(|(_, last)| last.0 <= durable as u64);
     assert!(some_wait, "some wallet is ahead of what is durable");
     let durable_ones = Ahead::at(&world, durable);
     assert!(some_do_not || !durable_ones.wallets.is_empty());
@@ -169,7 +175,11 @@ fn a_snapshot_is_stored_only_when_its_last_event_is_durable() {
         let awake = Ahead::at(&world, 80);
         fold_with(&shelf, &world, 0..60, &awake, durable).unwrap();
         let head = record(&shelf, &key).head;
-        assert_eq!((head.version, head.snapshot), (60, stored), "durable to {durable}");
+        assert_eq!(
+            (head.version, head.snapshot),
+            (60, stored),
+            "durable to {durable}"
+        );
         // Without the events up to there it would be damage.
         let said = verified(&shelf, &Unfolded::new()).problems;
         assert_eq!(said.len(), usize::from(stored > 0), "{said:?}");
@@ -183,7 +193,10 @@ fn a_snapshot_is_stored_only_when_its_last_event_is_durable() {
     let asked = std::cell::Cell::new(0);
     let durable = || {
         asked.set(asked.get() + 1);
-        assert!(!shelf.store().pages.is_empty(), "asked when the pages are written");
+        assert!(
+            !shelf.store().pages.is_empty(),
+            "asked when the pages are written"
+        );
         Ticket(80)
     };
     let awake = Ahead::at(&world, 80);
@@ -239,7 +252,11 @@ fn a_large_snapshot_is_stored_in_parts() {
     for from in (0..300).step_by(20) {
         fold_awake(&shelf, &world, from..from + 20);
         let parts = record(&shelf, &wallet_key(0)).head.parts.unwrap();
-        assert_eq!(shelf.store().parts.len(), usize::from(parts.count), "old parts are gone");
+        assert_eq!(
+            shelf.store().parts.len(),
+            usize::from(parts.count),
+            "old parts are gone"
+        );
     }
     assert!(shelf.store().parts.len() > 3);
     world.check(&shelf);
@@ -267,7 +284,12 @@ fn of_a_large_wallet_more_is_replayed() {
     let stored = record(&shelf, &key);
     let (at, bytes) = (stored.head.snapshot, stored.snapshot_bytes());
     assert_eq!(at, 1100);
-    assert!(stored.head.parts.is_some_and(|parts| parts.bytes == bytes && parts.count > 1));
+    assert!(
+        stored
+            .head
+            .parts
+            .is_some_and(|parts| parts.bytes == bytes && parts.count > 1)
+    );
     let most = bytes / 64;
     assert!(most > 650, "{bytes} bytes");
     world.deductions(key, 3 * most as usize);

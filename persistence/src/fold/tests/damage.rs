@@ -70,11 +70,17 @@ fn a_part_of_a_snapshot_that_is_gone_or_left_over_is_damage() {
     world.check(&shelf);
     let (part, value) = shelf.store().parts.pop_max().unwrap().unwrap();
     let said = verified(&shelf, &Unfolded::new()).problems;
-    assert!(said.len() == 1 && said[0].contains("part of its snapshot"), "{said:?}");
+    assert!(
+        said.len() == 1 && said[0].contains("part of its snapshot"),
+        "{said:?}"
+    );
     shelf.store().parts.insert(part, &value).unwrap();
     shelf.store().parts.insert([0; 26], value).unwrap();
     let said = verified(&shelf, &Unfolded::new()).problems;
-    assert!(said.len() == 1 && said[0].contains("parts of snapshots"), "{said:?}");
+    assert!(
+        said.len() == 1 && said[0].contains("parts of snapshots"),
+        "{said:?}"
+    );
 }
 
 /// A snapshot that is not what the entries come to, whether it is of their last version or not.
@@ -88,9 +94,19 @@ fn a_snapshot_of_something_else_is_damage() {
         fold_awake(&folded, &world, 0..100);
         let mut stored = record(&folded, &key);
         let mut wallet = world.before(100).wallets[&key].0.clone();
-        assert_eq!(stored.snapshot(folded.store(), &key).unwrap().unwrap().as_ref(), Some(&wallet));
+        assert_eq!(
+            stored
+                .snapshot(folded.store(), &key)
+                .unwrap()
+                .unwrap()
+                .as_ref(),
+            Some(&wallet)
+        );
         spoil(&mut wallet);
-        let (bytes, version) = (crate::format::encode_wallet(&wallet).unwrap(), wallet.version);
+        let (bytes, version) = (
+            crate::format::encode_wallet(&wallet).unwrap(),
+            wallet.version,
+        );
         let replaced = stored.set_snapshot(folded.store(), 0, &key, bytes, version);
         assert_eq!(replaced.unwrap(), None);
         let bytes = stored.encode().unwrap();
@@ -117,10 +133,16 @@ fn a_snapshot_of_something_else_is_damage() {
     };
     let (early, late) = said(&granted);
     for said in [early, late] {
-        assert!(said.len() == 1 && said[0].contains("not what its events come to"), "{said:?}");
+        assert!(
+            said.len() == 1 && said[0].contains("not what its events come to"),
+            "{said:?}"
+        );
     }
     let (early, _) = said(&|wallet| wallet.version += 1);
-    assert!(early.len() == 1 && early[0].contains("do not come to"), "{early:?}");
+    assert!(
+        early.len() == 1 && early[0].contains("do not come to"),
+        "{early:?}"
+    );
 }
 
 /// An entry of the tail, written again otherwise than it was.
@@ -158,11 +180,20 @@ fn an_entry_that_says_otherwise_than_its_event_is_damage() {
         }
     };
     let found = said(&balance);
-    assert!(found.len() == 1 && found[0].contains("says otherwise"), "{found:?}");
+    assert!(
+        found.len() == 1 && found[0].contains("says otherwise"),
+        "{found:?}"
+    );
     let found = said(&|_, _, _, hash| *hash ^= 1);
-    assert!(found.len() == 1 && found[0].contains("another key"), "{found:?}");
+    assert!(
+        found.len() == 1 && found[0].contains("another key"),
+        "{found:?}"
+    );
     let found = said(&|version, _, _, _| *version += 1);
-    assert!(found.len() == 1 && found[0].contains("is missing"), "{found:?}");
+    assert!(
+        found.len() == 1 && found[0].contains("is missing"),
+        "{found:?}"
+    );
     let too_much = |_: &mut _, event: &mut Event, _: &mut _, _: &mut _| {
         if let Change::Deducted { amount, .. } = &mut event.change {
             *amount = Amount::new(1 << 40).unwrap();
@@ -217,8 +248,10 @@ fn a_look_up_without_an_entry_or_with_one_too_many_is_damage() {
         let moved = problems(&|_, folded| {
             let set = folded.store().look_up(look_up);
             let mut first = None;
-            set.check(&mut |key, _| drop(first.get_or_insert(key.to_vec())))
-                .unwrap();
+            set.check(&mut |key, _| {
+                first.get_or_insert_with(|| key.to_vec());
+            })
+            .unwrap();
             let elsewhere = vec![255; value].into_boxed_slice();
             let change = Changes::from([(first.unwrap().into(), Some(elsewhere))]);
             set.apply(folded.store(), &change).unwrap();

@@ -368,11 +368,14 @@ impl World {
         });
         for code in former {
             let expected = self.wallets.iter().find(|(key, (wallet, _))| {
-                code.0 != key.0
-                    && matches!(&wallet.owner, Owner::Code { hash, .. } if hash == code)
+                code.0 != key.0 && matches!(&wallet.owner, Owner::Code { hash, .. } if hash == code)
             });
             let expected = expected.map(|(key, _)| *key);
-            assert_eq!(books.code(code).unwrap(), expected, "a code that was replaced");
+            assert_eq!(
+                books.code(code).unwrap(),
+                expected,
+                "a code that was replaced"
+            );
         }
         assert!(books.load(&WalletKey([0; 16])).unwrap().is_none());
         self.check_shop(books);

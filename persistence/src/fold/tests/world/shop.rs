@@ -90,7 +90,12 @@ impl World {
                 expires_at: order.expires_at,
             };
             let pending = order.status() == OrderStatus::Pending;
-            (closed, pending, order.paid_at.is_some(), order.email.clone())
+            (
+                closed,
+                pending,
+                order.paid_at.is_some(),
+                order.email.clone(),
+            )
         });
         let change = match (self.rng.below(6), chosen) {
             (0..=2, Some((order, _, false, known))) => {
@@ -172,11 +177,7 @@ impl World {
             }
             assert_eq!(listed, newest);
             let end = newest.last().map(OrderPlace::place);
-            let rest = books.orders(
-                project,
-                end.or(Some((Timestamp(0), OrderSerial(0)))),
-                7,
-            );
+            let rest = books.orders(project, end.or(Some((Timestamp(0), OrderSerial(0)))), 7);
             assert_eq!(rest.unwrap(), []);
             self.check_due(books, project);
             for (id, order) in self.orders(project) {
