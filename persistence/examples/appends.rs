@@ -21,9 +21,9 @@ use domain::{
     Amount, Timestamp,
     id::{ProductId, ProjectId, WalletId, WalletKey},
     text::{ExternalUserId, IdempotencyKey},
-    wallet::{Change, Created, Event, Owner},
+    wallet::{Change, Created, Event, Owner, Wallet},
 };
-use persistence::{Append, Journal, Logged, Options, Refused, SledJournal};
+use persistence::{Append, Backlog, Books, Log, Logged, Options, SledJournal};
 
 const WALLETS: u64 = 10_000;
 const THREADS: u64 = 2;
@@ -38,9 +38,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let _absent = std::fs::remove_dir_all(&dir);
     let mut options = Options::new(&dir);
     if no_folds {
-        options.checkpoint_events = u64::MAX;
+        let never = Backlog {
+            events: u64::MAX,
+            bytes: u64::MAX,
+        };
+        options.checkpoint = never;
         options.checkpoint_interval = Duration::from_secs(3600);
-        options.backlog_limit = u64::MAX;
+        options.backlog_limit = never;
     }
     let journal = Arc::new(SledJournal::open(options)?);
     let answered = Arc::new(AtomicU64::new(0));
@@ -70,7 +74,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     if !no_folds {
         journal.settle()?;
         println!(
-            "backlog of {backlog} folded in {:.2} s",
+            "backlog of {} events folded in {:.2} s",
+            backlog.events,
             folding.elapsed().as_secs_f64()
         );
     }
@@ -79,13 +84,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let opening = Instant::now();
     let journal = SledJournal::open(Options::new(&dir))?;
     println!(
-        "opened with {} unfolded in {:.2} s",
-        journal.backlog(),
+        "opened and folded the rest in {:.2} s",
         opening.elapsed().as_secs_f64()
     );
+    journal.close()?;
     Ok(())
 }
 
+/// Appends like the owners of awake wallets do: the wallet first, then the log.
 fn load(
     part: u64,
     journal: &SledJournal,
@@ -94,31 +100,32 @@ fn load(
     until: Instant,
 ) -> (usize, u64) {
     let mine = Arc::new(AtomicU64::new(0));
-    let (mut sent, mut size, mut shed) = (0, 0, 0);
+    let (mut sent, mut size, mut shed) = (0_u64, 0, 0);
+    let mut wallets: Vec<Option<Wallet>> = (0..WALLETS / THREADS).map(|_| None).collect();
     while Instant::now() < until {
-        for _ in 0..100 {
-            let wallet = part + (sent % (WALLETS / THREADS)) * THREADS;
-            let version = sent / (WALLETS / THREADS) + 1;
-            let Ok(append) = Append::one(&event(wallet, version, sent)) else {
+        for (place, wallet) in wallets.iter_mut().enumerate() {
+            if journal.refusing().is_some() {
+                shed += 1;
+                thread::sleep(Duration::from_millis(1));
+                break;
+            }
+            let number = part + place as u64 * THREADS;
+            let Some(append) = next(number, wallet, sent) else {
                 return (0, 0);
             };
             size = append.bytes().len();
-            let (answered, mine) = (Arc::clone(answered), Arc::clone(&mine));
+            let (answered, answer) = (Arc::clone(answered), Arc::clone(&mine));
             let done = Box::new(move |_| {
                 answered.fetch_add(1, Ordering::Relaxed);
-                mine.fetch_add(1, Ordering::Release);
+                answer.fetch_add(1, Ordering::Release);
             });
-            match journal.append(append, Some(done)) {
-                Ok(_) => sent += 1,
-                Err(Refused::Backlog) => {
-                    shed += 1;
-                    thread::sleep(Duration::from_millis(1));
-                }
-                Err(_) => return (size, shed),
+            if journal.append(append, Some(done)).is_err() {
+                return (size, shed);
             }
-        }
-        while sent - mine.load(Ordering::Acquire) > in_flight {
-            thread::sleep(Duration::from_micros(100));
+            sent += 1;
+            while sent - mine.load(Ordering::Acquire) > in_flight {
+                thread::sleep(Duration::from_micros(100));
+            }
         }
     }
     while mine.load(Ordering::Acquire) < sent {
@@ -127,32 +134,37 @@ fn load(
     (size, shed)
 }
 
-fn event(wallet: u64, version: u64, number: u64) -> Logged {
-    let spread = u128::from(wallet).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
-    let product = ProductId(0x0190_1234_5678_7abc_8def_0123_4567_89ab);
-    let text = format!("{number:08x}-9c4e-4c52-8a5e-{wallet:012x}");
-    let change = match (version, IdempotencyKey::new(text)) {
-        (2.., Ok(key)) => Change::Granted {
-            product,
-            amount: Amount::new(1).unwrap_or_else(|| std::process::abort()),
-            expires_at: None,
-            key,
-            meta: None,
-        },
-        _ => Change::Created(Box::new(Created {
+/// A wallet's next event, applied.
+fn next(number: u64, wallet: &mut Option<Wallet>, sent: u64) -> Option<Append> {
+    let spread = u128::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
+    let id = WalletKey(spread.to_be_bytes());
+    let text = format!("{sent:08x}-9c4e-4c52-8a5e-{number:012x}");
+    let change = match wallet {
+        None => Change::Created(Box::new(Created {
             id: WalletId(spread),
             project: ProjectId(1),
-            owner: Owner::External(
-                ExternalUserId::new("user").unwrap_or_else(|_| std::process::abort()),
-            ),
+            owner: Owner::External(ExternalUserId::new("user").ok()?),
         })),
-    };
-    Logged::Wallet {
-        key: WalletKey(spread.to_be_bytes()),
-        version,
-        event: Event {
-            at: Timestamp(1_760_000_000_000),
-            change,
+        Some(_) => Change::Granted {
+            product: ProductId(0x0190_1234_5678_7abc_8def_0123_4567_89ab),
+            amount: Amount::new(1)?,
+            expires_at: None,
+            key: IdempotencyKey::new(text).ok()?,
+            meta: None,
         },
-    }
+    };
+    let event = Event {
+        at: Timestamp(1_760_000_000_000),
+        change,
+    };
+    let (now, record) = Wallet::replay(wallet.take(), id, event.clone()).ok()?;
+    let version = now.version;
+    *wallet = Some(now);
+    Append::one(&Logged::Wallet {
+        key: id,
+        version,
+        event,
+        record,
+    })
+    .ok()
 }

@@ -80,7 +80,14 @@ pub(crate) fn recovered(options: &Options, disk: &Disk, frames: &[Unfolded]) -> 
     let mut events = Events::default();
     let mut rest = frames;
     while !rest.is_empty() {
-        let folded = fold(options, disk, rest, &mut events, &NobodyAwake, &Ticket::default)?;
+        let folded = fold(
+            options,
+            disk,
+            rest,
+            &mut events,
+            &NobodyAwake,
+            &Ticket::default,
+        )?;
         rest = rest.get(folded..).unwrap_or_default();
     }
     Ok(())

@@ -15,12 +15,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::{
-    contract::Error,
-    database::failed,
-    format::item,
-    logged::{Append, Logged, decode_events},
-};
+use crate::{contract::Error, database::failed, format::item, logged::Append};
 
 /// The version of the frame's layout.
 pub(crate) const VERSION: u8 = 1;
@@ -179,12 +174,15 @@ pub(crate) fn read(journal: &sled::Tree, lsn: u64) -> Result<Option<sled::IVec>,
 
 impl Frame<'_> {
     /// All events, in log order.
-    pub(crate) fn events(&self) -> Result<Vec<Logged>, Error> {
+    #[cfg(test)]
+    pub(crate) fn events(&self) -> Result<Vec<crate::logged::Logged>, Error> {
         let mut events = Vec::new();
         self.each_append(|bytes, count| {
-            let mut some = decode_events(bytes)?;
+            let mut some = crate::logged::decode_events(bytes)?;
             if some.len() != usize::from(count) {
-                return Err(damaged("an append has another number of events than it says"));
+                return Err(damaged(
+                    "an append has another number of events than it says",
+                ));
             }
             events.append(&mut some);
             Ok(())
@@ -204,7 +202,9 @@ impl Frame<'_> {
             events = events.saturating_add(some.into());
             match some == count {
                 true => Ok(()),
-                false => Err(damaged("an append has another number of events than it says")),
+                false => Err(damaged(
+                    "an append has another number of events than it says",
+                )),
             }
         })?;
         Ok(events)

@@ -7,6 +7,7 @@ use domain::{
 use proptest::prelude::*;
 
 use super::*;
+use crate::logged::Logged;
 
 fn logged(version: u64, feature: &str) -> Logged {
     let change = Change::FeatureGranted {
@@ -20,12 +21,13 @@ fn logged(version: u64, feature: &str) -> Logged {
         key: WalletKey([9; 16]),
         version,
         event,
+        record: None,
     }
 }
 
 /// One append per inner list; a number is the length of an event's text.
 fn appends() -> impl Strategy<Value = Vec<Vec<usize>>> {
-    prop::collection::vec(prop::collection::vec(1..=100_usize, 0..400), 1..12)
+    prop::collection::vec(prop::collection::vec(1..=100_usize, 0..200), 1..12)
 }
 
 fn build(sizes: &[Vec<usize>]) -> (Vec<Vec<Logged>>, Vec<u8>) {

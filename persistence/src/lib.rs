@@ -28,13 +28,13 @@ mod store;
 pub mod verify;
 mod watermark;
 
-pub use format::entry::Entry;
-pub use logged::{Append, Logged, Note};
 pub use contract::{
     Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Outcome, Refused, Store, Stored,
     Ticket,
 };
+pub use format::entry::Entry;
 pub use format::record_bytes;
+pub use logged::{Append, Logged, Note};
 pub use lookups::OrderPlace;
 pub use memory::MemoryJournal;
 pub use options::{Completions, Faults, OnFatal, Options, Step};

@@ -321,14 +321,11 @@ impl Books for MemoryJournal {
         let state = self.state.lock();
         let entries = state.books.entries(look_up);
         let entry = |(key, value): (&Key, &Value)| Ok((key.clone(), value.clone()));
-        let over = |stored: &mut dyn Iterator<Item = _>| {
-            self.fresh.over(look_up, stretch, limit, stored)
-        };
+        let over =
+            |stored: &mut dyn Iterator<Item = _>| self.fresh.over(look_up, stretch, limit, stored);
         match stretch {
             Stretch::From(from) => over(&mut entries.filter(|(key, _)| *key >= from).map(entry)),
-            Stretch::Before(to) => {
-                over(&mut entries.rev().filter(|(key, _)| *key < to).map(entry))
-            }
+            Stretch::Before(to) => over(&mut entries.rev().filter(|(key, _)| *key < to).map(entry)),
         }
     }
 
@@ -362,7 +359,10 @@ impl History for MemoryHistory {
     fn folded(&self) -> u64 {
         self.state.upgrade().map_or(0, |state| {
             let state = state.lock();
-            state.books.wallet(&self.key).map_or(0, |wallet| wallet.version)
+            state
+                .books
+                .wallet(&self.key)
+                .map_or(0, |wallet| wallet.version)
         })
     }
 

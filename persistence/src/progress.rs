@@ -61,7 +61,9 @@ pub(crate) struct Progress {
 impl Progress {
     /// After opening: the last frame, and those that are not folded.
     pub(crate) fn recovered(head: Place, frames: Vec<Unfolded>) -> Self {
-        let waiting = frames.iter().fold(Backlog::default(), |sum, frame| sum.plus(frame));
+        let waiting = frames
+            .iter()
+            .fold(Backlog::default(), |sum, frame| sum.plus(frame));
         let since = (!frames.is_empty()).then(Instant::now);
         let state = State {
             frames: frames.into(),

@@ -63,8 +63,7 @@ impl Queue {
         // An append of no events only waits for those before it: it has their ticket.
         if append.events() > 0 {
             frame::push(&mut state.batch.bytes, append);
-            self.bytes
-                .store(state.batch.bytes.len(), Ordering::Relaxed);
+            self.bytes.store(state.batch.bytes.len(), Ordering::Relaxed);
             state.last = state.last.saturating_add(1);
             taken();
         }

@@ -102,7 +102,7 @@ pub(crate) fn scan(db: &sled::Db, journal: &sled::Tree, mark: Place) -> Result<S
                 scan.torn = Some((lsn, why));
                 continue;
             }
-            Err(why) => return Err(at(lsn, &why.to_string())),
+            Err(why) => return Err(read_at(lsn, why)),
         };
         if frame.lsn != lsn {
             return Err(at(lsn, &format!("frame {} is in its place", frame.lsn)));
@@ -110,7 +110,7 @@ pub(crate) fn scan(db: &sled::Db, journal: &sled::Tree, mark: Place) -> Result<S
         if frame.before != scan.head.hash {
             return Err(at(lsn, "it does not follow the frame before it"));
         }
-        let events = frame.count().map_err(|why| at(lsn, &why.to_string()))?;
+        let events = frame.count().map_err(|why| read_at(lsn, why))?;
         let before = frame.before;
         scan.head = Place {
             lsn,
@@ -171,6 +171,14 @@ fn number(key: &[u8]) -> Result<u64, Error> {
 
 fn at(lsn: u64, why: &str) -> Error {
     Error::Damaged(format!("the log at frame {lsn}: {why}"))
+}
+
+/// What is sound and of a later version is no damage.
+fn read_at(lsn: u64, why: Error) -> Error {
+    match why {
+        Error::Unusable(why) => Error::Unusable(format!("the log at frame {lsn}: {why}")),
+        other => at(lsn, &other.to_string()),
+    }
 }
 
 #[cfg(test)]

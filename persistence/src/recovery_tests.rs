@@ -6,7 +6,7 @@ use domain::{
 };
 
 use super::*;
-use crate::codec::{Append, Logged};
+use crate::{Append, Logged};
 
 struct Log {
     _dir: tempfile::TempDir,
@@ -91,6 +91,7 @@ fn event(version: u64) -> Logged {
             at: Timestamp(5),
             change,
         },
+        record: None,
     }
 }
 
@@ -211,27 +212,71 @@ fn another_history_under_the_same_numbers_is_seen() {
     assert!(message(log.scan(0)).contains("frame 1 is in its place"));
 }
 
+/// What is folded at the start comes from here.
 #[test]
-fn the_tail_finds_a_wallets_events_until_they_are_folded() {
+fn unfolded_frames_are_counted_and_follow_each_other() {
     let log = Log::of(4);
+    write_meta(&log.db, &log.places[1]).unwrap();
     let scan = log.scan(4).unwrap();
-    let key = WalletKey([3; 16]);
-    let versions = |key: &WalletKey| {
-        let events = scan.tail.events(key, &log.journal).unwrap();
-        events
-            .into_iter()
-            .map(|(version, _)| version)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(versions(&key), [1, 2, 3, 4]);
-    assert!(versions(&WalletKey([4; 16])).is_empty());
-    // Same beginning, another wallet.
-    let mut other = [3; 16];
-    other[15] = 4;
-    assert!(versions(&WalletKey(other)).is_empty());
-    scan.tail.folded(3);
-    assert_eq!(scan.tail.len(), 4);
-    scan.tail.folded(4);
-    assert_eq!(scan.tail.len(), 0);
-    assert!(versions(&key).is_empty());
+    for (frame, places) in scan.frames.iter().zip(log.places[1..].windows(2)) {
+        assert_eq!((frame.before, frame.place), (places[0].hash, places[1]));
+        let stored = log.journal.get(frame.place.lsn.to_be_bytes()).unwrap();
+        assert_eq!(
+            (frame.events, frame.length),
+            (1, stored.unwrap().len() as u64)
+        );
+        assert!(frame.frame.is_none(), "it is read again when it is folded");
+    }
+    assert_eq!(scan.frames.len(), 3);
+}
+
+/// A sound frame whose appends do not hold what they say was never written by this log.
+#[test]
+fn an_append_of_another_number_of_events_names_the_frame() {
+    let mut log = Log::of(2);
+    let mut append = Append::one(&event(3)).unwrap();
+    append.push(&event(4)).unwrap();
+    let mut payload = Vec::new();
+    frame::push(&mut payload, &append);
+    // One event fewer than there are.
+    payload[3] -= 1;
+    let mut bytes = Vec::new();
+    let place = frame::encode(&mut bytes, &log.places[2], &payload, 1);
+    log.journal.insert(3_u64.to_be_bytes(), bytes).unwrap();
+    log.places.push(place);
+    let said = message(log.scan(0));
+    assert!(
+        said.contains("frame 3") && said.contains("another number"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_log_of_a_later_version_asks_for_a_newer_scrip_and_is_not_called_damaged() {
+    let mut log = Log::of(2);
+    // A frame of another form, sound as far as can be told.
+    let mut bytes = Vec::new();
+    let place = frame::encode(&mut bytes, &log.places[2], &[], 0);
+    bytes[0] += 1;
+    let crc = crc32c::crc32c_append(crc32c::crc32c(&bytes[..5]), &bytes[9..]);
+    bytes[5..9].copy_from_slice(&crc.to_be_bytes());
+    log.journal.insert(3_u64.to_be_bytes(), bytes).unwrap();
+    // And one with an event of a kind that is not known.
+    let mut other = Log::of(2);
+    let payload = [0, 3, 0, 1, 9, 0, 0];
+    let mut bytes = Vec::new();
+    other
+        .places
+        .push(frame::encode(&mut bytes, &other.places[2], &payload, 1));
+    other.journal.insert(3_u64.to_be_bytes(), bytes).unwrap();
+    log.places.push(place);
+    for log in [log, other] {
+        let error = log.scan(0).err().expect("refuses");
+        assert!(matches!(error, Error::Unusable(_)), "{error}");
+        let said = error.to_string();
+        assert!(
+            said.contains("frame 3") && said.contains("use a newer one"),
+            "{said}"
+        );
+    }
 }

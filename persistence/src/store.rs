@@ -148,7 +148,11 @@ fn recover(
         folded,
         _directory: directory,
     };
-    caught(|| checkpoint::recovered(options, &disk, &scan.frames))?;
+    if let Err(error) = caught(|| checkpoint::recovered(options, &disk, &scan.frames)) {
+        // As with any failed write: sled is not dropped, for that would write once more.
+        std::mem::forget(disk.database.sled.clone());
+        return Err(error);
+    }
     Ok((disk, scan.head))
 }
 
@@ -158,9 +162,7 @@ impl Log for SledJournal {
         let listed = std::mem::take(&mut append.listed);
         shared.fresh.add(&listed);
         let ticket = shared.queue.push(&append, done, || {
-            shared
-                .progress
-                .taken(append.events(), append.bytes().len());
+            shared.progress.taken(append.events(), append.bytes().len());
         })?;
         shared.fresh.appended(listed, ticket.0);
         Ok(ticket)

@@ -1,4 +1,4 @@
-//! The contract of `Journal`, clause by clause, against every implementation.
+//! The contracts of `Log` and `Books`, clause by clause, against every implementation.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -19,10 +19,7 @@ use std::{
     thread,
 };
 
-use common::{
-    PATIENCE, Trouble, append, commit, created, created_with_code, granted, key, nth, options,
-    project, rotated, version, waiter,
-};
+use common::{PATIENCE, Teller, Trouble, append, commit, key, options, project, version, waiter};
 use domain::{
     history::{Lookup, Record},
     id::{CodeHash, WalletKey},
@@ -32,17 +29,22 @@ use orders::{
     buyers_are_found_by_the_address_they_paid_under,
     notes_keep_the_latest_form_until_they_are_forgotten,
     orders_are_due_until_they_are_paid_failed_or_expired,
-    orders_are_listed_newest_first_each_in_its_project,
+    orders_are_listed_newest_first_each_in_its_project, what_is_not_folded_is_laid_over_what_is,
 };
-use persistence::{Error, Journal, MemoryJournal, Outcome, Refused, SledJournal, Step, Ticket};
+use persistence::{
+    Append, Backlog, Books, Error, Log, Logged, MemoryJournal, Note, Outcome, Refused, SledJournal,
+    Step, Store, Ticket,
+};
 
 /// An implementation under test.
 trait Subject {
-    fn journal(&self) -> Arc<dyn Journal>;
+    fn store(&self) -> Store;
     /// Stops it and starts it again on what it kept.
     fn reopen(&mut self);
     /// Nothing becomes durable while held.
     fn hold(&self, holding: bool);
+    /// Nothing is folded while held.
+    fn hold_folds(&self, holding: bool);
     /// The next write, or the one held back, fails.
     fn fail(&self);
 }
@@ -67,8 +69,8 @@ impl OnSled {
 }
 
 impl Subject for OnSled {
-    fn journal(&self) -> Arc<dyn Journal> {
-        Arc::clone(self.journal.as_ref().unwrap()) as Arc<dyn Journal>
+    fn store(&self) -> Store {
+        Store::of(Arc::clone(self.journal.as_ref().unwrap()))
     }
 
     fn reopen(&mut self) {
@@ -83,6 +85,10 @@ impl Subject for OnSled {
         self.trouble.hold(holding);
     }
 
+    fn hold_folds(&self, holding: bool) {
+        self.trouble.hold_step(Step::Fold, holding);
+    }
+
     fn fail(&self) {
         self.trouble.fail(Step::FlushFrames, 0);
         self.trouble.hold(false);
@@ -92,8 +98,8 @@ impl Subject for OnSled {
 struct InMemory(Arc<MemoryJournal>);
 
 impl Subject for InMemory {
-    fn journal(&self) -> Arc<dyn Journal> {
-        Arc::clone(&self.0) as Arc<dyn Journal>
+    fn store(&self) -> Store {
+        Store::of(Arc::clone(&self.0))
     }
 
     fn reopen(&mut self) {
@@ -106,6 +112,14 @@ impl Subject for InMemory {
             self.0.hold()
         } else {
             self.0.release()
+        }
+    }
+
+    fn hold_folds(&self, holding: bool) {
+        if holding {
+            self.0.hold_folds()
+        } else {
+            self.0.release_folds()
         }
     }
 
@@ -141,65 +155,77 @@ conformance!(
     an_append_without_events_is_a_barrier,
     settling_makes_everything_readable,
     a_history_finds_what_was_folded,
-    codes_lead_to_wallets_before_and_after_folding,
+    codes_lead_to_wallets_from_the_moment_they_are_appended,
+    opening_folds_everything,
+    a_history_follows_the_folds,
+    an_append_that_is_too_large_is_not_one,
     the_catalog_keeps_the_latest_form,
     orders_are_listed_newest_first_each_in_its_project,
     a_list_goes_on_where_it_was_while_new_orders_arrive,
     orders_are_due_until_they_are_paid_failed_or_expired,
     an_order_is_found_by_its_checkout,
     buyers_are_found_by_the_address_they_paid_under,
+    what_is_not_folded_is_laid_over_what_is,
     notes_keep_the_latest_form_until_they_are_forgotten,
     what_is_not_there_is_not_found,
     closing_makes_everything_durable_and_takes_nothing_more,
 );
 
 fn tickets_count_appends_from_one(subject: &mut dyn Subject) {
-    let journal = subject.journal();
+    let mut teller = Teller::default();
+    let store = subject.store();
     assert_eq!(
-        (journal.durable(), journal.folded()),
+        (store.log.durable(), store.books.folded()),
         (Ticket(0), Ticket(0))
     );
     for number in 1..=3 {
-        let ticket = journal.append(append(&[nth(1, number)]), None).unwrap();
+        let ticket = store.log.append(append(&[teller.next(1)]), None).unwrap();
         assert_eq!(ticket, Ticket(number));
     }
-    assert_eq!(journal.refusing(), None);
+    assert_eq!(store.log.refusing(), None);
 }
 
 fn appending_does_not_wait_for_the_disk(subject: &mut dyn Subject) {
-    let journal = subject.journal();
+    let mut teller = Teller::default();
+    let store = subject.store();
     subject.hold(true);
     let (done, heard) = waiter();
     // Were this to wait, it would wait for ever: nothing moves until it is released.
-    journal.append(append(&[created(1)]), Some(done)).unwrap();
-    journal.append(append(&[granted(1, 2)]), None).unwrap();
-    assert_eq!(journal.durable(), Ticket(0));
-    assert_eq!(journal.backlog(), 2);
+    store
+        .log
+        .append(append(&[teller.created(1)]), Some(done))
+        .unwrap();
+    store
+        .log
+        .append(append(&[teller.granted(1)]), None)
+        .unwrap();
+    assert_eq!(store.log.durable(), Ticket(0));
+    assert_eq!(store.log.backlog().events, 2);
     assert!(heard.try_recv().is_err());
     subject.hold(false);
     assert_eq!(heard.recv_timeout(PATIENCE), Ok(Outcome::Durable));
-    journal.settle().unwrap();
+    store.books.settle().unwrap();
     assert_eq!(
-        (journal.durable(), journal.folded()),
+        (store.log.durable(), store.books.folded()),
         (Ticket(2), Ticket(2))
     );
-    assert_eq!(journal.backlog(), 0);
+    assert_eq!(store.log.backlog(), Backlog::default());
 }
 
 fn answers_come_in_order_exactly_once(subject: &mut dyn Subject) {
     const EACH: u64 = 2000;
-    let journal = subject.journal();
+    let store = subject.store();
     let (send, heard) = mpsc::channel();
     thread::scope(|scope| {
         for wallet in 0..4 {
-            let (journal, send) = (Arc::clone(&journal), send.clone());
+            let (log, send) = (Arc::clone(&store.log), send.clone());
             scope.spawn(move || {
+                let mut teller = Teller::default();
                 for number in 1..=EACH {
                     let send = send.clone();
                     let done =
                         Box::new(move |outcome| send.send((wallet, number, outcome)).unwrap());
-                    journal
-                        .append(append(&[nth(wallet, number)]), Some(done))
+                    log.append(append(&[teller.next(wallet)]), Some(done))
                         .unwrap();
                 }
             });
@@ -218,17 +244,19 @@ fn answers_come_in_order_exactly_once(subject: &mut dyn Subject) {
         heard.recv_timeout(PATIENCE).is_err(),
         "an answer came twice"
     );
-    assert_eq!(journal.durable(), Ticket(4 * EACH));
+    assert_eq!(store.log.durable(), Ticket(4 * EACH));
 }
 
 fn who_is_answered_already_sees_that_it_is_durable(subject: &mut dyn Subject) {
-    let journal = subject.journal();
+    let mut teller = Teller::default();
+    let store = subject.store();
     let (send, heard) = mpsc::channel();
     for number in 1..=500 {
-        let (me, send) = (Arc::clone(&journal), send.clone());
+        let (me, send) = (Arc::clone(&store.log), send.clone());
         let done = Box::new(move |_| send.send((number, me.durable())).unwrap());
-        journal
-            .append(append(&[nth(1, number)]), Some(done))
+        store
+            .log
+            .append(append(&[teller.next(1)]), Some(done))
             .unwrap();
     }
     for expected in 1..=500 {
@@ -242,125 +270,150 @@ fn who_is_answered_already_sees_that_it_is_durable(subject: &mut dyn Subject) {
 }
 
 fn a_callback_may_append(subject: &mut dyn Subject) {
-    let journal = subject.journal();
+    let mut teller = Teller::default();
+    let store = subject.store();
     let (again, heard) = waiter();
-    let me = Arc::clone(&journal);
+    let me = Arc::clone(&store.log);
+    let (created, granted) = (teller.created(1), teller.granted(1));
     let done = Box::new(move |_| {
-        me.append(append(&[granted(1, 2)]), Some(again)).unwrap();
+        me.append(append(&[granted]), Some(again)).unwrap();
     });
-    journal.append(append(&[created(1)]), Some(done)).unwrap();
+    store.log.append(append(&[created]), Some(done)).unwrap();
     assert_eq!(heard.recv_timeout(PATIENCE), Ok(Outcome::Durable));
 }
 
 fn a_failure_is_for_good_and_everyone_waiting_hears_unknown(subject: &mut dyn Subject) {
-    let journal = subject.journal();
-    assert_eq!(commit(&*journal, &[created(1)]).1, Outcome::Durable);
-    let durable = journal.durable();
+    let mut teller = Teller::default();
+    let store = subject.store();
+    assert_eq!(
+        commit(&*store.log, &[teller.created(1)]).1,
+        Outcome::Durable
+    );
+    let durable = store.log.durable();
     subject.hold(true);
     let (send, heard) = mpsc::channel();
     for number in 2..=50 {
         let send = send.clone();
         let done = Box::new(move |outcome| send.send((number, outcome)).unwrap());
-        journal
-            .append(append(&[granted(1, number)]), Some(done))
+        store
+            .log
+            .append(append(&[teller.granted(1)]), Some(done))
             .unwrap();
     }
     subject.fail();
     for number in 2..=50 {
         assert_eq!(heard.recv_timeout(PATIENCE), Ok((number, Outcome::Unknown)));
     }
-    let refused = journal.append(append(&[granted(1, 51)]), None);
+    let refused = store.log.append(append(&[teller.granted(1)]), None);
     assert_eq!(refused, Err(Refused::Poisoned));
-    assert_eq!(journal.refusing(), Some(Refused::Poisoned));
-    assert_eq!(journal.durable(), durable);
-    assert!(matches!(journal.settle(), Err(Error::Io(_))));
-    assert!(journal.close().is_err());
+    assert_eq!(store.log.refusing(), Some(Refused::Poisoned));
+    assert_eq!(store.log.durable(), durable);
+    assert!(matches!(store.books.settle(), Err(Error::Io(_))));
+    assert!(store.log.close().is_err());
     assert_eq!(
-        journal.append(append(&[granted(1, 51)]), None),
+        store.log.append(append(&[teller.granted(1)]), None),
         Err(Refused::Poisoned)
     );
 }
 
 fn nothing_durable_is_lost_or_doubled_by_reopening(subject: &mut dyn Subject) {
+    let mut teller = Teller::default();
     let mut expected = 0;
     for round in 0..6 {
-        let journal = subject.journal();
-        assert_eq!(version(&*journal, 1), expected);
+        let store = subject.store();
+        assert_eq!(version(&*store.books, 1), expected);
         for _ in 0..20 {
             expected += 1;
-            assert_eq!(commit(&*journal, &[nth(1, expected)]).1, Outcome::Durable);
+            assert_eq!(commit(&*store.log, &[teller.next(1)]).1, Outcome::Durable);
         }
         // Some rounds leave everything unfolded, some nothing.
         if round % 2 == 1 {
-            journal.settle().unwrap();
-            assert_eq!(version(&*journal, 1), expected);
+            store.books.settle().unwrap();
+            assert_eq!(version(&*store.books, 1), expected);
         }
-        drop(journal);
+        drop(store);
         subject.reopen();
     }
-    let journal = subject.journal();
-    assert_eq!(version(&*journal, 1), expected);
-    assert_eq!(journal.durable(), Ticket(0), "tickets start anew");
-    journal.settle().unwrap();
-    assert_eq!((version(&*journal, 1), journal.backlog()), (expected, 0));
+    let store = subject.store();
+    assert_eq!(version(&*store.books, 1), expected);
+    assert_eq!(store.log.durable(), Ticket(0), "tickets start anew");
+    store.books.settle().unwrap();
+    assert_eq!(version(&*store.books, 1), expected);
+    assert_eq!(store.log.backlog(), Backlog::default());
 }
 
 fn all_events_of_an_append_survive_together(subject: &mut dyn Subject) {
-    let journal = subject.journal();
+    let mut teller = Teller::default();
+    let store = subject.store();
     let both: Vec<_> = (1..=300)
-        .flat_map(|number| [nth(1, number), nth(2, number)])
+        .flat_map(|_| [teller.next(1), teller.next(2)])
         .collect();
     for together in both.chunks(60) {
-        assert_eq!(commit(&*journal, together).1, Outcome::Durable);
+        assert_eq!(commit(&*store.log, together).1, Outcome::Durable);
     }
-    drop(journal);
+    drop(store);
     subject.reopen();
-    let journal = subject.journal();
-    assert_eq!((version(&*journal, 1), version(&*journal, 2)), (300, 300));
+    let store = subject.store();
+    assert_eq!(
+        (version(&*store.books, 1), version(&*store.books, 2)),
+        (300, 300)
+    );
 }
 
 fn an_append_without_events_is_a_barrier(subject: &mut dyn Subject) {
-    let journal = subject.journal();
-    journal.append(append(&[created(1)]), None).unwrap();
-    let (ticket, outcome) = commit(&*journal, &[]);
+    let mut teller = Teller::default();
+    let store = subject.store();
+    store
+        .log
+        .append(append(&[teller.created(1)]), None)
+        .unwrap();
+    let (ticket, outcome) = commit(&*store.log, &[]);
     assert_eq!((ticket, outcome), (Ticket(1), Outcome::Durable));
-    assert!(journal.durable() >= ticket);
-    journal.settle().unwrap();
-    assert_eq!(journal.folded(), ticket);
+    assert!(store.log.durable() >= ticket);
+    store.books.settle().unwrap();
+    assert_eq!(store.books.folded(), ticket);
 }
 
 fn settling_makes_everything_readable(subject: &mut dyn Subject) {
-    let journal = subject.journal();
+    let mut teller = Teller::default();
+    let store = subject.store();
     for wallet in 1..=100 {
-        journal
-            .append(append(&[created(wallet), granted(wallet, 2)]), None)
+        store
+            .log
+            .append(
+                append(&[teller.created(wallet), teller.granted(wallet)]),
+                None,
+            )
             .unwrap();
     }
-    journal.settle().unwrap();
-    assert_eq!(journal.folded(), Ticket(100));
+    store.books.settle().unwrap();
+    assert_eq!(store.books.folded(), Ticket(100));
     for wallet in 1..=100 {
-        assert_eq!(version(&*journal, wallet), 2);
+        assert_eq!(version(&*store.books, wallet), 2);
     }
     // Nothing to do is settled at once.
-    journal.settle().unwrap();
+    store.books.settle().unwrap();
 }
 
 fn a_history_finds_what_was_folded(subject: &mut dyn Subject) {
-    let journal = subject.journal();
-    let history = journal.new_history(&key(1));
+    let mut teller = Teller::default();
+    let store = subject.store();
+    let history = store.books.new_history(&key(1));
     assert_eq!(history.folded(), 0);
-    for number in 1..=200 {
-        journal.append(append(&[nth(1, number)]), None).unwrap();
+    for _ in 1..=200 {
+        store.log.append(append(&[teller.next(1)]), None).unwrap();
     }
-    journal.settle().unwrap();
+    store.books.settle().unwrap();
     let find = |text: &str| {
         let hash = Lookup::Grant(text).hash(&key(1));
         let same = |record: &Record| record.lookup() == Some(Lookup::Grant(text));
         history.find(hash, &same).unwrap().map(|record| record.seq)
     };
-    assert_eq!(history.folded(), 199);
-    assert_eq!(find("grant-2"), Some(1));
-    assert_eq!(find("grant-200"), Some(199));
+    assert_eq!(find("grant-1"), None);
+    assert_eq!(history.folded(), 200);
+    // A record has its event's number; the creation left none.
+    assert_eq!(find("grant-2"), Some(2));
+    assert_eq!(find("grant-200"), Some(200));
     assert_eq!(find("grant-201"), None);
     // Another key with the same hash is another key.
     let hash = Lookup::Grant("grant-2").hash(&key(1));
@@ -375,87 +428,230 @@ fn a_history_finds_what_was_folded(subject: &mut dyn Subject) {
         below = oldest.seq;
         seen.extend(page.iter().map(|record| record.seq));
     }
-    assert_eq!(seen, (1..=199).rev().collect::<Vec<_>>());
+    assert_eq!(seen, (2..=200).rev().collect::<Vec<_>>());
 }
 
-fn codes_lead_to_wallets_before_and_after_folding(subject: &mut dyn Subject) {
-    let (own, first, second) = (CodeHash(key(1).0), CodeHash([8; 16]), CodeHash([9; 16]));
-    let journal = subject.journal();
-    commit(
-        &*journal,
-        &[created_with_code(1, own), rotated(1, 2, first)],
-    );
-    commit(&*journal, &[created_with_code(2, second)]);
-    drop(journal);
-    subject.reopen();
-    let journal = subject.journal();
-    for _ in ["recovered", "folded"] {
-        assert_eq!(journal.alias(&first).unwrap(), Some(key(1)));
-        assert_eq!(journal.alias(&second).unwrap(), Some(key(2)));
-        assert_eq!(journal.alias(&CodeHash([7; 16])).unwrap(), None);
-        journal.settle().unwrap();
+/// Appends, and looks at what is taken in and not durable, at what is durable and not folded, at what
+/// is folded, and at what is there after a restart.
+fn everywhere(subject: &mut dyn Subject, appends: &[Vec<Logged>], look: impl Fn(&dyn Books)) {
+    let store = subject.store();
+    subject.hold_folds(true);
+    subject.hold(true);
+    let durable = store.log.durable();
+    for events in appends {
+        store.log.append(append(events), None).unwrap();
     }
+    look(&*store.books);
+    assert_eq!(store.log.durable(), durable);
+    subject.hold(false);
+    assert_eq!(commit(&*store.log, &[]).1, Outcome::Durable);
+    look(&*store.books);
+    assert!(appends.is_empty() || store.books.folded() < store.log.durable());
+    subject.hold_folds(false);
+    store.books.settle().unwrap();
+    look(&*store.books);
+    drop(store);
+    subject.reopen();
+    look(&*subject.store().books);
+}
+
+fn codes_lead_to_wallets_from_the_moment_they_are_appended(subject: &mut dyn Subject) {
+    let (own, first, second) = (CodeHash(key(1).0), CodeHash([8; 16]), CodeHash([9; 16]));
+    let mut teller = Teller::default();
+    let appends = [
+        vec![teller.created_with_code(1, own), teller.rotated(1, first)],
+        vec![teller.created_with_code(2, second)],
+    ];
+    everywhere(subject, &appends, |books| {
+        assert_eq!(books.code(&first).unwrap(), Some(key(1)));
+        assert_eq!(books.code(&second).unwrap(), Some(key(2)));
+        assert_eq!(
+            books.code(&own).unwrap(),
+            None,
+            "its wallet's own key says where it is"
+        );
+        assert_eq!(books.code(&CodeHash([7; 16])).unwrap(), None);
+    });
+    // Replaced by another, and by the one before.
+    let third = CodeHash([10; 16]);
+    let replaced = [vec![teller.rotated(1, third)], vec![teller.rotated(2, own)]];
+    everywhere(subject, &replaced, |books| {
+        assert_eq!(books.code(&first).unwrap(), None, "it was replaced");
+        assert_eq!(books.code(&third).unwrap(), Some(key(1)));
+        assert_eq!(books.code(&second).unwrap(), None);
+        assert_eq!(books.code(&own).unwrap(), Some(key(2)));
+    });
+    everywhere(subject, &[vec![teller.rotated(1, first)]], |books| {
+        assert_eq!(books.code(&first).unwrap(), Some(key(1)), "put again");
+        assert_eq!(books.code(&third).unwrap(), None);
+    });
+    // Taken out and put again within what is not folded.
+    let there_and_back = vec![teller.rotated(1, third), teller.rotated(1, first)];
+    let again = [vec![teller.rotated(2, second)], there_and_back];
+    everywhere(subject, &again, |books| {
+        assert_eq!(books.code(&first).unwrap(), Some(key(1)));
+        assert_eq!(books.code(&second).unwrap(), Some(key(2)));
+        assert_eq!(books.code(&third).unwrap(), None);
+        assert_eq!(books.code(&own).unwrap(), None);
+    });
 }
 
 fn the_catalog_keeps_the_latest_form(subject: &mut dyn Subject) {
-    let put = |journal: &dyn Journal, id, name: &str| {
-        commit(journal, &[persistence::Logged::Catalog(project(id, name))]);
+    let put = |store: &Store, id, name: &str| {
+        commit(&*store.log, &[Logged::Catalog(project(id, name))]);
     };
-    let journal = subject.journal();
-    put(&*journal, 1, "one");
-    put(&*journal, 2, "two");
-    journal.settle().unwrap();
-    put(&*journal, 1, "one, renamed");
-    drop(journal);
+    let store = subject.store();
+    put(&store, 1, "one");
+    put(&store, 2, "two");
+    store.books.settle().unwrap();
+    put(&store, 1, "one, renamed");
+    drop(store);
     subject.reopen();
-    let journal = subject.journal();
+    let store = subject.store();
     for _ in ["recovered", "folded"] {
-        let mut documents = journal.documents().unwrap();
+        let mut documents = store.books.documents().unwrap();
         documents.sort_by_key(domain::catalog::Document::address);
         assert_eq!(documents, [project(1, "one, renamed"), project(2, "two")]);
-        journal.settle().unwrap();
+        store.books.settle().unwrap();
     }
-    put(&*journal, 1, "one, again");
-    journal.settle().unwrap();
-    assert!(
-        journal
-            .documents()
-            .unwrap()
-            .contains(&project(1, "one, again"))
+    put(&store, 1, "one, again");
+    store.books.settle().unwrap();
+    let documents = store.books.documents().unwrap();
+    assert!(documents.contains(&project(1, "one, again")));
+}
+
+fn opening_folds_everything(subject: &mut dyn Subject) {
+    let mut teller = Teller::default();
+    let store = subject.store();
+    subject.hold_folds(true);
+    for _ in 0..500 {
+        let events = [teller.next(1), teller.next(2)];
+        store.log.append(append(&events), None).unwrap();
+    }
+    commit(&*store.log, &[Logged::Catalog(project(1, "one"))]);
+    assert_eq!(store.log.backlog().events, 1001);
+    // Before anybody settles there is nothing.
+    assert_eq!(
+        (version(&*store.books, 1), store.books.folded()),
+        (0, Ticket(0))
+    );
+    subject.hold_folds(false);
+    drop(store);
+    subject.reopen();
+    let store = subject.store();
+    assert_eq!(store.log.backlog(), Backlog::default());
+    assert_eq!(
+        (version(&*store.books, 1), version(&*store.books, 2)),
+        (500, 500)
+    );
+    assert_eq!(store.books.documents().unwrap(), [project(1, "one")]);
+    let stored = store.books.load(&key(1)).unwrap().unwrap();
+    assert_eq!(
+        (stored.history.folded(), stored.wallet),
+        (500, teller.wallet(1).clone())
     );
 }
 
+/// One history, asked again and again: what it has only grows, and nothing of it is lost on the way.
+fn a_history_follows_the_folds(subject: &mut dyn Subject) {
+    let mut teller = Teller::default();
+    let store = subject.store();
+    let history = store.books.new_history(&key(1));
+    let find = |version: u64| {
+        let text = format!("grant-{version}");
+        let lookup = Lookup::Grant(&text);
+        let same = |record: &Record| record.lookup() == Some(lookup);
+        let found = history.find(lookup.hash(&key(1)), &same).unwrap();
+        found.map(|record| record.seq)
+    };
+    for round in 1..=20 {
+        for _ in 0..50 {
+            store.log.append(append(&[teller.next(1)]), None).unwrap();
+        }
+        store.books.settle().unwrap();
+        let last = round * 50;
+        assert_eq!(history.folded(), last);
+        for version in [2, last / 2, last - 1, last] {
+            assert_eq!(find(version), Some(version));
+        }
+        assert_eq!(find(last + 1), None);
+        let newest = history.before(u64::MAX, 3).unwrap();
+        let newest: Vec<_> = newest.iter().map(|record| record.seq).collect();
+        assert_eq!(newest, [last, last - 1, last - 2]);
+    }
+}
+
+fn an_append_that_is_too_large_is_not_one(subject: &mut dyn Subject) {
+    let note = |key: &str, bytes| {
+        Logged::Note(Note {
+            key: key.as_bytes().into(),
+            body: Some(vec![7; bytes].into()),
+        })
+    };
+    let mut large = Append::default();
+    large.push(&note("a", Note::MAX_BODY_BYTES)).unwrap();
+    assert!(large.push(&note("b", Append::MAX_BYTES)).is_err());
+    assert!(large.push(&note("b", 16 * 1024)).is_err());
+    // As large as can be.
+    let room = Append::MAX_BYTES - append(&[note("a", 32 * 1024), note("b", 0)]).bytes().len();
+    let full = append(&[note("a", 32 * 1024), note("b", room)]);
+    assert_eq!(full.bytes().len(), Append::MAX_BYTES);
+    let store = subject.store();
+    store.log.append(full, None).unwrap();
+    store.books.settle().unwrap();
+    let notes = store.books.notes(b"").unwrap();
+    let sizes: Vec<_> = notes.iter().map(|(_, body)| body.len()).collect();
+    assert_eq!(sizes, [32 * 1024, room]);
+}
+
 fn what_is_not_there_is_not_found(subject: &mut dyn Subject) {
-    let journal = subject.journal();
-    assert!(journal.load(&WalletKey([1; 16])).unwrap().is_none());
-    assert!(journal.documents().unwrap().is_empty());
-    journal.settle().unwrap();
-    let history = journal.new_history(&WalletKey([1; 16]));
+    let store = subject.store();
+    assert!(store.books.load(&WalletKey([1; 16])).unwrap().is_none());
+    assert!(store.books.documents().unwrap().is_empty());
+    store.books.settle().unwrap();
+    let history = store.books.new_history(&WalletKey([1; 16]));
     assert_eq!(history.before(u64::MAX, 10).unwrap(), []);
     assert_eq!(history.find(0, &|_| true).unwrap(), None);
 }
 
 fn closing_makes_everything_durable_and_takes_nothing_more(subject: &mut dyn Subject) {
-    let journal = subject.journal();
+    let mut teller = Teller::default();
+    let store = subject.store();
     let mut waiting = Vec::new();
-    for number in 1..=100 {
+    for _ in 1..=100 {
         let (done, heard) = waiter();
-        journal
-            .append(append(&[nth(1, number)]), Some(done))
+        store
+            .log
+            .append(append(&[teller.next(1)]), Some(done))
             .unwrap();
         waiting.push(heard);
     }
-    journal.close().unwrap();
+    store.log.close().unwrap();
     for heard in waiting {
         assert_eq!(heard.try_recv(), Ok(Outcome::Durable));
     }
     assert_eq!(
-        journal.append(append(&[nth(1, 101)]), None),
+        store.log.append(append(&[teller.next(1)]), None),
         Err(Refused::Closed)
     );
-    assert_eq!(journal.refusing(), Some(Refused::Closed));
-    journal.close().unwrap();
-    drop(journal);
+    assert_eq!(store.log.refusing(), Some(Refused::Closed));
+    store.log.close().unwrap();
+    drop(store);
     subject.reopen();
-    assert_eq!(version(&*subject.journal(), 1), 100);
+    assert_eq!(version(&*subject.store().books, 1), 100);
+}
+
+#[test]
+fn a_memory_journal_that_has_no_room_says_so_and_takes_what_comes_all_the_same() {
+    let mut teller = Teller::default();
+    let journal = Arc::new(MemoryJournal::new());
+    let store = Store::of(Arc::clone(&journal));
+    for refused in [Refused::Backlog, Refused::DiskFull] {
+        journal.refuse(Some(refused));
+        assert_eq!(store.log.refusing(), Some(refused));
+        assert_eq!(commit(&*store.log, &[teller.next(1)]).1, Outcome::Durable);
+    }
+    journal.refuse(None);
+    assert_eq!(store.log.refusing(), None);
+    assert_eq!(version(&*store.books, 1), 2);
 }

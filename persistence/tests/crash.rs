@@ -21,9 +21,19 @@ use std::{
     time::Duration,
 };
 
-use common::{PATIENCE, Trouble, append, commit, crash_image, nth, options, shop, version, waiter};
-use domain::{Timestamp, id::ProjectId, wallet::OrderKind};
-use persistence::{Error, Journal, Options, Outcome, Refused, SledJournal, Step, verify};
+use common::{
+    PATIENCE, Teller, Trouble, append, commit, crash_image, key, options, shop, version, waiter,
+};
+use domain::{
+    Timestamp,
+    id::{ProjectId, WalletKey},
+    wallet::{OrderKind, Wallet},
+};
+use parking_lot::Mutex;
+use persistence::{
+    Awake, Backlog, Books, Error, Faults, Log, Options, Outcome, Refused, SledJournal, Step,
+    Ticket, verify,
+};
 
 const WALLETS: u64 = 3;
 
@@ -58,13 +68,12 @@ impl Doomed {
     /// of each wallet were acknowledged.
     fn run_until_failure(&self) -> [u64; WALLETS as usize] {
         let mut acknowledged = [0; WALLETS as usize];
+        let mut teller = Teller::default();
         for number in 1..=400_u64 {
             for wallet in 0..WALLETS {
                 let (done, heard) = waiter();
-                match self
-                    .journal
-                    .append(append(&[nth(wallet, number)]), Some(done))
-                {
+                let next = append(&[teller.next(wallet)]);
+                match self.journal.append(next, Some(done)) {
                     Ok(_) => {}
                     Err(refused) => {
                         assert_eq!(refused, Refused::Poisoned);
@@ -121,13 +130,15 @@ fn a_failure_of_any_step_loses_nothing_that_was_acknowledged() {
     }
 }
 
-/// Opens an image twice, the second time after folding all of it.
+/// Opens an image twice. Opening folds all of it.
 fn recovered(dir: &std::path::Path, acknowledged: [u64; WALLETS as usize], what: &str) {
     let mut found = [0; WALLETS as usize];
     for round in 0..2 {
         let report = verify(dir).unwrap();
         assert_eq!(report.problems, [""; 0], "{what}");
+        assert!(round == 0 || report.frames == 0, "{what}");
         let journal = SledJournal::open(options(dir, &Arc::default())).unwrap();
+        assert_eq!(journal.backlog(), Backlog::default(), "{what}");
         for wallet in 0..WALLETS {
             let now = version(&journal, wallet);
             let least = acknowledged[wallet as usize];
@@ -147,7 +158,7 @@ fn recovered(dir: &std::path::Path, acknowledged: [u64; WALLETS as usize], what:
     }
     // And it goes on from there.
     let journal = SledJournal::open(options(dir, &Arc::default())).unwrap();
-    let next = nth(0, found[0] + 1);
+    let next = Teller::of(&journal, [0]).next(0);
     assert_eq!(commit(&journal, &[next]).1, Outcome::Durable);
 }
 
@@ -155,33 +166,17 @@ fn recovered(dir: &std::path::Path, acknowledged: [u64; WALLETS as usize], what:
 /// how many orders were acknowledged.
 fn sell_until_failure(doomed: &Doomed) -> u128 {
     let journal = &doomed.journal;
-    let mut version = 1;
+    let mut teller = Teller::default();
     for order in 1..=300_u128 {
         let mut events = Vec::new();
         if order == 1 {
-            events.push(shop::created(1, PROJECT));
+            events.push(teller.opened(1, PROJECT));
         }
         let at = i64::try_from(order).unwrap();
-        version += 1;
-        events.push(shop::placed(
-            1,
-            version,
-            at,
-            order,
-            OrderKind::Checkout,
-            PROJECT,
-        ));
+        events.push(teller.placed(1, at, order, OrderKind::Checkout));
         if order % 2 == 0 {
-            version += 1;
             let address = format!("{order}@mail.example");
-            events.push(shop::paid(
-                1,
-                version,
-                at,
-                order,
-                (PROJECT, at),
-                Some(&address),
-            ));
+            events.push(teller.paid(1, at, order, Some(&address)));
         }
         events.push(shop::note("last", Some(&order.to_string())));
         let (done, heard) = waiter();
@@ -202,7 +197,7 @@ fn sell_until_failure(doomed: &Doomed) -> u128 {
 }
 
 /// Every order up to the last one is found in every way, and nothing else is; which is the last.
-fn check_orders(journal: &dyn Journal, acknowledged: u128) -> u128 {
+fn check_orders(journal: &dyn Books, acknowledged: u128) -> u128 {
     let places = journal.orders(PROJECT, None, usize::MAX).unwrap();
     let listed: Vec<_> = places.iter().map(|place| place.order.serial.0).collect();
     let last = listed.first().copied().unwrap_or(0);
@@ -237,7 +232,7 @@ fn a_failure_of_any_step_leaves_every_order_found() {
             }
             let what = format!("{step:?} after {after}");
             // Also where a fold ends because it is large.
-            let doomed = Doomed::open(|options| options.checkpoint_bytes = 500);
+            let doomed = Doomed::open(|options| options.checkpoint.bytes = 500);
             doomed.trouble.fail(step, after);
             let acknowledged = sell_until_failure(&doomed);
             assert!(doomed.journal.close().is_err(), "{what}");
@@ -259,25 +254,116 @@ fn a_failure_of_any_step_leaves_every_order_found() {
     }
 }
 
+/// One wallet in memory, and the ticket of its last append.
+#[derive(Default)]
+struct Shown(Mutex<Option<(Wallet, Ticket)>>);
+
+impl Awake for Shown {
+    fn show(&self, key: &WalletKey, look: &mut dyn FnMut(&Wallet, Ticket)) {
+        if let Some((wallet, last)) = &*self.0.lock()
+            && wallet.key == *key
+        {
+            look(wallet, *last);
+        }
+    }
+}
+
+/// A fold of a wallet's first five events, while the wallet has lived through ten. Cut off after each of
+/// the fold's steps.
+#[test]
+fn a_fold_that_takes_a_snapshot_from_a_wallet_ahead_of_it_may_end_anywhere() {
+    for durable in [5, 10] {
+        let Doomed {
+            dir,
+            trouble,
+            journal,
+            ..
+        } = slow(Options::new("").backlog_limit);
+        let (mut teller, shown) = (Teller::default(), Arc::<Shown>::default());
+        journal.follow(Arc::downgrade(&(Arc::clone(&shown) as Arc<dyn Awake>)));
+        let mut some = |journal: &SledJournal| {
+            for _ in 0..5 {
+                journal.append(append(&[teller.next(0)]), None).unwrap();
+            }
+            let wallet = teller.wallet(0).clone();
+            let last = Ticket(wallet.version);
+            *shown.0.lock() = Some((wallet, last));
+        };
+        some(&journal);
+        commit(&journal, &[]);
+        trouble.hold_step(Step::Fold, true);
+        journal.fold_soon();
+        trouble.wait_held(Step::Fold);
+        // The fold has its five events.
+        trouble.hold_step(Step::InsertFrame, durable == 5);
+        some(&journal);
+        if durable == 10 {
+            commit(&journal, &[]);
+        }
+        let steps = [
+            Step::Fold,
+            Step::WriteMeta,
+            Step::FlushFold,
+            Step::SyncFold,
+            Step::Forget,
+            Step::DropFrame,
+        ];
+        for (step, next) in steps.iter().zip(steps.iter().skip(1)) {
+            trouble.hold_step(*next, true);
+            trouble.hold_step(*step, false);
+            trouble.wait_held(*next);
+            let what = format!("{durable} durable, before {next:?}");
+            recovered_one(crash_image(dir.path()).path(), durable, &what);
+        }
+        trouble.hold_step(Step::DropFrame, false);
+        while journal.folded() < Ticket(5) {
+            std::thread::yield_now();
+        }
+        assert_eq!(
+            version(&journal, 0),
+            if durable == 10 { 10 } else { 5 },
+            "as of its snapshot"
+        );
+        recovered_one(crash_image(dir.path()).path(), durable, "folded");
+        trouble.hold_step(Step::InsertFrame, false);
+        journal.settle().unwrap();
+        assert_eq!(version(&journal, 0), 10);
+        journal.close().unwrap();
+        recovered_one(dir.path(), 10, "closed");
+    }
+}
+
+fn recovered_one(dir: &std::path::Path, expected: u64, what: &str) {
+    for _ in 0..2 {
+        assert_eq!(verify(dir).unwrap().problems, [""; 0], "{what}");
+        let journal = SledJournal::open(options(dir, &Arc::default())).unwrap();
+        assert_eq!(version(&journal, 0), expected, "{what}");
+        let stored = journal.load(&key(0)).unwrap().unwrap();
+        assert_eq!(stored.history.folded(), expected, "{what}");
+        let records = stored.history.before(u64::MAX, 100).unwrap();
+        assert_eq!(records.len() as u64, expected - 1, "{what}");
+        journal.close().unwrap();
+    }
+}
+
 #[test]
 fn a_process_that_dies_loses_nothing_that_was_acknowledged() {
     let alive = Doomed::open(|options| options.checkpoint_interval = Duration::from_millis(5));
+    let mut teller = Teller::default();
     let mut expected = 0;
     for _ in 0..10 {
         for _ in 0..25 {
             expected += 1;
             for wallet in 0..WALLETS {
-                commit(&alive.journal, &[nth(wallet, expected)]);
+                commit(&alive.journal, &[teller.next(wallet)]);
             }
         }
         // The checkpointer may be anywhere; a copy is not one moment, so it must rest.
         alive.journal.settle().unwrap();
         expected += 1;
         for wallet in 0..WALLETS {
-            alive
-                .journal
-                .append(append(&[nth(wallet, expected)]), None)
-                .unwrap();
+            let next = append(&[teller.next(wallet)]);
+            alive.journal.append(next, None).unwrap();
         }
         commit(&alive.journal, &[]);
     }
@@ -289,13 +375,12 @@ fn a_process_that_dies_loses_nothing_that_was_acknowledged() {
 #[test]
 fn a_group_larger_than_a_frame_is_several_frames_in_order() {
     let journal = Doomed::open(|options| options.checkpoint_interval = Duration::from_secs(3600));
+    let mut teller = Teller::default();
     journal.trouble.hold(true);
-    for number in 1..=2000 {
+    for _ in 1..=2000 {
         for wallet in 0..WALLETS {
-            journal
-                .journal
-                .append(append(&[nth(wallet, number)]), None)
-                .unwrap();
+            let next = append(&[teller.next(wallet)]);
+            journal.journal.append(next, None).unwrap();
         }
     }
     journal.trouble.hold(false);
@@ -318,56 +403,191 @@ fn a_group_larger_than_a_frame_is_several_frames_in_order() {
     recovered(journal.dir.path(), [2000; WALLETS as usize], "large groups");
 }
 
-#[test]
-fn a_backlog_is_shed_and_taken_again_after_folding() {
-    let journal = Doomed::open(|options| {
-        options.backlog_limit = 10;
+/// A store that folds only when it is asked to.
+fn slow(limit: Backlog) -> Doomed {
+    Doomed::open(|options| {
+        options.backlog_limit = limit;
         options.checkpoint_interval = Duration::from_secs(3600);
-    });
-    let journal = &journal.journal;
-    for number in 1..=10 {
-        journal.append(append(&[nth(0, number)]), None).unwrap();
+    })
+}
+
+#[test]
+fn a_backlog_is_refused_and_taken_again_after_folding() {
+    let mut teller = Teller::default();
+    let limit = Backlog {
+        events: 10,
+        bytes: u64::MAX,
+    };
+    let journal = &slow(limit).journal;
+    for _ in 1..=9 {
+        journal.append(append(&[teller.next(0)]), None).unwrap();
+        assert_eq!(journal.refusing(), None);
     }
-    assert_eq!(
-        journal.append(append(&[nth(0, 11)]), None),
-        Err(Refused::Backlog)
-    );
+    journal.append(append(&[teller.next(0)]), None).unwrap();
+    assert_eq!(journal.refusing(), Some(Refused::Backlog));
+    assert_eq!(journal.backlog().events, 10);
+    // Whoever asked before it was so is not turned away.
+    journal.append(append(&[teller.next(0)]), None).unwrap();
+    assert_eq!(journal.backlog().events, 11);
+    journal.settle().unwrap();
     assert_eq!(
         (journal.refusing(), journal.backlog()),
-        (Some(Refused::Backlog), 10)
+        (None, Backlog::default())
+    );
+    assert_eq!(commit(journal, &[teller.next(0)]).1, Outcome::Durable);
+}
+
+#[test]
+fn a_backlog_of_few_large_events_is_refused_too() {
+    let limit = Backlog {
+        events: u64::MAX,
+        bytes: 100_000,
+    };
+    let journal = &slow(limit).journal;
+    let note = |number: u32| shop::note(&format!("{number}"), Some(&"x".repeat(30_000)));
+    for number in 0..4 {
+        assert_eq!(journal.refusing(), None);
+        journal.append(append(&[note(number)]), None).unwrap();
+    }
+    assert_eq!(journal.refusing(), Some(Refused::Backlog));
+    journal.append(append(&[note(4)]), None).unwrap();
+    let behind = journal.backlog();
+    assert!(
+        behind.events == 5 && (150_000..151_000).contains(&behind.bytes),
+        "{behind:?}"
     );
     journal.settle().unwrap();
-    assert_eq!((journal.refusing(), journal.backlog()), (None, 0));
-    assert_eq!(commit(journal, &[nth(0, 11)]).1, Outcome::Durable);
+    assert_eq!(
+        (journal.refusing(), journal.backlog()),
+        (None, Backlog::default())
+    );
+    assert_eq!(journal.notes(b"").unwrap().len(), 5);
+}
+
+#[test]
+fn a_disk_that_stalls_is_noticed_by_what_waits_for_it() {
+    let stalled = Doomed::open(|options| options.queue_bytes = 50_000);
+    let (journal, trouble) = (&stalled.journal, &stalled.trouble);
+    let note = |number: u32| shop::note(&format!("{number}"), Some(&"x".repeat(20_000)));
+    trouble.hold(true);
+    // This one is on its way to the disk, and no longer in the queue.
+    journal.append(append(&[note(0)]), None).unwrap();
+    trouble.wait_held(Step::FlushFrames);
+    for number in 1..=3 {
+        assert_eq!(journal.refusing(), None);
+        journal.append(append(&[note(number)]), None).unwrap();
+    }
+    assert_eq!(journal.refusing(), Some(Refused::Backlog));
+    // Whoever asked before it was so is not turned away, and is answered like everybody else.
+    let (done, heard) = waiter();
+    journal.append(append(&[note(4)]), Some(done)).unwrap();
+    assert!(heard.try_recv().is_err());
+    trouble.hold(false);
+    assert_eq!(heard.recv_timeout(PATIENCE), Ok(Outcome::Durable));
+    assert_eq!(journal.refusing(), None);
+    journal.settle().unwrap();
+    assert_eq!(journal.notes(b"").unwrap().len(), 5);
 }
 
 #[test]
 fn a_disk_that_is_nearly_full_refuses_writes_and_still_reads() {
+    let mut teller = Teller::default();
     let dir = tempfile::tempdir().unwrap();
     let journal = SledJournal::open(options(dir.path(), &Arc::default())).unwrap();
-    commit(&journal, &[nth(0, 1)]);
+    commit(&journal, &[teller.next(0)]);
     drop(journal);
     let mut tight = options(dir.path(), &Arc::default());
     tight.min_free_bytes = u64::MAX;
     let journal = SledJournal::open(tight).unwrap();
-    assert_eq!(
-        journal.append(append(&[nth(0, 2)]), None),
-        Err(Refused::DiskFull)
-    );
     assert_eq!(journal.refusing(), Some(Refused::DiskFull));
     assert_eq!(version(&journal, 0), 1);
+    // What was decided before it was so is taken.
+    assert_eq!(commit(&journal, &[teller.next(0)]).1, Outcome::Durable);
     journal.settle().unwrap();
-    assert_eq!(version(&journal, 0), 1);
+    assert_eq!(version(&journal, 0), 2);
 }
 
-/// A closed store of some wallets; its events are not folded.
+/// Fails at a step, and keeps what a crash would leave there.
+struct CutOff {
+    step: Step,
+    after: AtomicU32,
+    dir: std::path::PathBuf,
+    left: Mutex<Option<tempfile::TempDir>>,
+}
+
+impl Faults for CutOff {
+    fn before(&self, step: Step) -> Result<(), String> {
+        if step != self.step || self.after.fetch_sub(1, Ordering::AcqRel) > 0 {
+            return Ok(());
+        }
+        *self.left.lock() = Some(crash_image(&self.dir));
+        Err("cut off for a test".into())
+    }
+}
+
+#[test]
+fn opening_that_is_cut_off_anywhere_is_mended_by_opening_again() {
+    // Many frames, and several folds of them.
+    let closed = tempfile::tempdir().unwrap();
+    let mut unfolded = options(closed.path(), &Arc::default());
+    unfolded.checkpoint_interval = Duration::from_secs(3600);
+    let journal = SledJournal::open(unfolded).unwrap();
+    let mut teller = Teller::default();
+    for _ in 0..8 {
+        for wallet in 0..WALLETS {
+            commit(&journal, &[teller.next(wallet), shop::note("n", Some("x"))]);
+        }
+    }
+    journal.close().unwrap();
+    drop(journal);
+    assert_eq!(verify(closed.path()).unwrap().frames, 24);
+    let steps = [
+        Step::Fold,
+        Step::WriteMeta,
+        Step::FlushFold,
+        Step::SyncFold,
+        Step::Forget,
+        Step::DropFrame,
+    ];
+    for step in steps {
+        let mut cuts = 0;
+        loop {
+            let what = format!("opening: {step:?} after {cuts}");
+            let image = crash_image(closed.path());
+            let cut = Arc::new(CutOff {
+                step,
+                after: cuts.into(),
+                dir: image.path().to_path_buf(),
+                left: Mutex::default(),
+            });
+            let mut failing = options(image.path(), &Arc::default());
+            failing.checkpoint.bytes = 500;
+            failing.faults = Some(Arc::clone(&cut) as Arc<dyn Faults>);
+            let opened = SledJournal::open(failing);
+            let Some(left) = cut.left.lock().take() else {
+                assert!(opened.is_ok(), "{what}");
+                break;
+            };
+            assert!(matches!(opened.err(), Some(Error::Io(_))), "{what}");
+            // What was on the disk then, and what was there when the process ended by itself.
+            recovered(left.path(), [8; WALLETS as usize], &what);
+            recovered(image.path(), [8; WALLETS as usize], &what);
+            cuts += 1;
+        }
+        let least = if step == Step::DropFrame { 24 } else { 4 };
+        assert!(cuts >= least, "{step:?}: {cuts}");
+    }
+}
+
+/// A closed store of a wallet; its events are not folded.
 fn closed() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let mut unfolded = options(dir.path(), &Arc::default());
     unfolded.checkpoint_interval = Duration::from_secs(3600);
     let journal = SledJournal::open(unfolded).unwrap();
-    for number in 1..=2000 {
-        journal.append(append(&[nth(0, number)]), None).unwrap();
+    let mut teller = Teller::default();
+    for _ in 1..=2000 {
+        journal.append(append(&[teller.next(0)]), None).unwrap();
     }
     commit(&journal, &[]);
     journal.close().unwrap();
@@ -399,7 +619,8 @@ fn an_older_database_beside_a_newer_watermark_is_refused() {
     let dir = closed();
     let old = crash_image(dir.path());
     let journal = SledJournal::open(options(dir.path(), &Arc::default())).unwrap();
-    commit(&journal, &[nth(0, 2001)]);
+    let next = Teller::of(&journal, [0]).next(0);
+    commit(&journal, &[next]);
     journal.close().unwrap();
     drop(journal);
     std::fs::copy(dir.path().join("watermark"), old.path().join("watermark")).unwrap();
@@ -432,7 +653,10 @@ fn a_creation_that_was_cut_short_is_started_over() {
     std::fs::create_dir_all(dir.path().join("sled.new/blobs")).unwrap();
     std::fs::write(dir.path().join("sled.new/db"), b"half").unwrap();
     let journal = SledJournal::open(options(dir.path(), &Arc::default())).unwrap();
-    assert_eq!(commit(&journal, &[nth(0, 1)]).1, Outcome::Durable);
+    assert_eq!(
+        commit(&journal, &[Teller::default().next(0)]).1,
+        Outcome::Durable
+    );
     assert!(!dir.path().join("sled.new").exists());
 }
 
@@ -472,7 +696,9 @@ fn a_callback_that_holds_the_last_reference_closes_cleanly() {
         drop(last);
         done(outcome);
     });
-    journal.append(append(&[nth(0, 1)]), Some(done)).unwrap();
+    journal
+        .append(append(&[Teller::default().next(0)]), Some(done))
+        .unwrap();
     drop(journal);
     trouble.hold(false);
     assert_eq!(heard.recv_timeout(PATIENCE), Ok(Outcome::Durable));

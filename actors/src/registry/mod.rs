@@ -94,11 +94,7 @@ pub(crate) enum Absent {
 }
 
 impl Registry {
-    pub(crate) fn new(
-        store: Store,
-        clock: Arc<dyn Clock>,
-        options: Options,
-    ) -> Arc<Self> {
+    pub(crate) fn new(store: Store, clock: Arc<dyn Clock>, options: Options) -> Arc<Self> {
         Arc::new(Self {
             slots: DashMap::default(),
             reads: Reads::new(Arc::clone(&store.books)),

@@ -80,7 +80,11 @@ impl Recent {
     /// The books have all entries up to and with this version now: lets go of those stretches of
     /// which they have everything. What stays does no harm, the books have the same.
     pub(crate) fn folded(&mut self, version: u64) {
-        while self.stretches.front().is_some_and(|stretch| stretch.last <= version) {
+        while self
+            .stretches
+            .front()
+            .is_some_and(|stretch| stretch.last <= version)
+        {
             self.stretches.pop_front();
         }
         self.moved = true;
@@ -116,10 +120,7 @@ impl Recent {
     }
 
     /// Newest first, with numbers below `before`.
-    pub(crate) fn newest_first(
-        &self,
-        before: u64,
-    ) -> impl Iterator<Item = Result<Record, Error>> {
+    pub(crate) fn newest_first(&self, before: u64) -> impl Iterator<Item = Result<Record, Error>> {
         let stretches = self.stretches.iter().rev();
         let older = stretches.filter(move |stretch| stretch.first < before);
         older.flat_map(move |stretch| {

@@ -12,14 +12,21 @@ impl Wallet {
         let mut faults = Vec::new();
         for account in &self.accounts {
             let product = account.product;
-            let (left, held) = account.lots().iter().fold((0_i64, 0_i64), |(left, held), lot| {
-                (left.saturating_add(lot.left), held.saturating_add(lot.held))
-            });
+            let (left, held) = account
+                .lots()
+                .iter()
+                .fold((0_i64, 0_i64), |(left, held), lot| {
+                    (left.saturating_add(lot.left), held.saturating_add(lot.held))
+                });
             if left != account.balance {
-                faults.push(format!("the lots of {product} do not add up to its balance"));
+                faults.push(format!(
+                    "the lots of {product} do not add up to its balance"
+                ));
             }
             if held != account.held || held > left {
-                faults.push(format!("the lots of {product} do not add up to what is held"));
+                faults.push(format!(
+                    "the lots of {product} do not add up to what is held"
+                ));
             }
             let mut pinned = BTreeMap::<u64, i64>::new();
             let holds = self.holds().values().filter(|hold| hold.product == product);
@@ -32,7 +39,9 @@ impl Wallet {
                 .iter()
                 .all(|lot| pinned.remove(&lot.number).unwrap_or_default() == lot.held);
             if !same || !pinned.is_empty() {
-                faults.push(format!("open holds of {product} do not pin what its lots hold"));
+                faults.push(format!(
+                    "open holds of {product} do not pin what its lots hold"
+                ));
             }
         }
         faults

@@ -25,6 +25,8 @@ use crate::{
     lookups::{self, AllChanges},
 };
 
+/// Entries that are in no run, for each key that may be in none.
+const MAX_READ_FOR_A_KEY: u64 = 8;
 /// So many events may follow a snapshot and be replayed when the wallet wakes.
 const MAX_REPLAYED: u64 = 512;
 /// Of a large wallet more may: its snapshot is written once for so many of its bytes per event.
@@ -165,7 +167,9 @@ impl Pending {
             !entry.as_ref().is_ok_and(known_already)
         });
         if bytes <= store.tuning.tail_bytes {
-            stored.tail.reserve_exact(bytes.saturating_sub(stored.tail.len()));
+            stored
+                .tail
+                .reserve_exact(bytes.saturating_sub(stored.tail.len()));
             for entry in new {
                 entry::push(&mut stored.tail, entry?.1);
             }
@@ -224,11 +228,7 @@ impl Pending {
 }
 
 /// Adds what entries change in look-ups.
-pub(super) fn list(
-    key: &WalletKey,
-    of: Of<'_>,
-    changes: &mut AllChanges,
-) -> Result<(), Error> {
+pub(super) fn list(key: &WalletKey, of: Of<'_>, changes: &mut AllChanges) -> Result<(), Error> {
     for entry in of.entries() {
         let (entry, _) = entry?;
         if entry.is_listed() {
@@ -255,7 +255,9 @@ fn replayed(
     }
     let missing = || damaged(format!("{key:?}: a part of its snapshot is missing"));
     let wallet = stored.wallet(store, &key)?.ok_or_else(missing)?;
-    let Some(wallet) = wallet else { return Ok(None) };
+    let Some(wallet) = wallet else {
+        return Ok(None);
+    };
     let bytes = encode_wallet(&wallet)?;
     stored.set_snapshot(store, number, &key, bytes, wallet.version)
 }
@@ -296,7 +298,13 @@ fn index(
         Some(Some(keys)) => keys,
         None | Some(None) => unindexed(store, &key, stored)?,
     };
-    if keys.len() <= store.tuning.inline_keys {
+    // Entries without keys are read again with each look for keys: those must not become many either.
+    let read_often = events > (store.tuning.inline_keys as u64).saturating_mul(MAX_READ_FOR_A_KEY);
+    if keys.len() <= store.tuning.inline_keys && !read_often {
+        return Ok((keys, Vec::new()));
+    }
+    if keys.is_empty() {
+        stored.head.indexed = stored.head.version;
         return Ok((keys, Vec::new()));
     }
     let plan = merge::plan(&stored.head.runs, keys.len(), &store.tuning);

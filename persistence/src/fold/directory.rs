@@ -87,7 +87,9 @@ pub(super) fn from<'a>(
         let range = block_key(wallet, 0)..=block_key(wallet, version);
         if let Some(block) = store.directory.range(range).next_back() {
             let key = block.map_err(io)?.0;
-            let start = key.last_chunk::<8>().map(|first| u64::from_be_bytes(*first));
+            let start = key
+                .last_chunk::<8>()
+                .map(|first| u64::from_be_bytes(*first));
             first = start.unwrap_or(version);
         }
     }
@@ -102,14 +104,13 @@ pub(super) fn from<'a>(
         let after = spills.partition_point(|spill| spill.first <= version);
         after.saturating_sub(1)
     };
-    Ok(spills.flat_map(move |block: Result<Vec<Spill>, Error>| {
-        let spills = match block {
+    Ok(
+        spills.flat_map(move |block: Result<Vec<Spill>, Error>| match block {
             Ok(spills) => {
                 let from = after(&spills);
                 spills.into_iter().skip(from).map(Ok).collect::<Vec<_>>()
             }
             Err(error) => vec![Err(error)],
-        };
-        spills
-    }))
+        }),
+    )
 }

@@ -257,11 +257,7 @@ impl Folded {
     }
 
     /// Re-reads everything and reports what is wrong. Nothing may be folded meanwhile.
-    pub(crate) fn verify(
-        &self,
-        unfolded: &Unfolded,
-        report: &mut Report,
-    ) -> Result<(), Error> {
+    pub(crate) fn verify(&self, unfolded: &Unfolded, report: &mut Report) -> Result<(), Error> {
         verify::verify(self.store(), unfolded, report)
     }
 }

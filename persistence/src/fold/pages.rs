@@ -286,8 +286,7 @@ pub(crate) fn before(
         let last = below.saturating_sub(1);
         let room = limit.saturating_sub(found.len());
         let page = around(store, wallet, &stored, last, |entries| {
-            let heads: Result<Vec<Entry<'_>>, Error> =
-                entries.map(|entry| Ok(entry?.0)).collect();
+            let heads: Result<Vec<Entry<'_>>, Error> = entries.map(|entry| Ok(entry?.0)).collect();
             let heads = heads?;
             let older = heads.iter().filter(|entry| entry.version < below);
             let records = older.clone().rev().filter(|entry| entry.has_record());

@@ -147,9 +147,7 @@ impl Store {
         let length = value.as_ref().len();
         if length > MAX_VALUE_BYTES {
             let name = String::from_utf8_lossy(&tree.name()).into_owned();
-            return Err(damaged(format!(
-                "a record of {name} has {length} bytes"
-            )));
+            return Err(damaged(format!("a record of {name} has {length} bytes")));
         }
         tree.insert(key, value).map(drop).map_err(io)
     }

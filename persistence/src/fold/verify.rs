@@ -18,12 +18,7 @@ use super::{
     store::{Store, damaged, io},
     wallet_record::WalletRecord,
 };
-use crate::{
-    contract::Error,
-    format::entry::Entry,
-    index::Key,
-    verify::Report,
-};
+use crate::{contract::Error, format::entry::Entry, index::Key, verify::Report};
 
 /// Entries of the log that are not folded, or not all, by wallet; in log order.
 pub(crate) type Unfolded = BTreeMap<WalletKey, Vec<Box<[u8]>>>;
@@ -38,11 +33,7 @@ struct Reached {
     listing: Listing,
 }
 
-pub(super) fn verify(
-    store: &Store,
-    unfolded: &Unfolded,
-    report: &mut Report,
-) -> Result<(), Error> {
+pub(super) fn verify(store: &Store, unfolded: &Unfolded, report: &mut Report) -> Result<(), Error> {
     let mut reached = Reached::default();
     let mut seen = BTreeMap::new();
     for entry in &store.wallets {
@@ -59,7 +50,8 @@ pub(super) fn verify(
             seen.insert(key, ());
         }
         let read = WalletRecord::decode(&key, &value);
-        let checked = read.and_then(|stored| wallet(store, &key, &stored, more, &mut reached, report));
+        let checked =
+            read.and_then(|stored| wallet(store, &key, &stored, more, &mut reached, report));
         if let Err(error) = checked {
             report.problems.push(error.to_string());
         }
@@ -83,7 +75,10 @@ pub(super) fn verify(
     // What is damaged was not reached either: saying so again would only hide the cause.
     if report.problems.is_empty() {
         orphans(store, &reached, report)?;
-        if let Err(error) = reached.listing.compare(store, unfolded, &mut report.problems) {
+        if let Err(error) = reached
+            .listing
+            .compare(store, unfolded, &mut report.problems)
+        {
             report.problems.push(error.to_string());
         }
     }

@@ -107,6 +107,20 @@ const fn is_listed(change: &Change) -> bool {
     )
 }
 
+/// A whole entry, for tests.
+#[cfg(test)]
+pub(crate) fn write(
+    bytes: &mut Vec<u8>,
+    version: u64,
+    event: &Event,
+    record: Option<&Record>,
+    hash: Option<u64>,
+) -> Result<(), Error> {
+    let start = bytes.len();
+    let begun = begin(bytes, version, event, hash)?;
+    end(bytes, start, begun, record)
+}
+
 impl<'a> Entry<'a> {
     /// Reads the head of an entry.
     ///
@@ -180,7 +194,9 @@ impl<'a> Iterator for Entries<'a> {
         }
         let Some((bytes, rest)) = super::item::long(self.0) else {
             self.0 = &[];
-            return Some(Err(Error::Damaged("entries end in the middle of one".into())));
+            return Some(Err(Error::Damaged(
+                "entries end in the middle of one".into(),
+            )));
         };
         self.0 = rest;
         Some(Entry::read(bytes).map(|entry| (entry, bytes)))

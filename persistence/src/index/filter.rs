@@ -172,7 +172,11 @@ impl Share {
         let taken = budget
             .used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
-                let limit = if modest { budget.limit } else { budget.limit / 2 };
+                let limit = if modest {
+                    budget.limit
+                } else {
+                    budget.limit / 2
+                };
                 used.checked_add(bytes).filter(|&sum| sum <= limit)
             });
         taken.ok()?;
@@ -222,6 +226,9 @@ mod tests {
         let later = second.reserve(400).unwrap();
         assert!(second.reserve(1).is_none(), "half of it is half of it");
         drop((most, late, later));
-        assert_eq!((budget.used(), budget.holders.load(Ordering::Relaxed)), (0, 0));
+        assert_eq!(
+            (budget.used(), budget.holders.load(Ordering::Relaxed)),
+            (0, 0)
+        );
     }
 }

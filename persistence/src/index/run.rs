@@ -175,13 +175,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// A run for `keys` keys.
-    pub(crate) fn new(
-        store: &Store,
-        wallet: WalletKey,
-        number: u64,
-        level: u8,
-        keys: u64,
-    ) -> Self {
+    pub(crate) fn new(store: &Store, wallet: WalletKey, number: u64, level: u8, keys: u64) -> Self {
         let mean = store.tuning.keys_per_page;
         let pages = keys.div_ceil(mean as u64).max(1);
         let pages = u16::try_from(pages).unwrap_or(u16::MAX);

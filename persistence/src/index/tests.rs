@@ -1,13 +1,11 @@
 //! Filters, pages and merges by themselves.
 
-use std::sync::Arc;
-
 use domain::id::WalletKey;
 
 use super::{
     Key, filter, merge, pack, packed,
     run::{self, RunMeta, page_of},
-    seqs,
+    versions,
 };
 use crate::fold::store::{Store, Tuning};
 
@@ -25,9 +23,9 @@ fn mix(value: u64) -> u64 {
 
 fn keys(range: std::ops::Range<u64>) -> Vec<Key> {
     let mut keys: Vec<Key> = range
-        .map(|seq| Key {
-            hash: mix(seq),
-            seq,
+        .map(|version| Key {
+            hash: mix(version),
+            version,
         })
         .collect();
     keys.sort_unstable();
@@ -42,7 +40,7 @@ fn all(store: &Store, run: &RunMeta) -> Vec<Key> {
     keys
 }
 
-fn write(store: &Store, number: u32, keys: &[Key], sources: Vec<RunMeta>) -> RunMeta {
+fn write(store: &Store, number: u64, keys: &[Key], sources: Vec<RunMeta>) -> RunMeta {
     let plan = merge::Plan {
         level: 0,
         sources,
@@ -57,7 +55,7 @@ fn the_form_on_disk_never_changes() {
     pack(
         &[Key {
             hash: 0x0102_0304_0506_0708,
-            seq: 0x0A_0B0C_0D0E,
+            version: 0x0A_0B0C_0D0E,
         }],
         &mut bytes,
     );
@@ -86,10 +84,10 @@ fn equal_hashes_are_all_found() {
     let hashes = [1, 3, 3, 3, 9];
     let keys: Vec<Key> = (0..)
         .zip(hashes)
-        .map(|(seq, hash)| Key { hash, seq })
+        .map(|(version, hash)| Key { hash, version })
         .collect();
     pack(&keys, &mut bytes);
-    let found = |hash| seqs(packed(&bytes), hash).collect::<Vec<_>>();
+    let found = |hash| versions(packed(&bytes), hash).collect::<Vec<_>>();
     assert_eq!(found(3), [1, 2, 3]);
     assert_eq!(found(9), [4]);
     assert_eq!(found(0), [0; 0]);
@@ -109,15 +107,6 @@ fn a_filter_hides_nothing_and_rarely_errs() {
 }
 
 #[test]
-fn the_budget_is_given_back() {
-    let budget = Arc::new(filter::Budget::new(100));
-    let one = budget.reserve(60);
-    assert!(one.is_some() && budget.reserve(41).is_none() && budget.reserve(40).is_some());
-    drop(one);
-    assert_eq!(budget.used(), 0);
-}
-
-#[test]
 fn merging_keeps_every_key_in_its_page() {
     let store = store(Tuning {
         keys_per_page: 64,
@@ -133,7 +122,7 @@ fn merging_keeps_every_key_in_its_page() {
     for key in keys(0..1550) {
         assert_eq!(
             run::find(&store, &WALLET, &run, key.hash).unwrap(),
-            Some(vec![key.seq])
+            Some(vec![key.version])
         );
     }
     assert_eq!(
@@ -153,9 +142,9 @@ fn hashes_that_crowd_into_one_page_still_fit() {
     });
     // As a caller could choose its keys: most of one range, many of one hash.
     let mut crowd: Vec<Key> = (0..200)
-        .map(|seq| Key {
-            hash: if seq % 2 == 0 { 7 } else { seq },
-            seq,
+        .map(|version| Key {
+            hash: if version % 2 == 0 { 7 } else { version },
+            version,
         })
         .collect();
     crowd.sort_unstable();
@@ -165,7 +154,7 @@ fn hashes_that_crowd_into_one_page_still_fit() {
     let same: Vec<u64> = crowd
         .iter()
         .filter(|key| key.hash == 7)
-        .map(|key| key.seq)
+        .map(|key| key.version)
         .collect();
     assert_eq!(run::find(&store, &WALLET, &run, 7).unwrap(), Some(same));
     assert_eq!(

@@ -38,8 +38,6 @@ impl dyn Books + '_ {
     /// The wallet that a code opens, where the code is not the one it was created with.
     pub fn code(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
         let found = self.find(LookUp::Codes, &code.0)?;
-        found
-            .map(|value| super::orders::wallet(&value))
-            .transpose()
+        found.map(|value| super::orders::wallet(&value)).transpose()
     }
 }

@@ -70,7 +70,11 @@ impl Fresh {
             return;
         }
         let mut parts = self.0.write();
-        while parts.appended.first().is_some_and(|first| first.0 <= ticket) {
+        while parts
+            .appended
+            .first()
+            .is_some_and(|first| first.0 <= ticket)
+        {
             let Some((_, look_up, key)) = parts.appended.pop_first() else {
                 break;
             };

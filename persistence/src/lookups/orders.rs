@@ -166,7 +166,9 @@ impl dyn Books + '_ {
         let address = buyer_key(project, email);
         let from = Stretch::From(joined(&[&address, &[0; 16]]));
         let found = self.stretch(LookUp::Buyers, &from, limit)?;
-        let same = found.iter().take_while(|(key, _)| key.starts_with(&address));
+        let same = found
+            .iter()
+            .take_while(|(key, _)| key.starts_with(&address));
         same.map(|(key, _)| wallet(key)).collect()
     }
 
@@ -179,7 +181,9 @@ impl dyn Books + '_ {
     ) -> Result<Vec<OrderPlace>, Error> {
         let found = self.stretch(look_up, &stretch, limit)?;
         let project = project.0.to_be_bytes();
-        let own = found.iter().take_while(|(key, _)| key.starts_with(&project));
+        let own = found
+            .iter()
+            .take_while(|(key, _)| key.starts_with(&project));
         own.map(|(key, value)| read_place(key, value)).collect()
     }
 }

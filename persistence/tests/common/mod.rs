@@ -4,6 +4,7 @@
 pub(crate) mod shop;
 
 use std::{
+    collections::{BTreeMap, HashSet},
     path::{Path, PathBuf},
     sync::{Arc, mpsc},
     time::Duration,
@@ -14,10 +15,10 @@ use domain::{
     catalog::{Document, Mode, Project},
     id::{CodeHash, ProductId, ProjectId, WalletId, WalletKey},
     text::{ExternalUserId, IdempotencyKey},
-    wallet::{Change, Created, Event, Owner},
+    wallet::{Change, Created, Event, Owner, Wallet},
 };
 use parking_lot::{Condvar, Mutex};
-use persistence::{Append, Done, Faults, Journal, Logged, Options, Outcome, Step, Ticket};
+use persistence::{Append, Books, Done, Faults, Log, Logged, Options, Outcome, Step, Ticket};
 
 /// Long enough for any disk, short enough for a test that hangs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -29,63 +30,100 @@ pub(crate) fn key(wallet: u64) -> WalletKey {
     )
 }
 
-pub(crate) fn logged(wallet: u64, version: u64, change: Change) -> Logged {
-    Logged::Wallet {
-        key: key(wallet),
-        version,
-        event: Event {
-            at: Timestamp(1000),
-            change,
-        },
+/// Keeps wallets, and tells what happens to them with the record that it leaves: as a wallet's owner
+/// does before it appends.
+#[derive(Default)]
+pub(crate) struct Teller {
+    wallets: BTreeMap<WalletKey, Wallet>,
+}
+
+impl Teller {
+    /// Goes on with wallets as they are stored.
+    pub(crate) fn of(books: &dyn Books, wallets: impl IntoIterator<Item = u64>) -> Self {
+        let stored = wallets.into_iter().filter_map(|wallet| {
+            let stored = books.load(&key(wallet)).unwrap()?;
+            Some((key(wallet), stored.wallet))
+        });
+        Self {
+            wallets: stored.collect(),
+        }
     }
-}
 
-pub(crate) fn created(wallet: u64) -> Logged {
-    let owner = Owner::External(ExternalUserId::new(format!("user-{wallet}")).unwrap());
-    creation(wallet, owner)
-}
+    pub(crate) fn wallet(&self, wallet: u64) -> &Wallet {
+        &self.wallets[&key(wallet)]
+    }
 
-pub(crate) fn created_with_code(wallet: u64, code: CodeHash) -> Logged {
-    creation(
-        wallet,
-        Owner::Code {
-            hash: code,
-            sealed: Box::new([1, 2, 3]),
-        },
-    )
-}
+    pub(crate) fn tell(&mut self, wallet: u64, at: i64, change: Change) -> Logged {
+        let key = key(wallet);
+        let event = Event {
+            at: Timestamp(at),
+            change,
+        };
+        let former = self.wallets.remove(&key);
+        let (now, record) = Wallet::replay(former, key, event.clone()).unwrap();
+        let version = now.version;
+        self.wallets.insert(key, now);
+        Logged::Wallet {
+            key,
+            version,
+            event,
+            record,
+        }
+    }
 
-fn creation(wallet: u64, owner: Owner) -> Logged {
-    let created = Created {
-        id: WalletId(wallet.into()),
-        project: ProjectId(1),
-        owner,
-    };
-    logged(wallet, 1, Change::Created(Box::new(created)))
-}
+    pub(crate) fn created(&mut self, wallet: u64) -> Logged {
+        let owner = Owner::External(ExternalUserId::new(format!("user-{wallet}")).unwrap());
+        self.creation(wallet, ProjectId(1), owner)
+    }
 
-pub(crate) fn rotated(wallet: u64, version: u64, code: CodeHash) -> Logged {
-    logged(
-        wallet,
-        version,
-        Change::CodeRotated {
-            hash: code,
-            sealed: Box::new([4]),
-            former: None,
-        },
-    )
-}
+    pub(crate) fn created_with_code(&mut self, wallet: u64, hash: CodeHash) -> Logged {
+        let sealed = Box::new([1, 2, 3]);
+        self.creation(wallet, ProjectId(1), Owner::Code { hash, sealed })
+    }
 
-/// A grant whose key is its version.
-pub(crate) fn granted(wallet: u64, version: u64) -> Logged {
-    let change = Change::Granted {
-        product: ProductId(1),
-        amount: Amount::new(10).unwrap(),
-        expires_at: None,
-        key: IdempotencyKey::new(format!("grant-{version}")).unwrap(),
-        meta: None,
-    };
-    logged(wallet, version, change)
+    pub(crate) fn creation(&mut self, wallet: u64, project: ProjectId, owner: Owner) -> Logged {
+        let created = Created {
+            id: WalletId(wallet.into()),
+            project,
+            owner,
+        };
+        self.tell(wallet, 1000, Change::Created(Box::new(created)))
+    }
+
+    pub(crate) fn rotated(&mut self, wallet: u64, hash: CodeHash) -> Logged {
+        let former = match &self.wallet(wallet).owner {
+            Owner::Code { hash, .. } => Some(*hash),
+            Owner::External(_) | Owner::Order => None,
+        };
+        let sealed = Box::new([4]);
+        let change = Change::CodeRotated {
+            hash,
+            sealed,
+            former,
+        };
+        self.tell(wallet, 1000, change)
+    }
+
+    /// A grant whose key is its version.
+    pub(crate) fn granted(&mut self, wallet: u64) -> Logged {
+        let version = self.wallet(wallet).version + 1;
+        let change = Change::Granted {
+            product: ProductId(1),
+            amount: Amount::new(10).unwrap(),
+            expires_at: None,
+            key: IdempotencyKey::new(format!("grant-{version}")).unwrap(),
+            meta: None,
+        };
+        self.tell(wallet, 1000, change)
+    }
+
+    /// The wallet's next event: its creation, then grants.
+    pub(crate) fn next(&mut self, wallet: u64) -> Logged {
+        match self.wallets.contains_key(&key(wallet)) {
+            true => self.granted(wallet),
+            false => self.created(wallet),
+        }
+    }
 }
 
 pub(crate) fn project(id: u128, name: &str) -> Document {
@@ -105,15 +143,6 @@ pub(crate) fn append(events: &[Logged]) -> Append {
     append
 }
 
-/// The n-th event of a wallet.
-pub(crate) fn nth(wallet: u64, version: u64) -> Logged {
-    if version == 1 {
-        created(wallet)
-    } else {
-        granted(wallet, version)
-    }
-}
-
 /// A callback, and where its outcome arrives.
 pub(crate) fn waiter() -> (Done, mpsc::Receiver<Outcome>) {
     let (send, receive) = mpsc::channel();
@@ -124,15 +153,15 @@ pub(crate) fn waiter() -> (Done, mpsc::Receiver<Outcome>) {
 }
 
 /// Appends and waits for the outcome.
-pub(crate) fn commit(journal: &dyn Journal, events: &[Logged]) -> (Ticket, Outcome) {
+pub(crate) fn commit(log: &dyn Log, events: &[Logged]) -> (Ticket, Outcome) {
     let (done, heard) = waiter();
-    let ticket = journal.append(append(events), Some(done)).unwrap();
+    let ticket = log.append(append(events), Some(done)).unwrap();
     (ticket, heard.recv_timeout(PATIENCE).unwrap())
 }
 
 /// How many events of a wallet are readable, all of them fitting together.
-pub(crate) fn version(journal: &dyn Journal, wallet: u64) -> u64 {
-    let Some(stored) = journal.load(&key(wallet)).unwrap() else {
+pub(crate) fn version(books: &dyn Books, wallet: u64) -> u64 {
+    let Some(stored) = books.load(&key(wallet)).unwrap() else {
         return 0;
     };
     let grants = stored.wallet.version - 1;
@@ -144,30 +173,62 @@ pub(crate) fn version(journal: &dyn Journal, wallet: u64) -> u64 {
 /// Fails or holds back chosen steps.
 #[derive(Default)]
 pub(crate) struct Trouble {
-    state: Mutex<(Option<(Step, u32)>, bool)>,
+    state: Mutex<Troubles>,
     changed: Condvar,
+}
+
+#[derive(Default)]
+struct Troubles {
+    failing: Option<(Step, u32)>,
+    held: HashSet<Step>,
+    /// Where somebody waits.
+    reached: HashSet<Step>,
 }
 
 impl Trouble {
     /// This step fails, after succeeding so many times.
     pub(crate) fn fail(&self, step: Step, after: u32) {
-        self.state.lock().0 = Some((step, after));
+        self.state.lock().failing = Some((step, after));
     }
 
     /// Nothing becomes durable until told.
     pub(crate) fn hold(&self, holding: bool) {
-        self.state.lock().1 = holding;
+        self.hold_step(Step::FlushFrames, holding);
+    }
+
+    /// Nothing goes past this step until told.
+    pub(crate) fn hold_step(&self, step: Step, holding: bool) {
+        let mut state = self.state.lock();
+        match holding {
+            true => state.held.insert(step),
+            false => state.held.remove(&step),
+        };
+        state.reached.remove(&step);
         self.changed.notify_all();
+    }
+
+    /// Waits until somebody stands before a step that is held.
+    pub(crate) fn wait_held(&self, step: Step) {
+        let mut state = self.state.lock();
+        while !state.reached.contains(&step) {
+            let late = self.changed.wait_for(&mut state, PATIENCE).timed_out();
+            assert!(!late, "nobody comes to {step:?}");
+        }
     }
 }
 
 impl Faults for Trouble {
     fn before(&self, step: Step) -> Result<(), String> {
         let mut state = self.state.lock();
-        while state.1 && step == Step::FlushFrames {
-            self.changed.wait(&mut state);
+        while state.held.contains(&step) {
+            state.reached.insert(step);
+            self.changed.notify_all();
+            // A test that failed while it held this must end all the same.
+            if self.changed.wait_for(&mut state, 2 * PATIENCE).timed_out() {
+                return Err(format!("{step:?} was held for too long"));
+            }
         }
-        match &mut state.0 {
+        match &mut state.failing {
             Some((failing, 0)) if *failing == step => Err(format!("{step:?} fails for a test")),
             Some((failing, after)) if *failing == step => {
                 *after -= 1;

@@ -5,68 +5,88 @@ use std::collections::BTreeSet;
 use domain::{
     Timestamp,
     catalog::Interval,
-    id::{OrderId, OrderSerial, PriceId, ProductId, ProjectId, WalletId},
+    id::{OrderId, OrderSerial, PriceId, ProductId, ProjectId},
     terms::Terms,
     text::{CheckoutId, Email, ExternalUserId},
     wallet::{
-        Change, Created, Event, OrderKind, Owner,
+        Change, OrderKind, Owner,
         event::{OrderClosed, OrderPaid, OrderPlaced},
     },
 };
 use persistence::{Logged, Note};
 
-use super::key;
+use super::{Teller, key};
 
 /// For how long an order is pending, in milliseconds.
 pub(crate) const HOUR: i64 = 3_600_000;
 
-fn logged(wallet: u64, version: u64, at: i64, change: Change) -> Logged {
-    Logged::Wallet {
-        key: key(wallet),
-        version,
-        event: Event {
-            at: Timestamp(at),
-            change,
-        },
+impl Teller {
+    pub(crate) fn opened(&mut self, wallet: u64, project: ProjectId) -> Logged {
+        let owner = Owner::External(ExternalUserId::new("someone").unwrap());
+        self.creation(wallet, project, owner)
+    }
+
+    /// An order whose serial is its number, with a checkout session of that number if it is no
+    /// renewal.
+    pub(crate) fn placed(&mut self, wallet: u64, at: i64, order: u128, kind: OrderKind) -> Logged {
+        let checkout = (kind == OrderKind::Checkout).then(|| checkout(order));
+        let change = OrderPlaced {
+            order: OrderSerial(order),
+            project: self.wallet(wallet).project,
+            kind,
+            terms: terms(),
+            checkout,
+            email: Some(email("first@mail.example")),
+            expires_at: Timestamp(at + HOUR),
+        };
+        self.tell(wallet, at, Change::OrderPlaced(Box::new(change)))
+    }
+
+    /// Under an address, or under the one that the order was placed with.
+    pub(crate) fn paid(
+        &mut self,
+        wallet: u64,
+        at: i64,
+        order: u128,
+        address: Option<&str>,
+    ) -> Logged {
+        let closed = self.closed(wallet, order);
+        let known = self.wallet(wallet).order(closed.order).unwrap();
+        let change = OrderPaid {
+            order: closed.order,
+            project: closed.project,
+            expires_at: closed.expires_at,
+            amount_cents: 100,
+            credits: 5,
+            credits_expire_at: None,
+            payment: None,
+            invoice: None,
+            subscription: None,
+            customer: None,
+            email: address.map(email).or(known.email.clone()),
+        };
+        self.tell(wallet, at, Change::OrderPaid(Box::new(change)))
+    }
+
+    pub(crate) fn expired(&mut self, wallet: u64, at: i64, order: u128) -> Logged {
+        let closed = self.closed(wallet, order);
+        self.tell(wallet, at, Change::OrderExpired(closed))
+    }
+
+    pub(crate) fn failed(&mut self, wallet: u64, at: i64, order: u128) -> Logged {
+        let closed = self.closed(wallet, order);
+        self.tell(wallet, at, Change::OrderFailed(closed))
+    }
+
+    fn closed(&self, wallet: u64, order: u128) -> OrderClosed {
+        let (wallet, order) = (self.wallet(wallet), OrderSerial(order));
+        OrderClosed {
+            order,
+            project: wallet.project,
+            expires_at: wallet.order(order).unwrap().expires_at,
+        }
     }
 }
-
-pub(crate) fn created(wallet: u64, project: ProjectId) -> Logged {
-    let created = Created {
-        id: WalletId(wallet.into()),
-        project,
-        owner: Owner::External(ExternalUserId::new("someone").unwrap()),
-    };
-    logged(wallet, 1, 0, Change::Created(Box::new(created)))
-}
-
-/// An order whose serial is its number, with a checkout session of that number if it is no renewal.
-pub(crate) fn placed(
-    wallet: u64,
-    version: u64,
-    at: i64,
-    order: u128,
-    kind: OrderKind,
-    project: ProjectId,
-) -> Logged {
-    let checkout = (kind == OrderKind::Checkout).then(|| checkout(order));
-    let change = OrderPlaced {
-        order: OrderSerial(order),
-        project,
-        kind,
-        terms: terms(),
-        checkout,
-        email: Some(email(FIRST)),
-        expires_at: Timestamp(at + HOUR),
-    };
-    logged(wallet, version, at, Change::OrderPlaced(Box::new(change)))
-}
-
-/// The address under which orders are placed.
-const FIRST: &str = "first@mail.example";
-
-/// In which project an order was placed, and when.
-pub(crate) type From = (ProjectId, i64);
 
 fn terms() -> Terms {
     Terms {
@@ -81,48 +101,6 @@ fn terms() -> Terms {
         label: None,
         amount_cents: 100,
         currency: "EUR".into(),
-    }
-}
-
-pub(crate) fn paid(
-    wallet: u64,
-    version: u64,
-    at: i64,
-    order: u128,
-    (project, placed_at): From,
-    address: Option<&str>,
-) -> Logged {
-    let change = OrderPaid {
-        order: OrderSerial(order),
-        project,
-        expires_at: Timestamp(placed_at + HOUR),
-        amount_cents: 100,
-        credits: 5,
-        credits_expire_at: None,
-        payment: None,
-        invoice: None,
-        subscription: None,
-        customer: None,
-        email: Some(email(address.unwrap_or(FIRST))),
-    };
-    logged(wallet, version, at, Change::OrderPaid(Box::new(change)))
-}
-
-pub(crate) fn expired(wallet: u64, version: u64, at: i64, order: u128, from: From) -> Logged {
-    let change = Change::OrderExpired(closed(order, from));
-    logged(wallet, version, at, change)
-}
-
-pub(crate) fn failed(wallet: u64, version: u64, at: i64, order: u128, from: From) -> Logged {
-    let change = Change::OrderFailed(closed(order, from));
-    logged(wallet, version, at, change)
-}
-
-fn closed(order: u128, (project, placed_at): From) -> OrderClosed {
-    OrderClosed {
-        order: OrderSerial(order),
-        project,
-        expires_at: Timestamp(placed_at + HOUR),
     }
 }
 

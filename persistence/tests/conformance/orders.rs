@@ -7,14 +7,15 @@ use domain::{
     id::{ProjectId, WalletKey},
     wallet::OrderKind,
 };
-use persistence::{Append, Journal, OrderPlace};
+use persistence::{Append, Books, OrderPlace};
 
 use super::{
     Subject,
     common::{
-        commit, key,
-        shop::{HOUR, checkout, created, email, expired, failed, id, note, paid, placed},
+        Teller, append, commit, key,
+        shop::{HOUR, checkout, email, id, note},
     },
+    everywhere,
 };
 
 const ONE: ProjectId = ProjectId(1);
@@ -24,167 +25,202 @@ fn serials(places: &[OrderPlace]) -> Vec<u128> {
     places.iter().map(|place| place.order.serial.0).collect()
 }
 
-fn newest(journal: &dyn Journal, project: ProjectId) -> Vec<u128> {
-    serials(&journal.orders(project, None, usize::MAX).unwrap())
+fn newest(books: &dyn Books, project: ProjectId) -> Vec<u128> {
+    serials(&books.orders(project, None, usize::MAX).unwrap())
 }
 
-fn due(journal: &dyn Journal, project: ProjectId, until: i64) -> Vec<u128> {
-    let due = journal.due(project, None, Timestamp(until), usize::MAX);
+fn due(books: &dyn Books, project: ProjectId, until: i64) -> Vec<u128> {
+    let due = books.due(project, None, Timestamp(until), usize::MAX);
     serials(&due.unwrap())
 }
 
-fn buyers(journal: &dyn Journal, project: ProjectId, address: &str) -> BTreeSet<WalletKey> {
-    let buyers = journal
-        .buyers(project, &email(address), usize::MAX)
-        .unwrap();
+fn buyers(books: &dyn Books, project: ProjectId, address: &str) -> BTreeSet<WalletKey> {
+    let buyers = books.buyers(project, &email(address), usize::MAX).unwrap();
     assert!(buyers.is_sorted());
     buyers.into_iter().collect()
 }
 
-/// Looks at what is recovered and not folded, at what is folded, and at what is read again.
-fn everywhere(subject: &mut dyn Subject, look: impl Fn(&dyn Journal)) {
-    subject.reopen();
-    look(&*subject.journal());
-    subject.journal().settle().unwrap();
-    look(&*subject.journal());
-    subject.reopen();
-    look(&*subject.journal());
-}
-
 pub(super) fn orders_are_listed_newest_first_each_in_its_project(subject: &mut dyn Subject) {
-    let journal = subject.journal();
-    commit(
-        &*journal,
-        &[created(1, ONE), created(2, TWO), created(3, ONE)],
-    );
-    commit(&*journal, &[placed(1, 2, 10, 7, OrderKind::Checkout, ONE)]);
-    commit(&*journal, &[placed(2, 2, 11, 8, OrderKind::Checkout, TWO)]);
-    // At the same instant the serial decides; a renewal's is no time.
-    commit(&*journal, &[placed(3, 2, 12, 9, OrderKind::Checkout, ONE)]);
-    commit(&*journal, &[placed(1, 3, 12, 4, OrderKind::Renewal, ONE)]);
-    drop(journal);
-    let look = |journal: &dyn Journal| {
-        assert_eq!(newest(journal, ONE), [9, 4, 7]);
-        assert_eq!(newest(journal, TWO), [8]);
-        assert_eq!(newest(journal, ProjectId(3)), [0; 0]);
-        let first = journal.orders(ONE, None, 1).unwrap();
+    let mut teller = Teller::default();
+    let appends = [
+        vec![
+            teller.opened(1, ONE),
+            teller.opened(2, TWO),
+            teller.opened(3, ONE),
+        ],
+        vec![teller.placed(1, 10, 7, OrderKind::Checkout)],
+        vec![teller.placed(2, 11, 8, OrderKind::Checkout)],
+        // At the same instant the serial decides; a renewal's is no time.
+        vec![teller.placed(3, 12, 9, OrderKind::Checkout)],
+        vec![teller.placed(1, 12, 4, OrderKind::Renewal)],
+    ];
+    let look = |books: &dyn Books| {
+        assert_eq!(newest(books, ONE), [9, 4, 7]);
+        assert_eq!(newest(books, TWO), [8]);
+        assert_eq!(newest(books, ProjectId(3)), [0; 0]);
+        let first = books.orders(ONE, None, 1).unwrap();
         let place = OrderPlace {
             at: Timestamp(12),
             order: id(3, 9),
         };
         assert_eq!(first, [place]);
-        let next = journal.orders(ONE, Some(place.place()), 2).unwrap();
+        let next = books.orders(ONE, Some(place.place()), 2).unwrap();
         assert_eq!(serials(&next), [4, 7]);
-        assert_eq!(journal.orders(ONE, None, 0).unwrap(), []);
+        assert_eq!(books.orders(ONE, None, 0).unwrap(), []);
     };
-    everywhere(subject, look);
+    everywhere(subject, &appends, look);
     // What happens to an order later does not move it.
-    let journal = subject.journal();
-    commit(&*journal, &[paid(1, 4, 20, 7, (ONE, 10), None)]);
-    commit(&*journal, &[expired(3, 3, 20, 9, (ONE, 12))]);
-    drop(journal);
-    everywhere(subject, look);
+    let later = [
+        vec![teller.paid(1, 20, 7, None)],
+        vec![teller.expired(3, 20, 9)],
+    ];
+    everywhere(subject, &later, look);
 }
 
 pub(super) fn a_list_goes_on_where_it_was_while_new_orders_arrive(subject: &mut dyn Subject) {
-    let journal = subject.journal();
-    commit(&*journal, &[created(1, ONE)]);
+    let mut teller = Teller::default();
+    commit(&*subject.store().log, &[teller.opened(1, ONE)]);
     let mut last = 0;
-    let mut place_some = |journal: &dyn Journal| {
+    let mut place_some = |subject: &dyn Subject| {
+        let store = subject.store();
         for _ in 0..100 {
             last += 1;
             let at = i64::try_from(last).unwrap();
-            let version = u64::try_from(last).unwrap() + 1;
-            commit(
-                journal,
-                &[placed(1, version, at, last, OrderKind::Checkout, ONE)],
-            );
+            let placed = teller.placed(1, at, last, OrderKind::Checkout);
+            store.log.append(append(&[placed]), None).unwrap();
         }
     };
-    place_some(&*journal);
-    drop(journal);
+    place_some(subject);
     subject.reopen();
     let mut listed = Vec::new();
     let mut before = None;
     for round in 0..10 {
-        let journal = subject.journal();
-        let page = journal.orders(ONE, before, 10).unwrap();
+        let store = subject.store();
+        let page = store.books.orders(ONE, before, 10).unwrap();
         before = page.last().map(OrderPlace::place);
         listed.extend(serials(&page));
         match round {
-            2 => place_some(&*journal),
-            4 => journal.settle().unwrap(),
-            6 => place_some(&*journal),
+            1 => subject.hold(true),
+            2 => place_some(subject),
+            3 => subject.hold(false),
+            4 => store.books.settle().unwrap(),
+            6 => place_some(subject),
             7 => {
-                drop(journal);
+                drop(store);
                 subject.reopen();
             }
             _ => {}
         }
     }
     assert_eq!(listed, (1..=100).rev().collect::<Vec<_>>());
-    let rest = subject.journal().orders(ONE, before, 10).unwrap();
-    assert_eq!(rest, []);
-    assert_eq!(newest(&*subject.journal(), ONE).len(), 300);
+    let books = subject.store().books;
+    assert_eq!(books.orders(ONE, before, 10).unwrap(), []);
+    assert_eq!(newest(&*books, ONE).len(), 300);
+}
+
+/// Some entries are folded and some are not, wherever a page begins and whichever way it goes.
+pub(super) fn what_is_not_folded_is_laid_over_what_is(subject: &mut dyn Subject) {
+    let mut teller = Teller::default();
+    let store = subject.store();
+    commit(&*store.log, &[teller.opened(1, ONE)]);
+    let place = |teller: &mut Teller, order: u128| {
+        let at = i64::try_from(order).unwrap();
+        append(&[teller.placed(1, at, order, OrderKind::Checkout)])
+    };
+    for order in (0..60).step_by(2) {
+        store.log.append(place(&mut teller, order), None).unwrap();
+    }
+    store.books.settle().unwrap();
+    subject.hold_folds(true);
+    subject.hold(true);
+    // In between, before and after; and some that are folded are taken out of what is due.
+    for order in (1..70).step_by(2) {
+        store.log.append(place(&mut teller, order), None).unwrap();
+    }
+    for order in (0..60).step_by(3) {
+        let paid = teller.paid(1, 100, order, None);
+        store.log.append(append(&[paid]), None).unwrap();
+    }
+    let mut placed: Vec<u128> = (0..60).chain((61..70).step_by(2)).collect();
+    let pending: Vec<u128> = placed
+        .iter()
+        .copied()
+        .filter(|o| *o >= 60 || o % 3 > 0)
+        .collect();
+    placed.reverse();
+    for _ in ["appended", "folded"] {
+        for limit in [1, 7, 1000] {
+            let (mut listed, mut before) = (Vec::new(), None);
+            let (mut waiting, mut after) = (Vec::new(), None);
+            for _ in 0..=70 / limit {
+                let page = store.books.orders(ONE, before, limit).unwrap();
+                before = page.last().map(OrderPlace::place).or(before);
+                listed.extend(serials(&page));
+                let page = store
+                    .books
+                    .due(ONE, after, Timestamp::NEVER, limit)
+                    .unwrap();
+                after = page.last().map(OrderPlace::place).or(after);
+                waiting.extend(serials(&page));
+            }
+            assert_eq!(listed, placed, "{limit} at a time");
+            assert_eq!(waiting, pending, "{limit} at a time");
+        }
+        subject.hold(false);
+        subject.hold_folds(false);
+        store.books.settle().unwrap();
+    }
 }
 
 pub(super) fn orders_are_due_until_they_are_paid_failed_or_expired(subject: &mut dyn Subject) {
-    let journal = subject.journal();
-    commit(&*journal, &[created(1, ONE), created(2, TWO)]);
+    let mut teller = Teller::default();
+    let mut appends = vec![vec![teller.opened(1, ONE), teller.opened(2, TWO)]];
     for order in 1..=5_u8 {
-        let (version, at) = (u64::from(order) + 1, i64::from(order));
-        let order = u128::from(order);
-        commit(
-            &*journal,
-            &[placed(1, version, at, order, OrderKind::Checkout, ONE)],
-        );
+        let (at, order) = (i64::from(order), u128::from(order));
+        appends.push(vec![teller.placed(1, at, order, OrderKind::Checkout)]);
     }
-    commit(&*journal, &[placed(2, 2, 3, 6, OrderKind::Checkout, TWO)]);
+    appends.push(vec![teller.placed(2, 3, 6, OrderKind::Checkout)]);
     // Paid at once: never seen pending.
-    let renewal = [
-        placed(1, 7, 6, 7, OrderKind::Renewal, ONE),
-        paid(1, 8, 6, 7, (ONE, 6), None),
-    ];
-    commit(&*journal, &renewal);
-    drop(journal);
-    everywhere(subject, |journal| {
-        assert_eq!(due(journal, ONE, i64::MAX), [1, 2, 3, 4, 5]);
-        assert_eq!(due(journal, ONE, HOUR + 3), [1, 2, 3], "up to and with");
-        assert_eq!(due(journal, ONE, HOUR), [0; 0]);
-        assert_eq!(due(journal, TWO, i64::MAX), [6]);
-        let first = journal.due(ONE, None, Timestamp(i64::MAX), 2).unwrap();
+    appends.push(vec![
+        teller.placed(1, 6, 7, OrderKind::Renewal),
+        teller.paid(1, 6, 7, None),
+    ]);
+    everywhere(subject, &appends, |books| {
+        assert_eq!(due(books, ONE, i64::MAX), [1, 2, 3, 4, 5]);
+        assert_eq!(due(books, ONE, HOUR + 3), [1, 2, 3], "up to and with");
+        assert_eq!(due(books, ONE, HOUR), [0; 0]);
+        assert_eq!(due(books, TWO, i64::MAX), [6]);
+        let first = books.due(ONE, None, Timestamp(i64::MAX), 2).unwrap();
         assert_eq!(first[0].at, Timestamp(HOUR + 1));
         assert_eq!(first[0].order, id(1, 1));
         let after = Some(first[1].place());
-        let next = journal.due(ONE, after, Timestamp(HOUR + 4), 9).unwrap();
+        let next = books.due(ONE, after, Timestamp(HOUR + 4), 9).unwrap();
         assert_eq!(serials(&next), [3, 4], "strictly after");
     });
-    let journal = subject.journal();
-    commit(&*journal, &[paid(1, 9, 10, 2, (ONE, 2), None)]);
-    commit(&*journal, &[failed(1, 10, 10, 3, (ONE, 3))]);
-    commit(
-        &*journal,
-        &[
-            expired(1, 11, HOUR + 1, 1, (ONE, 1)),
-            paid(1, 12, HOUR + 1, 1, (ONE, 1), None),
+    let ended = [
+        vec![teller.paid(1, 10, 2, None)],
+        vec![teller.failed(1, 10, 3)],
+        vec![
+            teller.expired(1, HOUR + 1, 1),
+            teller.paid(1, HOUR + 1, 1, None),
         ],
-    );
-    drop(journal);
-    everywhere(subject, |journal| {
-        assert_eq!(due(journal, ONE, i64::MAX), [4, 5]);
-        assert_eq!(newest(journal, ONE), [7, 5, 4, 3, 2, 1], "still listed");
+    ];
+    everywhere(subject, &ended, |books| {
+        assert_eq!(due(books, ONE, i64::MAX), [4, 5]);
+        assert_eq!(newest(books, ONE), [7, 5, 4, 3, 2, 1], "still listed");
     });
 }
 
 pub(super) fn an_order_is_found_by_its_checkout(subject: &mut dyn Subject) {
-    let journal = subject.journal();
-    commit(&*journal, &[created(1, ONE), created(2, TWO)]);
-    commit(&*journal, &[placed(1, 2, 10, 7, OrderKind::Checkout, ONE)]);
-    commit(&*journal, &[placed(2, 2, 10, 8, OrderKind::Checkout, TWO)]);
-    commit(&*journal, &[placed(1, 3, 10, 9, OrderKind::Renewal, ONE)]);
-    drop(journal);
-    everywhere(subject, |journal| {
-        let find = |project, order| journal.checkout(project, &checkout(order)).unwrap();
+    let mut teller = Teller::default();
+    let appends = [
+        vec![teller.opened(1, ONE), teller.opened(2, TWO)],
+        vec![teller.placed(1, 10, 7, OrderKind::Checkout)],
+        vec![teller.placed(2, 10, 8, OrderKind::Checkout)],
+        vec![teller.placed(1, 10, 9, OrderKind::Renewal)],
+    ];
+    everywhere(subject, &appends, |books| {
+        let find = |project, order| books.checkout(project, &checkout(order)).unwrap();
         assert_eq!(find(ONE, 7), Some(id(1, 7)));
         assert_eq!(find(TWO, 8), Some(id(2, 8)));
         assert_eq!(find(TWO, 7), None, "another project's");
@@ -194,88 +230,85 @@ pub(super) fn an_order_is_found_by_its_checkout(subject: &mut dyn Subject) {
 }
 
 pub(super) fn buyers_are_found_by_the_address_they_paid_under(subject: &mut dyn Subject) {
-    let journal = subject.journal();
+    let mut teller = Teller::default();
+    let mut appends = Vec::new();
     for (wallet, project) in [(1, ONE), (2, ONE), (3, TWO), (4, ONE)] {
-        let placed = placed(wallet, 2, 10, wallet.into(), OrderKind::Checkout, project);
-        commit(&*journal, &[created(wallet, project), placed]);
+        let opened = teller.opened(wallet, project);
+        let placed = teller.placed(wallet, 10, wallet.into(), OrderKind::Checkout);
+        appends.push(vec![opened, placed]);
     }
-    drop(journal);
-    everywhere(subject, |journal| {
-        assert!(buyers(journal, ONE, "first@mail.example").is_empty());
+    everywhere(subject, &appends, |books| {
+        assert!(buyers(books, ONE, "first@mail.example").is_empty());
     });
-    let journal = subject.journal();
     // One paid under the address that the order had, one under another, one not at all.
-    commit(&*journal, &[paid(1, 3, 11, 1, (ONE, 10), None)]);
-    commit(
-        &*journal,
-        &[paid(2, 3, 11, 2, (ONE, 10), Some("Other@Mail.example"))],
-    );
-    commit(
-        &*journal,
-        &[paid(3, 3, 11, 3, (TWO, 10), Some("other@mail.example"))],
-    );
-    commit(
-        &*journal,
-        &[
-            placed(2, 4, 12, 9, OrderKind::Renewal, ONE),
-            paid(2, 5, 12, 9, (ONE, 12), None),
+    let paid = [
+        vec![teller.paid(1, 11, 1, None)],
+        vec![teller.paid(2, 11, 2, Some("Other@Mail.example"))],
+        vec![teller.paid(3, 11, 3, Some("other@mail.example"))],
+        vec![
+            teller.placed(2, 12, 9, OrderKind::Renewal),
+            teller.paid(2, 12, 9, None),
         ],
-    );
-    drop(journal);
-    everywhere(subject, |journal| {
+    ];
+    everywhere(subject, &paid, |books| {
         let both = BTreeSet::from([key(1), key(2)]);
-        assert_eq!(buyers(journal, ONE, "FIRST@mail.example"), both);
+        assert_eq!(buyers(books, ONE, "FIRST@mail.example"), both);
         let other = BTreeSet::from([key(2)]);
-        assert_eq!(buyers(journal, ONE, "other@mail.example"), other);
+        assert_eq!(buyers(books, ONE, "other@mail.example"), other);
         let elsewhere = BTreeSet::from([key(3)]);
-        assert_eq!(buyers(journal, TWO, "OTHER@MAIL.EXAMPLE"), elsewhere);
-        assert!(buyers(journal, TWO, "first@mail.example").is_empty());
-        let one = journal
-            .buyers(ONE, &email("first@mail.example"), 1)
-            .unwrap();
+        assert_eq!(buyers(books, TWO, "OTHER@MAIL.EXAMPLE"), elsewhere);
+        assert!(buyers(books, TWO, "first@mail.example").is_empty());
+        let one = books.buyers(ONE, &email("first@mail.example"), 1).unwrap();
         assert_eq!(one, [*both.first().unwrap()]);
     });
 }
 
+/// Looks at what is folded, and at what is there after a restart.
+fn settled(subject: &mut dyn Subject, look: impl Fn(&dyn Books)) {
+    subject.store().books.settle().unwrap();
+    look(&*subject.store().books);
+    for _ in 0..2 {
+        subject.reopen();
+        look(&*subject.store().books);
+    }
+}
+
 pub(super) fn notes_keep_the_latest_form_until_they_are_forgotten(subject: &mut dyn Subject) {
-    let kept = |journal: &dyn Journal, prefix: &str| -> Vec<(String, String)> {
+    let kept = |books: &dyn Books, prefix: &str| -> Vec<(String, String)> {
         let text = |bytes: Box<[u8]>| String::from_utf8(bytes.into()).unwrap();
-        let notes = journal.notes(prefix.as_bytes()).unwrap().into_iter();
+        let notes = books.notes(prefix.as_bytes()).unwrap().into_iter();
         notes.map(|(key, body)| (text(key), text(body))).collect()
     };
     let pair = |key: &str, body: &str| (key.to_owned(), body.to_owned());
-    let journal = subject.journal();
-    commit(
-        &*journal,
-        &[note("a/2", Some("two")), note("a/1", Some("one"))],
-    );
-    commit(&*journal, &[note("b/1", Some("")), created(1, ONE)]);
-    drop(journal);
-    everywhere(subject, |journal| {
-        assert_eq!(
-            kept(journal, "a/"),
-            [pair("a/1", "one"), pair("a/2", "two")]
-        );
-        assert_eq!(kept(journal, "b"), [pair("b/1", "")]);
-        assert_eq!(kept(journal, "").len(), 3);
-        assert_eq!(kept(journal, "c"), []);
+    let mut teller = Teller::default();
+    let log = subject.store().log;
+    commit(&*log, &[note("a/2", Some("two")), note("a/1", Some("one"))]);
+    commit(&*log, &[note("b/1", Some("")), teller.opened(1, ONE)]);
+    drop(log);
+    settled(subject, |books| {
+        assert_eq!(kept(books, "a/"), [pair("a/1", "one"), pair("a/2", "two")]);
+        assert_eq!(kept(books, "b"), [pair("b/1", "")]);
+        assert_eq!(kept(books, "").len(), 3);
+        assert_eq!(kept(books, "c"), []);
     });
-    let journal = subject.journal();
+    let log = subject.store().log;
     let again = [
         note("a/1", None),
         note("a/1", Some("again")),
         note("a/3", None),
     ];
-    commit(&*journal, &again);
-    commit(&*journal, &[note("b/1", Some("x")), note("b/1", None)]);
-    drop(journal);
-    everywhere(subject, |journal| {
+    commit(&*log, &again);
+    commit(&*log, &[note("b/1", Some("x")), note("b/1", None)]);
+    drop(log);
+    // What was not folded when the process ended is after opening.
+    subject.reopen();
+    settled(subject, |books| {
         assert_eq!(
-            kept(journal, "a/"),
+            kept(books, "a/"),
             [pair("a/1", "again"), pair("a/2", "two")]
         );
-        assert_eq!(kept(journal, "b"), []);
-        assert_eq!(newest(journal, ONE), [0; 0]);
+        assert_eq!(kept(books, "b"), []);
+        assert_eq!(newest(books, ONE), [0; 0]);
     });
     // What is too long is not taken, and the append is as it was before.
     let mut append = Append::default();
@@ -284,10 +317,7 @@ pub(super) fn notes_keep_the_latest_form_until_they_are_forgotten(subject: &mut 
         .unwrap();
     let before = append.bytes().len();
     assert!(append.push(&note(&"k".repeat(256), None)).is_err());
-    assert!(
-        append
-            .push(&note("k", Some(&"b".repeat(32 * 1024 + 1))))
-            .is_err()
-    );
+    let long = "b".repeat(32 * 1024 + 1);
+    assert!(append.push(&note("k", Some(&long))).is_err());
     assert_eq!((append.bytes().len(), append.events()), (before, 1));
 }

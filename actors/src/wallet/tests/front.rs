@@ -45,7 +45,12 @@ impl Front {
     }
 
     pub(super) async fn house(self: &Arc<Self>) -> House {
-        House::behind(Store::of(Arc::clone(self)), Arc::clone(&self.journal), Options::default()).await
+        House::behind(
+            Store::of(Arc::clone(self)),
+            Arc::clone(&self.journal),
+            Options::default(),
+        )
+        .await
     }
 
     pub(super) fn read_nothing(&self, stuck: bool) {

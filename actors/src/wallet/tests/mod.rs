@@ -48,11 +48,7 @@ impl House {
     }
 
     /// Wallets that speak to `front`, which stands before `journal`.
-    async fn behind(
-        front: Store,
-        journal: Arc<MemoryJournal>,
-        options: Options,
-    ) -> Self {
+    async fn behind(front: Store, journal: Arc<MemoryJournal>, options: Options) -> Self {
         let clock = Arc::new(ManualClock::new(START));
         let keyring = Keyring::new(&[7; 32]);
         let handle = Handle::start(front, clock.clone(), keyring, options)

@@ -2,10 +2,7 @@
 
 mod shop;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::atomic::Ordering,
-};
+use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use domain::{
     Amount, Timestamp,
@@ -18,8 +15,11 @@ use domain::{
 };
 
 use self::shop::Shop;
-use super::super::{Folded, orders::Changes, store::Tuning};
-use crate::{codec::Logged, verify::Report};
+use super::{
+    super::{Folded, Unfolded, store::Tuning},
+    shelf::Shelf,
+};
+use crate::{Books, Logged, verify::Report};
 
 /// Sizes at which a few hundred events reach every tier.
 pub(super) fn small() -> Tuning {
@@ -31,10 +31,12 @@ pub(super) fn small() -> Tuning {
         keys_per_page: 16,
         keys_per_value: 17,
         fan_in: 3,
+        keys_at_once: 60,
+        pages_at_once: 2,
         snapshot_bytes: 700,
         part_bytes: 300,
         packed_bytes: 300,
-        orders_at_once: 12,
+        changes_at_once: 12,
         filter_bytes: 1 << 20,
     }
 }
@@ -67,13 +69,15 @@ pub(super) fn wallet_key(number: u64) -> WalletKey {
     WalletKey((u128::from(rng.next()) << 64 | u128::from(rng.next())).to_be_bytes())
 }
 
+/// Wallets and their records.
+pub(super) type Wallets = BTreeMap<WalletKey, (Wallet, Vec<Record>)>;
+
 /// Wallets, their records and the log that made them.
 pub(super) struct World {
     pub(super) rng: Rng,
-    pub(super) wallets: BTreeMap<WalletKey, (Wallet, Vec<Record>)>,
+    pub(super) wallets: Wallets,
     pub(super) documents: BTreeMap<(u8, u128), Document>,
     pub(super) log: Vec<Logged>,
-    former_codes: Vec<CodeHash>,
     serial: u64,
     /// With orders and notes.
     shop: Option<Shop>,
@@ -86,7 +90,6 @@ impl World {
             wallets: BTreeMap::new(),
             documents: BTreeMap::new(),
             log: Vec::new(),
-            former_codes: Vec::new(),
             serial: 0,
             shop: None,
         }
@@ -211,10 +214,10 @@ impl World {
     }
 
     fn rotation(&mut self, key: WalletKey) -> Change {
-        let wallet = &self.wallets[&key].0;
-        if let Owner::Code { hash, .. } = &wallet.owner {
-            self.former_codes.push(*hash);
-        }
+        let former = match &self.wallets[&key].0.owner {
+            Owner::Code { hash, .. } => Some(*hash),
+            Owner::External(_) | Owner::Order => None,
+        };
         // Sometimes back to the code it was created with.
         let hash = if self.rng.below(4) == 0 {
             CodeHash(key.0)
@@ -224,6 +227,7 @@ impl World {
         Change::CodeRotated {
             hash,
             sealed: Box::new([1, 2, 3]),
+            former,
         }
     }
 
@@ -264,18 +268,33 @@ impl World {
             at: Timestamp(at),
             change,
         };
-        let (state, mut records) = match self.wallets.remove(&key) {
-            Some((wallet, records)) => (Some(wallet), records),
-            None => (None, Vec::new()),
-        };
-        let (wallet, record) = Wallet::replay(state, key, event.clone()).unwrap();
-        records.extend(record);
+        let (version, record) = apply(&mut self.wallets, key, &event);
         self.log.push(Logged::Wallet {
             key,
-            version: wallet.version,
+            version,
             event,
+            record,
         });
-        self.wallets.insert(key, (wallet, records));
+    }
+
+    /// This world as it was after the first events of its log.
+    pub(super) fn before(&self, events: usize) -> Self {
+        let mut world = Self::new(0);
+        world.serial = self.serial;
+        world.shop = self.shop.is_some().then(Shop::default);
+        for logged in &self.log[..events] {
+            match logged {
+                Logged::Wallet { key, event, .. } => {
+                    apply(&mut world.wallets, *key, event);
+                }
+                Logged::Catalog(document) => {
+                    world.documents.insert(document.address(), document.clone());
+                }
+                Logged::Note(note) => world.keep(note),
+            }
+        }
+        world.log = self.log[..events].to_vec();
+        world
     }
 
     /// A grant and so many deductions of one wallet, with keys of their own.
@@ -285,18 +304,7 @@ impl World {
         }
         let product = ProductId(1);
         let text = self.text();
-        let id = IdempotencyKey::new(text).unwrap();
-        let amount = Amount::new(1 << 32).unwrap();
-        self.push(
-            key,
-            Change::Granted {
-                product,
-                amount,
-                expires_at: None,
-                key: id,
-                meta: None,
-            },
-        );
+        self.grant(key, &text);
         for _ in 0..count {
             let id = IdempotencyKey::new(self.text()).unwrap();
             let amount = Amount::new(1).unwrap();
@@ -312,36 +320,71 @@ impl World {
         }
     }
 
+    /// Sets one credit aside.
+    pub(super) fn hold(&mut self, key: WalletKey) {
+        let text = self.text();
+        let hold = Change::HoldPlaced {
+            hold: HoldId {
+                serial: u128::from(self.serial),
+                wallet: key,
+            },
+            product: ProductId(1),
+            amount: Amount::new(1).unwrap(),
+            expires_at: Timestamp(1 << 50),
+            key: IdempotencyKey::new(text).unwrap(),
+            meta: None,
+        };
+        self.push(key, hold);
+    }
+
+    /// A large grant under this key.
+    pub(super) fn grant(&mut self, key: WalletKey, text: &str) {
+        let grant = Change::Granted {
+            product: ProductId(1),
+            amount: Amount::new(1 << 32).unwrap(),
+            expires_at: None,
+            key: IdempotencyKey::new(text).unwrap(),
+            meta: None,
+        };
+        self.push(key, grant);
+    }
+
     /// Everything that can be asked of the folded state answers as this world would.
-    pub(super) fn check(&self, folded: &Folded) {
+    pub(super) fn check(&self, shelf: &Shelf) {
+        let books: &dyn Books = shelf;
         for (key, (wallet, records)) in &self.wallets {
-            let stored = folded.load(key, Vec::new()).unwrap().unwrap();
+            let stored = books.load(key).unwrap().unwrap();
             assert_eq!(stored.wallet, *wallet);
-            assert!(stored.tail.is_empty());
-            check_history(&*stored.history, key, records);
+            check_history(&*stored.history, key, wallet.version, records);
             if let Owner::Code { hash, .. } = &wallet.owner {
                 let expected = (hash.0 != key.0).then_some(*key);
-                assert_eq!(folded.alias(hash).unwrap(), expected);
+                assert_eq!(books.code(hash).unwrap(), expected);
             }
         }
-        for code in &self.former_codes {
+        let former = self.log.iter().filter_map(|logged| match logged {
+            Logged::Wallet { event, .. } => match &event.change {
+                Change::CodeRotated { former, .. } => former.as_ref(),
+                _ => None,
+            },
+            Logged::Catalog(_) | Logged::Note(_) => None,
+        });
+        for code in former {
+            let expected = self.wallets.iter().find(|(key, (wallet, _))| {
+                code.0 != key.0 && matches!(&wallet.owner, Owner::Code { hash, .. } if hash == code)
+            });
+            let expected = expected.map(|(key, _)| *key);
             assert_eq!(
-                folded.alias(code).unwrap(),
-                None,
+                books.code(code).unwrap(),
+                expected,
                 "a code that was replaced"
             );
         }
-        assert!(
-            folded
-                .load(&WalletKey([0; 16]), Vec::new())
-                .unwrap()
-                .is_none()
-        );
-        self.check_shop(folded, &Changes::default());
+        assert!(books.load(&WalletKey([0; 16])).unwrap().is_none());
+        self.check_shop(books);
+        self.check_notes(books);
         let documents: Vec<Document> = self.documents.values().cloned().collect();
-        assert_eq!(folded.documents().unwrap(), documents);
-        let mut report = Report::default();
-        folded.verify(&BTreeSet::new(), &mut report).unwrap();
+        assert_eq!(books.documents().unwrap(), documents);
+        let report = verified(shelf, &Unfolded::new());
         assert_eq!(report.problems, [""; 0]);
         assert_eq!(report.wallets, self.wallets.len() as u64);
         let records = self
@@ -354,8 +397,34 @@ impl World {
     }
 }
 
-pub(super) fn check_history(history: &dyn crate::History, key: &WalletKey, records: &[Record]) {
-    assert_eq!(history.folded(), records.len() as u64);
+/// Applies an event; the wallet's version after it, and the record that it left.
+fn apply(wallets: &mut Wallets, key: WalletKey, event: &Event) -> (u64, Option<Record>) {
+    let (state, mut records) = match wallets.remove(&key) {
+        Some((wallet, records)) => (Some(wallet), records),
+        None => (None, Vec::new()),
+    };
+    let (wallet, record) = Wallet::replay(state, key, event.clone()).unwrap();
+    let version = wallet.version;
+    records.extend(record.clone());
+    wallets.insert(key, (wallet, records));
+    (version, record)
+}
+
+/// What a look at everything finds.
+pub(super) fn verified(folded: &Folded, unfolded: &Unfolded) -> Report {
+    let mut report = Report::default();
+    folded.verify(unfolded, &mut report).unwrap();
+    report
+}
+
+/// The history of a wallet of this version with these records.
+pub(super) fn check_history(
+    history: &dyn crate::History,
+    key: &WalletKey,
+    version: u64,
+    records: &[Record],
+) {
+    assert_eq!(history.folded(), version);
     for record in records {
         let Some(lookup) = record.lookup() else {
             continue;
@@ -372,14 +441,12 @@ pub(super) fn check_history(history: &dyn crate::History, key: &WalletKey, recor
     let mut back = history.before(u64::MAX, usize::MAX).unwrap();
     back.reverse();
     assert_eq!(back, records);
-    let seq = rng.below(records.len() as u64 + 2);
-    let page = history.before(seq, 3).unwrap();
-    let expected = records
-        .iter()
-        .rev()
-        .filter(|record| record.seq < seq)
-        .take(3);
-    assert!(page.iter().eq(expected));
+    for _ in 0..3 {
+        let seq = rng.below(version + 2);
+        let page = history.before(seq, 3).unwrap();
+        let older = records.iter().rev().filter(|record| record.seq < seq);
+        assert!(page.iter().eq(older.take(3)));
+    }
 }
 
 /// Lets the write fail that comes after so many.

@@ -4,10 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::{
-    id::WalletKey,
-    wallet::Event,
-};
+use domain::{id::WalletKey, wallet::Event};
 
 use super::{Unfolded, index::mix};
 use crate::{
@@ -40,11 +37,7 @@ impl Sum {
 }
 
 /// Adds what an event that is listed puts into look-ups or takes out of them.
-pub(super) fn follow(
-    wallet: &WalletKey,
-    event: Option<&Event>,
-    listed: &mut Listed,
-) {
+pub(super) fn follow(wallet: &WalletKey, event: Option<&Event>, listed: &mut Listed) {
     let Some(event) = event else { return };
     let mut changes = Vec::new();
     lookups::of(wallet, event, &mut changes);

@@ -10,16 +10,12 @@ use domain::{
     text::{CheckoutId, Email},
     wallet::{
         Change, Order, OrderKind, OrderStatus, Reversal,
-        event::{OrderPaid, OrderPlaced},
+        event::{OrderClosed, OrderPaid, OrderPlaced},
     },
 };
 
 use super::{World, wallet_key};
-use crate::{
-    OrderPlace,
-    codec::{Logged, Note},
-    fold::{Folded, orders::Changes},
-};
+use crate::{Books, Logged, Note, OrderPlace};
 
 type Notes = BTreeMap<Box<[u8]>, Box<[u8]>>;
 
@@ -64,12 +60,17 @@ impl World {
         let key: Box<[u8]> = [b'n', self.rng.below(8) as u8].into();
         let body = (self.rng.below(3) > 0).then(|| Box::from(self.serial.to_be_bytes()));
         self.serial += 1;
+        let note = Note { key, body };
+        self.keep(&note);
+        self.log.push(Logged::Note(note));
+    }
+
+    pub(super) fn keep(&mut self, Note { key, body }: &Note) {
         let notes = &mut self.shop.as_mut().unwrap().notes;
-        match body.clone() {
-            Some(body) => notes.insert(key.clone(), body),
-            None => notes.remove(&key),
+        match body {
+            Some(body) => notes.insert(key.clone(), body.clone()),
+            None => notes.remove(key),
         };
-        self.log.push(Logged::Note(Note { key, body }));
     }
 
     /// Something happens to an order of this wallet.
@@ -77,15 +78,32 @@ impl World {
         let wallet = &self.wallets[&key].0;
         let orders: Vec<_> = wallet
             .orders()
-            .map(|(serial, order)| (serial, order.status(), order.paid_at.is_some()))
+            .map(|(serial, order)| (serial, order.clone()))
             .collect();
         let number = self.rng.next();
+        let project = wallet.project;
         let chosen = orders.get(self.rng.below(orders.len().max(1) as u64) as usize);
+        let chosen = chosen.map(|(serial, order)| {
+            let closed = OrderClosed {
+                order: *serial,
+                project,
+                expires_at: order.expires_at,
+            };
+            let pending = order.status() == OrderStatus::Pending;
+            (
+                closed,
+                pending,
+                order.paid_at.is_some(),
+                order.email.clone(),
+            )
+        });
         let change = match (self.rng.below(6), chosen) {
-            (0..=2, Some(&(order, _, false))) => {
+            (0..=2, Some((order, _, false, known))) => {
                 let email = number.is_multiple_of(2).then(|| email(number >> 8));
                 Change::OrderPaid(Box::new(OrderPaid {
-                    order,
+                    order: order.order,
+                    project,
+                    expires_at: order.expires_at,
                     amount_cents: 100,
                     credits: 5 * (number >> 60 & 1) as i64,
                     credits_expire_at: None,
@@ -93,12 +111,12 @@ impl World {
                     invoice: None,
                     subscription: None,
                     customer: None,
-                    email,
+                    email: email.or(known),
                 }))
             }
-            (3, Some(&(order, OrderStatus::Pending, _))) => Change::OrderFailed { order },
-            (4, Some(&(order, OrderStatus::Pending, _))) => Change::OrderExpired { order },
-            (5, Some(&(order, _, true))) => Change::OrderReversed {
+            (3, Some((order, true, ..))) => Change::OrderFailed(order),
+            (4, Some((order, true, ..))) => Change::OrderExpired(order),
+            (5, Some((OrderClosed { order, .. }, _, true, _))) => Change::OrderReversed {
                 order,
                 reversal: Reversal {
                     refunded_cents: 1,
@@ -106,12 +124,12 @@ impl World {
                 },
                 credits: 0,
             },
-            _ => self.placement(number),
+            _ => self.placement(project, number),
         };
         self.push(key, change);
     }
 
-    fn placement(&mut self, number: u64) -> Change {
+    fn placement(&mut self, project: ProjectId, number: u64) -> Change {
         self.serial += 1;
         let renewal = number.is_multiple_of(4);
         let kind = if renewal {
@@ -123,6 +141,7 @@ impl World {
         let serial = u128::from(self.serial) | u128::from(self.rng.next()) << 64;
         Change::OrderPlaced(Box::new(OrderPlaced {
             order: OrderSerial(serial),
+            project,
             kind,
             terms: terms(),
             checkout: (!renewal).then(|| checkout(self.serial)),
@@ -140,9 +159,8 @@ impl World {
         })
     }
 
-    /// With `over` as what was recovered and is not folded.
-    pub(in super::super) fn check_shop(&self, folded: &Folded, over: &Changes) {
-        let Some(shop) = &self.shop else { return };
+    /// Every question about orders and buyers.
+    pub(in super::super) fn check_shop(&self, books: &dyn Books) {
         for project in [0, 1, 2, 3, u128::MAX].map(ProjectId) {
             let place = |at, order| OrderPlace { at, order };
             let mut newest: Vec<_> = self
@@ -153,49 +171,50 @@ impl World {
             let mut listed = Vec::new();
             while listed.len() < newest.len() {
                 let before = listed.last().map(OrderPlace::place);
-                let page = folded.orders(over, project, before, 7).unwrap();
+                let page = books.orders(project, before, 7).unwrap();
                 assert!(!page.is_empty() && page.len() <= 7);
                 listed.extend(page);
             }
             assert_eq!(listed, newest);
             let end = newest.last().map(OrderPlace::place);
-            let rest = folded.orders(
-                over,
-                project,
-                end.or(Some((Timestamp(0), OrderSerial(0)))),
-                7,
-            );
+            let rest = books.orders(project, end.or(Some((Timestamp(0), OrderSerial(0)))), 7);
             assert_eq!(rest.unwrap(), []);
-            self.check_due(folded, over, project);
+            self.check_due(books, project);
             for (id, order) in self.orders(project) {
                 let Some(checkout) = &order.checkout else {
                     continue;
                 };
-                let found = folded.checkout(over, project, checkout).unwrap();
+                let found = books.checkout(project, checkout).unwrap();
                 assert_eq!(found, Some(id));
                 let other = ProjectId(project.0 ^ 3);
-                assert_eq!(folded.checkout(over, other, checkout).unwrap(), None);
+                assert_eq!(books.checkout(other, checkout).unwrap(), None);
             }
             for email in (0..3).map(email) {
                 let same = |other: &Email| other.as_str().eq_ignore_ascii_case(email.as_str());
                 let wallets = self.wallets.iter().filter(|(_, (wallet, _))| {
-                    wallet.project == project && wallet.paid_emails().any(same)
+                    let paid = wallet.orders().filter(|(_, order)| order.paid_at.is_some());
+                    let mut emails = paid.filter_map(|(_, order)| order.email.as_ref());
+                    wallet.project == project && emails.any(same)
                 });
                 let buyers: Vec<_> = wallets.map(|(key, _)| *key).collect();
-                let found = folded.buyers(over, project, &email, usize::MAX).unwrap();
+                let found = books.buyers(project, &email, usize::MAX).unwrap();
                 assert_eq!(found, buyers);
-                let first = folded.buyers(over, project, &email, 1).unwrap();
+                let first = books.buyers(project, &email, 1).unwrap();
                 assert_eq!(first, buyers[..buyers.len().min(1)]);
             }
         }
-        if over.len() == 0 {
-            let kept: Notes = folded.notes(b"n").unwrap().into_iter().collect();
+    }
+
+    /// Every note is kept in its latest form.
+    pub(in super::super) fn check_notes(&self, books: &dyn Books) {
+        if let Some(shop) = &self.shop {
+            let kept: Notes = books.notes(b"n").unwrap().into_iter().collect();
             assert_eq!(kept, shop.notes);
-            assert_eq!(folded.notes(b"o").unwrap(), []);
+            assert_eq!(books.notes(b"o").unwrap(), []);
         }
     }
 
-    fn check_due(&self, folded: &Folded, over: &Changes, project: ProjectId) {
+    fn check_due(&self, books: &dyn Books, project: ProjectId) {
         let pending = self
             .orders(project)
             .filter(|(_, order)| order.status() == OrderStatus::Pending);
@@ -206,14 +225,14 @@ impl World {
             })
             .collect();
         due.sort_by_key(OrderPlace::place);
-        let all = folded.due(over, project, None, Timestamp::NEVER, usize::MAX);
+        let all = books.due(project, None, Timestamp::NEVER, usize::MAX);
         assert_eq!(all.unwrap(), due);
         let middle = due.len() / 2;
         if let Some(place) = due.get(middle) {
-            let after = folded.due(over, project, Some(place.place()), Timestamp::NEVER, 3);
+            let after = books.due(project, Some(place.place()), Timestamp::NEVER, 3);
             let rest = &due[middle + 1..];
             assert_eq!(after.unwrap(), rest[..rest.len().min(3)]);
-            let until = folded.due(over, project, None, place.at, usize::MAX);
+            let until = books.due(project, None, place.at, usize::MAX);
             let early = due.iter().filter(|other| other.at <= place.at);
             assert!(until.unwrap().iter().eq(early));
         }

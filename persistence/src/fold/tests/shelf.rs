@@ -1,0 +1,98 @@
+//! Folded state asked as books are: what was appended and is not folded yet is laid over it.
+
+use std::sync::{Arc, Weak};
+
+use domain::{catalog::Document, id::WalletKey};
+
+use super::super::{Folded, store::Tuning};
+use crate::{
+    Append, Awake, Books, Error, History, KeptNote, Logged, Stored, Ticket,
+    lookups::{Key, LookUp, Stretch, Value, fresh::Fresh},
+};
+
+pub(super) struct Shelf {
+    pub(super) folded: Folded,
+    fresh: Fresh,
+}
+
+impl Shelf {
+    pub(super) fn open(db: &sled::Db, tuning: Tuning) -> Self {
+        Self {
+            folded: Folded::open_with(db, tuning).unwrap(),
+            fresh: Fresh::default(),
+        }
+    }
+
+    /// As the log's side does when it takes this in under this ticket.
+    pub(super) fn append(&self, events: &[Logged], ticket: u64) {
+        let mut append = Append::default();
+        events.iter().for_each(|event| append.push(event).unwrap());
+        self.fresh.add(&append.listed);
+        self.fresh.appended(append.listed, ticket);
+    }
+
+    /// What is known of a key beyond what is folded.
+    pub(super) fn fresh(&self, look_up: LookUp, key: &[u8]) -> Option<Option<Value>> {
+        self.fresh.find(look_up, key)
+    }
+
+    /// As the checkpointer does once everything up to here is folded.
+    pub(super) fn made_folded(&self, ticket: u64) {
+        self.fresh.folded(ticket);
+    }
+}
+
+impl std::ops::Deref for Shelf {
+    type Target = Folded;
+
+    fn deref(&self) -> &Folded {
+        &self.folded
+    }
+}
+
+impl Books for Shelf {
+    fn folded(&self) -> Ticket {
+        Ticket(0)
+    }
+
+    fn fold_soon(&self) {}
+
+    fn settle(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn follow(&self, _: Weak<dyn Awake>) {}
+
+    fn load(&self, key: &WalletKey) -> Result<Option<Stored>, Error> {
+        self.folded.load(key)
+    }
+
+    fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {
+        self.folded.new_history(key)
+    }
+
+    fn documents(&self) -> Result<Vec<Document>, Error> {
+        self.folded.documents()
+    }
+
+    fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error> {
+        self.folded.notes(prefix)
+    }
+
+    fn stretch(
+        &self,
+        look_up: LookUp,
+        stretch: &Stretch,
+        limit: usize,
+    ) -> Result<Vec<(Key, Value)>, Error> {
+        let stored = self.folded.stretch(look_up, stretch);
+        self.fresh.over(look_up, stretch, limit, stored)
+    }
+
+    fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
+        match self.fresh.find(look_up, key) {
+            Some(fresh) => Ok(fresh),
+            None => self.folded.find(look_up, key),
+        }
+    }
+}

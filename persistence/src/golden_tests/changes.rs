@@ -1,0 +1,333 @@
+//! Every change that there is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::{
+    Timestamp,
+    catalog::Interval,
+    id::{CodeHash, HoldId, OrderSerial, PriceId, ProductId, ProjectId, WalletId},
+    terms::Terms,
+    text::{
+        CheckoutId, CustomerId, Email, Feature, IdempotencyKey, InvoiceId, Meta, PaymentId,
+        SubscriptionId,
+    },
+    time::Period,
+    wallet::{
+        Change, Created, Dispute, OrderKind, Owner, Reversal, Subscription, SubscriptionStatus,
+        event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionNews},
+    },
+};
+
+use super::{KEY, LATER, NOW, PRODUCT, amount};
+
+const HOLD: HoldId = HoldId {
+    serial: 77,
+    wallet: KEY,
+};
+const OTHER_HOLD: HoldId = HoldId {
+    serial: 78,
+    wallet: KEY,
+};
+const PROJECT: ProjectId = ProjectId(6);
+
+fn text(key: &str) -> IdempotencyKey {
+    IdempotencyKey::new(key).unwrap()
+}
+
+/// Every kind of change, in an order that a wallet can live through.
+pub(super) fn changes() -> Vec<Change> {
+    let mut changes = credits();
+    changes.extend(orders());
+    changes.extend(subscriptions());
+    changes
+}
+
+/// A creation by each kind of owner.
+pub(super) fn creations() -> [Change; 3] {
+    let owners = [
+        Owner::Code {
+            hash: CodeHash([8; 16]),
+            sealed: Box::new([1, 2, 3]),
+        },
+        Owner::External(domain::text::ExternalUserId::new("user-é").unwrap()),
+        Owner::Order,
+    ];
+    owners.map(|owner| {
+        Change::Created(Box::new(Created {
+            id: WalletId(5),
+            project: PROJECT,
+            owner,
+        }))
+    })
+}
+
+fn credits() -> Vec<Change> {
+    let meta = Some(Meta::new(r#"{"job":"é"}"#).unwrap());
+    let feature = Feature::new("export.pdf").unwrap();
+    let hold = |hold, key| Change::HoldPlaced {
+        hold,
+        product: PRODUCT,
+        amount: amount(300),
+        expires_at: LATER,
+        key: text(key),
+        meta: meta.clone(),
+    };
+    let owner = Owner::Code {
+        hash: CodeHash(KEY.0),
+        sealed: Box::new([1, 2, 3]),
+    };
+    vec![
+        Change::Created(Box::new(Created {
+            id: WalletId(5),
+            project: PROJECT,
+            owner,
+        })),
+        Change::CodeRotated {
+            hash: CodeHash([9; 16]),
+            sealed: Box::new([4, 5]),
+            former: Some(CodeHash(KEY.0)),
+        },
+        Change::FreeGranted {
+            product: PRODUCT,
+            credits: amount(100),
+            period: Period::Daily,
+            start: NOW,
+            end: LATER,
+        },
+        Change::Granted {
+            product: PRODUCT,
+            amount: amount(9_000_000_000_000),
+            expires_at: None,
+            key: text("grant"),
+            meta: None,
+        },
+        Change::Deducted {
+            product: PRODUCT,
+            amount: amount(7),
+            key: text("deduction"),
+            meta: meta.clone(),
+        },
+        hold(HOLD, "hold"),
+        Change::HoldExtended {
+            hold: HOLD,
+            expires_at: Timestamp(LATER.0 + 1),
+        },
+        Change::HoldSettled {
+            hold: HOLD,
+            amount: 250,
+        },
+        hold(OTHER_HOLD, "second hold"),
+        Change::HoldReleased { hold: OTHER_HOLD },
+        hold(
+            HoldId {
+                serial: 79,
+                wallet: KEY,
+            },
+            "third hold",
+        ),
+        Change::HoldExpired {
+            hold: HoldId {
+                serial: 79,
+                wallet: KEY,
+            },
+        },
+        hold(
+            HoldId {
+                serial: 80,
+                wallet: KEY,
+            },
+            "open hold",
+        ),
+        Change::FeatureGranted {
+            feature: feature.clone(),
+        },
+        Change::FeatureRevoked { feature },
+        Change::FeatureGranted {
+            feature: Feature::new("kept").unwrap(),
+        },
+        Change::Granted {
+            product: ProductId(2),
+            amount: amount(5),
+            expires_at: Some(LATER),
+            key: text("expiring"),
+            meta: None,
+        },
+        Change::LotExpired {
+            product: ProductId(2),
+            lot: 0,
+            amount: amount(5),
+        },
+    ]
+}
+
+fn terms() -> Terms {
+    Terms {
+        price: PriceId(4),
+        product: PRODUCT,
+        fills: ProductId(3),
+        credits: 100,
+        expire_after_days: Some(30),
+        rollover: true,
+        features: BTreeSet::from([Feature::new("export").unwrap()]),
+        interval: Interval::Month,
+        label: Some("Pro".into()),
+        amount_cents: 999,
+        currency: "EUR".into(),
+    }
+}
+
+fn subscription() -> SubscriptionId {
+    SubscriptionId::new("sub_1").unwrap()
+}
+
+fn orders() -> Vec<Change> {
+    let placed = |order, kind| {
+        let checkout = kind == OrderKind::Checkout;
+        Change::OrderPlaced(Box::new(OrderPlaced {
+            order: OrderSerial(order),
+            project: PROJECT,
+            kind,
+            terms: terms(),
+            checkout: checkout.then(|| CheckoutId::new("cs_1").unwrap()),
+            email: checkout.then(|| Email::new("Jo@mail.example").unwrap()),
+            expires_at: LATER,
+        }))
+    };
+    let closed = |order| OrderClosed {
+        order: OrderSerial(order),
+        project: PROJECT,
+        expires_at: LATER,
+    };
+    let paid = |order, credits| {
+        Change::OrderPaid(Box::new(OrderPaid {
+            order: OrderSerial(order),
+            project: PROJECT,
+            expires_at: LATER,
+            amount_cents: 999,
+            credits,
+            credits_expire_at: (credits > 0).then_some(LATER),
+            payment: Some(PaymentId::new("pi_1").unwrap()),
+            invoice: Some(InvoiceId::new("in_1").unwrap()),
+            subscription: Some(subscription()),
+            customer: Some(CustomerId::new("cus_1").unwrap()),
+            email: Some(Email::new("Jo@mail.example").unwrap()),
+        }))
+    };
+    let reversed = |order, credits| Change::OrderReversed {
+        order: OrderSerial(order),
+        reversal: Reversal {
+            refunded_cents: 500,
+            dispute: Dispute::Open,
+        },
+        credits,
+    };
+    vec![
+        placed(1 << 100, OrderKind::Checkout),
+        paid(1 << 100, 100),
+        reversed(1 << 100, -60),
+        reversed(1 << 100, 10),
+        // Of an order that is not known yet.
+        reversed(9, 0),
+        placed(2, OrderKind::Renewal),
+        paid(2, 0),
+        placed(3, OrderKind::Checkout),
+        Change::OrderFailed(closed(3)),
+        placed(4, OrderKind::Checkout),
+        Change::OrderExpired(closed(4)),
+        Change::OrderArchived {
+            order: OrderSerial(1 << 100),
+        },
+    ]
+}
+
+fn subscriptions() -> Vec<Change> {
+    vec![
+        Change::SubscriptionChanged(Box::new(SubscriptionChanged {
+            news: Some(SubscriptionNews::PastDue),
+            subscription: Subscription {
+                id: subscription(),
+                terms: terms(),
+                status: SubscriptionStatus::PastDue,
+                current_period_end: LATER,
+                cancel_at_period_end: true,
+                past_due_since: Some(NOW),
+                grace_ends_at: Some(LATER),
+                order: OrderSerial(1 << 100),
+                granted: BTreeMap::from([(ProductId(3), 100)]),
+                reported_at: NOW,
+                cycles_ended: 2,
+                cycle_ended_at: Some(NOW),
+            },
+        })),
+        Change::TierRaised {
+            subscription: subscription(),
+            credits: amount(7),
+            expires_at: Some(LATER),
+        },
+        Change::CycleEnded {
+            subscription: subscription(),
+            ends_at: LATER,
+        },
+        Change::SubscriptionGone {
+            subscription: SubscriptionId::new("sub_2").unwrap(),
+        },
+    ]
+}
+
+/// A change's name, in the order of the log's numbers.
+pub(super) const fn name(change: &Change) -> &'static str {
+    match change {
+        Change::Created(_) => NAMES[0],
+        Change::CodeRotated { .. } => NAMES[1],
+        Change::FreeGranted { .. } => NAMES[2],
+        Change::LotExpired { .. } => NAMES[3],
+        Change::Granted { .. } => NAMES[4],
+        Change::Deducted { .. } => NAMES[5],
+        Change::HoldPlaced { .. } => NAMES[6],
+        Change::HoldExtended { .. } => NAMES[7],
+        Change::HoldSettled { .. } => NAMES[8],
+        Change::HoldReleased { .. } => NAMES[9],
+        Change::HoldExpired { .. } => NAMES[10],
+        Change::FeatureGranted { .. } => NAMES[11],
+        Change::FeatureRevoked { .. } => NAMES[12],
+        Change::OrderPlaced(_) => NAMES[13],
+        Change::OrderPaid(_) => NAMES[14],
+        Change::OrderFailed(_) => NAMES[15],
+        Change::OrderExpired(_) => NAMES[16],
+        Change::OrderReversed { .. } => NAMES[17],
+        Change::SubscriptionChanged(_) => NAMES[18],
+        Change::SubscriptionGone { .. } => NAMES[19],
+        Change::CycleEnded { .. } => NAMES[20],
+        Change::TierRaised { .. } => NAMES[21],
+        Change::OrderArchived { .. } => NAMES[22],
+        Change::OrderRecalled(_) => NAMES[23],
+    }
+}
+
+/// All of them.
+pub(super) const NAMES: [&str; 24] = [
+    "Created",
+    "CodeRotated",
+    "FreeGranted",
+    "LotExpired",
+    "Granted",
+    "Deducted",
+    "HoldPlaced",
+    "HoldExtended",
+    "HoldSettled",
+    "HoldReleased",
+    "HoldExpired",
+    "FeatureGranted",
+    "FeatureRevoked",
+    "OrderPlaced",
+    "OrderPaid",
+    "OrderFailed",
+    "OrderExpired",
+    "OrderReversed",
+    "SubscriptionChanged",
+    "SubscriptionGone",
+    "CycleEnded",
+    "TierRaised",
+    "OrderArchived",
+    "OrderRecalled",
+];
