@@ -12,7 +12,7 @@ use crate::{
     support::{Background, Client, Launch, Server},
 };
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::{
     sync::{
         Arc, Mutex,
@@ -29,16 +29,16 @@ const MIB: u64 = 1 << 20;
 
 /// What the disk holds beside what the wallets take, and how much it grows for each of them. It
 /// has to run full only after all of them were touched.
-const DISK_BYTES: u64 = 640 * MIB;
+const DISK_BYTES: u64 = 512 * MIB;
 const BYTES_A_WALLET: u64 = 2_560;
 
 /// A file that is removed when space is to be freed.
 const BALLAST: &str = "ballast";
 const BALLAST_BYTES: u64 = 128 * MIB;
 
-/// Near the limit of a batch's body.
-const ITEMS: usize = 750;
-const PADDING: usize = 1_000;
+/// As many as a batch may have; small enough for all wallets to be touched before the disk is full.
+const ITEMS: usize = 1_000;
+const PADDING: usize = 200;
 
 const OPENING_BALANCE: i64 = 1_000_000;
 
@@ -221,7 +221,7 @@ impl Crowd {
     async fn send(&self, client: &Client, product: &str, batch: usize) -> Result<(), String> {
         let items = self.items(batch).map(|wallet| deduction(batch, wallet));
         let (path, body) = Operation::Batch(items.collect()).request(product, None);
-        let body = body.unwrap_or_else(|| json!(null));
+        let body = body.expect("a batch has a body");
         loop {
             let reply = client.post(&path, &body).await;
             let refused = match reply.status {
