@@ -31,10 +31,10 @@ use crate::{
 /// all seven that idle for each write), however many it serves. So the next one starts no sooner
 /// than this long after the last one for each event in that: about what the service takes for an
 /// event, so that those who were answered are in the next one. At 256 connections that made 20,000
-/// context switches a second of 51,000 and saved a sixth of all processor time, with no answer
-/// later; whoever is alone has waited as long for the disk anyway.
+/// context switches a second of 51,000 and saved a sixth of the processor time of a request,
+/// with the same median; whoever is alone has waited that long for the disk anyway.
 const PACE_PER_EVENT: Duration = Duration::from_micros(20);
-/// The most that it may wait. Twice as long was no better.
+/// The most that it may wait. Twice as long was slower.
 const MAX_PACE: Duration = Duration::from_millis(2);
 /// About what an event takes in the log.
 const EVENT_BYTES: usize = 128;

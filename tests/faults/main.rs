@@ -17,6 +17,7 @@
 mod support;
 
 mod books;
+mod crowded_disk;
 mod full_disk;
 mod kill9;
 mod knobs;

@@ -26,6 +26,14 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// The record of an operation that was written down elsewhere.
+    pub(crate) fn known(operation: Operation, answered: bool) -> Self {
+        Self {
+            answered,
+            ..Self::new(operation)
+        }
+    }
+
     fn new(operation: Operation) -> Self {
         Self {
             operation,
