@@ -24,7 +24,11 @@ use super::{
     gate,
     idempotency::KeyHeader,
 };
-use crate::{app::App, metrics::Route, server::Front};
+use crate::{
+    app::App,
+    metrics::Route,
+    server::{self, Front},
+};
 
 const CODE_ROUTE: &str = "/api/v1/wallets/{code}/deduct";
 const EXTERNAL_ROUTE: &str = "/api/v1/wallets/external/deduct";
@@ -113,7 +117,7 @@ impl Front for ShortWay {
         if Known::of(&request).is_some() {
             self.deduct(request, peer).await
         } else {
-            Arc::new(self.router.clone()).answer(request, peer).await
+            server::routed(self.router.clone(), request, peer).await
         }
     }
 }
