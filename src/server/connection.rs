@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use pin_project_lite::pin_project;
 use tokio::{
     sync::watch,
-    time::{Instant, sleep_until},
+    time::{Instant, sleep},
 };
 
 /// Since when a connection's client is the one to act: `None` while a request is worked on.
@@ -82,18 +82,18 @@ pub(super) async fn run<C: GracefulConnection>(
 /// Waits for a reason to end. There is one timer for the whole connection, put off when it fires:
 /// arming one for each request costs more than reading its head.
 async fn end(waiting: &Waiting, limit: Duration, mut stop: watch::Receiver<bool>) -> End {
-    let mut timer = pin!(sleep_until(Instant::now() + limit));
+    let mut timer = pin!(sleep(limit));
     loop {
         tokio::select! {
             // A server that is gone stops, too.
             _ = stop.wait_for(|stopping| *stopping) => return End::Stopping,
             () = &mut timer => {
-                let now = Instant::now();
-                let until = waiting.since().unwrap_or(now) + limit;
-                if until <= now {
+                let waited = waiting.since().map_or(Duration::ZERO, |since| since.elapsed());
+                let left = limit.saturating_sub(waited);
+                if left.is_zero() {
                     return End::Idle;
                 }
-                timer.as_mut().reset(until);
+                timer.set(sleep(left));
             }
         }
     }
@@ -174,10 +174,10 @@ mod tests {
         let (begun, waiting) = (Instant::now(), Waiting::new());
         let (_stop, stopping) = watch::channel(false);
         let client = async {
-            tokio::time::sleep(Duration::from_secs(50)).await;
+            sleep(Duration::from_secs(50)).await;
             waiting.ends();
             // However long an answer takes, that is not the client's doing.
-            tokio::time::sleep(Duration::from_secs(500)).await;
+            sleep(Duration::from_secs(500)).await;
             waiting.begins();
         };
         let (end, ()) = tokio::join!(end(&waiting, LIMIT, stopping), client);
@@ -188,7 +188,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_stands_beside_is_polled_for_its_own_sake_only() {
         let polls = std::cell::Cell::new(0);
-        let mut timer = pin!(sleep_until(Instant::now() + LIMIT));
+        let mut timer = pin!(sleep(LIMIT));
         let counted = std::future::poll_fn(|cx| {
             polls.set(polls.get() + 1);
             timer.as_mut().poll(cx)
