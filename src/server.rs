@@ -1,7 +1,7 @@
 //! Taking connections: a bounded number at a time, none that may dawdle with its head, and a
 //! clean end. Bodies and answers are the affair of whatever is behind.
 
-mod idle;
+mod connection;
 pub mod signals;
 
 use std::{
@@ -18,18 +18,15 @@ use axum::{
     response::Response,
 };
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::{
-    rt::TokioIo,
-    server::graceful::{GracefulConnection, GracefulShutdown},
-};
+use hyper_util::{rt::TokioIo, server::graceful::GracefulConnection};
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
-    sync::Semaphore,
+    sync::{Semaphore, watch},
 };
 use tower::Service as _;
 
 use crate::config::Http;
-use idle::Waiting;
+use connection::Waiting;
 
 /// Connections that the kernel keeps while we do not accept.
 const BACKLOG: u32 = 4096;
@@ -80,11 +77,20 @@ impl Front for Router {
         request: hyper::Request<Incoming>,
         peer: SocketAddr,
     ) -> Response {
-        let mut request: Request = request.map(Body::new);
-        request.extensions_mut().insert(ConnectInfo(peer));
-        let Ok(response): Result<_, Infallible> = self.as_ref().clone().call(request).await;
-        response
+        routed(self.as_ref().clone(), request, peer).await
     }
+}
+
+/// A router's answer.
+pub async fn routed(
+    mut router: Router,
+    request: hyper::Request<Incoming>,
+    peer: SocketAddr,
+) -> Response {
+    let mut request: Request = request.map(Body::new);
+    request.extensions_mut().insert(ConnectInfo(peer));
+    let Ok(response): Result<_, Infallible> = router.call(request).await;
+    response
 }
 
 /// Something that answers, behind a listener.
@@ -108,7 +114,7 @@ impl<F: Front> Server<F> {
 
     /// Serves until `stop`, then lets requests in flight finish until `give_up`.
     pub async fn run(self, stop: impl Future<Output = ()>, give_up: impl Future<Output = ()>) {
-        let connections = GracefulShutdown::new();
+        let (stopping, stopped) = watch::channel(false);
         let places = Arc::new(Semaphore::new(self.http.max_connections));
         let limit = Duration::from_secs(self.http.head_timeout_seconds);
         tokio::pin!(stop);
@@ -127,14 +133,12 @@ impl<F: Front> Server<F> {
                 Ok((stream, peer)) => {
                     let waiting = Arc::new(Waiting::new());
                     let connection = self.connection(stream, peer, &waiting);
-                    let connection = connections.watch(connection);
+                    let stopped = stopped.clone();
                     tokio::spawn(async move {
-                        match idle::run(connection, &waiting, limit).await {
-                            Some(Ok(())) => {}
-                            Some(Err(error)) => {
-                                tracing::debug!(error = %error, "a connection ended early");
-                            }
-                            None => tracing::debug!("a connection was idle for too long"),
+                        if let Err(error) =
+                            connection::run(connection, &waiting, limit, stopped).await
+                        {
+                            tracing::debug!(error = %error, "a connection ended early");
                         }
                         drop(place);
                     });
@@ -146,8 +150,10 @@ impl<F: Front> Server<F> {
             }
         }
         drop(self.listener);
+        stopping.send_replace(true);
         tokio::select! {
-            () = connections.shutdown() => {}
+            // All places are free again.
+            _ = places.acquire_many(u32::try_from(self.http.max_connections).unwrap_or(u32::MAX)) => {}
             () = give_up => tracing::warn!("requests were still in flight and are cut off"),
         }
     }

@@ -24,7 +24,11 @@ use super::{
     gate,
     idempotency::KeyHeader,
 };
-use crate::{app::App, metrics::Route, server::Front};
+use crate::{
+    app::App,
+    metrics::Route,
+    server::{self, Front},
+};
 
 const CODE_ROUTE: &str = "/api/v1/wallets/{code}/deduct";
 const EXTERNAL_ROUTE: &str = "/api/v1/wallets/external/deduct";
@@ -47,9 +51,12 @@ pub struct ShortWay {
 /// A route that is known here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known<'a> {
-    ByCode(&'a str),
-    ByUser,
-    ByList,
+    /// Of a code wallet: what the path has in place of its code.
+    Code(&'a str),
+    /// Of a user's wallet.
+    User,
+    /// Of many wallets.
+    List,
 }
 
 impl ShortWay {
@@ -75,18 +82,18 @@ impl ShortWay {
         // The order of the handlers' arguments: who calls, then what was sent.
         let handler = pin!(async {
             match known {
-                None | Some(Known::ByUser) => {
+                None | Some(Known::User) => {
                     let key = SecretKey::of(context.caller)?;
                     let header = KeyHeader::of(headers);
                     let body = Body::read(headers, body, limits).await?;
                     deduct::by_user(app, &key, &header, &body).await
                 }
-                Some(Known::ByList) => {
+                Some(Known::List) => {
                     let key = SecretKey::of(context.caller)?;
                     let body = BatchBody::read(headers, body, limits).await?;
                     deductions_batch::by_list(app, &key, &body).await
                 }
-                Some(Known::ByCode(typed)) => {
+                Some(Known::Code(typed)) => {
                     let key = AnyKey::of(context.caller.clone())?;
                     let code = CodePath::of(Arc::clone(app), &context, typed)?;
                     let header = KeyHeader::of(headers);
@@ -98,9 +105,9 @@ impl ShortWay {
         let mut response = gate::pass(over_limit, handler).await;
         tail.leave(
             match known {
-                None | Some(Known::ByUser) => &self.by_user,
-                Some(Known::ByList) => &self.by_list,
-                Some(Known::ByCode(_)) => &self.by_code,
+                None | Some(Known::User) => &self.by_user,
+                Some(Known::List) => &self.by_list,
+                Some(Known::Code(_)) => &self.by_code,
             },
             &mut response,
         );
@@ -113,7 +120,7 @@ impl Front for ShortWay {
         if Known::of(&request).is_some() {
             self.deduct(request, peer).await
         } else {
-            Arc::new(self.router.clone()).answer(request, peer).await
+            server::routed(self.router.clone(), request, peer).await
         }
     }
 }
@@ -130,15 +137,15 @@ impl<'a> Known<'a> {
 
     fn by_path(path: &'a str) -> Option<Self> {
         match path {
-            EXTERNAL_ROUTE => Some(Self::ByUser),
-            BATCH_ROUTE => Some(Self::ByList),
+            EXTERNAL_ROUTE => Some(Self::User),
+            BATCH_ROUTE => Some(Self::List),
             _ => {
                 let rest = path.strip_prefix(API_PREFIX)?.strip_prefix("wallets/")?;
                 let code = rest.strip_suffix("/deduct")?;
                 // What is encoded in any way is for the router to decode.
                 let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
                 let plain = !code.is_empty() && code.bytes().all(plain);
-                plain.then_some(Self::ByCode(code))
+                plain.then_some(Self::Code(code))
             }
         }
     }
@@ -150,11 +157,11 @@ mod tests {
 
     #[test]
     fn only_plain_paths_are_known() {
-        assert_eq!(Known::by_path(EXTERNAL_ROUTE), Some(Known::ByUser));
-        assert_eq!(Known::by_path(BATCH_ROUTE), Some(Known::ByList));
+        assert_eq!(Known::by_path(EXTERNAL_ROUTE), Some(Known::User));
+        assert_eq!(Known::by_path(BATCH_ROUTE), Some(Known::List));
         assert_eq!(
             Known::by_path("/api/v1/wallets/FONDUE-75EV-E1Z8-FGYX/deduct"),
-            Some(Known::ByCode("FONDUE-75EV-E1Z8-FGYX"))
+            Some(Known::Code("FONDUE-75EV-E1Z8-FGYX"))
         );
         for other in [
             "/api/v1/wallets//deduct",

@@ -79,6 +79,13 @@ async fn a_request_in_flight_is_finished_and_an_idle_connection_is_closed() {
     end.await.unwrap();
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_client_that_sends_nothing_is_cut_off() {
+    let (address, ..) = start(Router::new(), HTTP);
+    let mut silent = TcpStream::connect(address).await.unwrap();
+    assert_eq!(silent.read(&mut [0; 16]).await.unwrap(), 0);
+}
+
 #[tokio::test]
 async fn stragglers_are_cut_off_in_the_end() {
     let entered = Arc::new(Notify::new());

@@ -1,0 +1,210 @@
+//! One connection from its first byte to its end: until the client leaves, or makes us wait for too
+//! long, or the server stops.
+
+use std::{
+    pin::{Pin, pin},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
+    time::Duration,
+};
+
+use hyper_util::server::graceful::GracefulConnection;
+use parking_lot::Mutex;
+use pin_project_lite::pin_project;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
+
+/// Since when a connection's client is the one to act: `None` while a request is worked on.
+#[derive(Debug)]
+pub(super) struct Waiting(Mutex<Option<Instant>>);
+
+impl Waiting {
+    /// From now on.
+    pub(super) fn new() -> Self {
+        Self(Mutex::new(Some(Instant::now())))
+    }
+
+    /// A request has come.
+    pub(super) fn ends(&self) {
+        *self.0.lock() = None;
+    }
+
+    /// It is answered.
+    pub(super) fn begins(&self) {
+        *self.0.lock() = Some(Instant::now());
+    }
+
+    fn since(&self) -> Option<Instant> {
+        *self.0.lock()
+    }
+}
+
+/// Why a connection is ended from this side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The server stops: what is in flight is finished.
+    Stopping,
+    /// The client did not act.
+    Idle,
+}
+
+/// Runs a connection to its end. `stop` says when by changing, `limit` how long the client may take
+/// for the head of its next request.
+pub(super) async fn run<C: GracefulConnection>(
+    connection: C,
+    waiting: &Waiting,
+    limit: Duration,
+    stop: watch::Receiver<bool>,
+) -> Result<(), C::Error> {
+    let mut connection = pin!(connection);
+    let end = tokio::select! {
+        biased;
+        ended = &mut connection => return ended,
+        end = Beside::new(end(waiting, limit, stop)) => end,
+    };
+    match end {
+        End::Stopping => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+        End::Idle => {
+            tracing::debug!("a connection was idle for too long");
+            Ok(())
+        }
+    }
+}
+
+/// Waits for a reason to end. There is one timer for the whole connection, put off when it fires:
+/// arming one for each request costs more than reading its head.
+async fn end(waiting: &Waiting, limit: Duration, mut stop: watch::Receiver<bool>) -> End {
+    let mut timer = pin!(sleep(limit));
+    loop {
+        tokio::select! {
+            // A server that is gone stops, too.
+            _ = stop.wait_for(|stopping| *stopping) => return End::Stopping,
+            () = &mut timer => {
+                let waited = waiting.since().map_or(Duration::ZERO, |since| since.elapsed());
+                let left = limit.saturating_sub(waited);
+                if left.is_zero() {
+                    return End::Idle;
+                }
+                timer.set(sleep(left));
+            }
+        }
+    }
+}
+
+pin_project! {
+    /// A future beside a busy one in the same task, polled only when something woke it itself: each
+    /// poll for the other's sake costs no more than a look at a flag.
+    struct Beside<F> {
+        #[pin]
+        future: F,
+        bell: Option<Arc<Bell>>,
+    }
+}
+
+/// What wakes the task, and tells for whose sake.
+struct Bell {
+    rung: AtomicBool,
+    task: Waker,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.rung.store(true, Ordering::Release);
+        self.task.wake_by_ref();
+    }
+}
+
+impl<F> Beside<F> {
+    const fn new(future: F) -> Self {
+        Self { future, bell: None }
+    }
+}
+
+impl<F: Future> Future for Beside<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let hung = this.bell.take();
+        let bell = hung.filter(|bell| bell.task.will_wake(cx.waker()));
+        // A new one is as good as rung: the future has to learn of it.
+        let bell = this.bell.insert(bell.unwrap_or_else(|| {
+            Arc::new(Bell {
+                rung: AtomicBool::new(true),
+                task: cx.waker().clone(),
+            })
+        }));
+        if !bell.rung.load(Ordering::Acquire) {
+            return Poll::Pending;
+        }
+        bell.rung.store(false, Ordering::Release);
+        let waker = Waker::from(Arc::clone(bell));
+        this.future.poll(&mut Context::from_waker(&waker))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_says_nothing_is_cut_off_at_the_limit() {
+        let (begun, waiting) = (Instant::now(), Waiting::new());
+        let (_stop, stopping) = watch::channel(false);
+        assert_eq!(end(&waiting, LIMIT, stopping).await, End::Idle);
+        assert_eq!(begun.elapsed().as_secs(), 60);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_limit_counts_from_the_latest_answer() {
+        let (begun, waiting) = (Instant::now(), Waiting::new());
+        let (_stop, stopping) = watch::channel(false);
+        let client = async {
+            sleep(Duration::from_secs(50)).await;
+            waiting.ends();
+            // However long an answer takes, that is not the client's doing.
+            sleep(Duration::from_secs(500)).await;
+            waiting.begins();
+        };
+        let (end, ()) = tokio::join!(end(&waiting, LIMIT, stopping), client);
+        assert_eq!(end, End::Idle);
+        assert_eq!(begun.elapsed().as_secs(), 50 + 500 + 60);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_stands_beside_is_polled_for_its_own_sake_only() {
+        let polls = std::cell::Cell::new(0);
+        let mut timer = pin!(sleep(LIMIT));
+        let counted = std::future::poll_fn(|cx| {
+            polls.set(polls.get() + 1);
+            timer.as_mut().poll(cx)
+        });
+        let busy = async {
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            biased;
+            () = busy => unreachable!(),
+            () = Beside::new(counted) => {}
+        }
+        // To arm the timer, and when it fired.
+        assert_eq!(polls.get(), 2);
+    }
+}
