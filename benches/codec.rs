@@ -13,27 +13,25 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use domain::id::WalletKey;
-use persistence::{
-    Append,
-    codec::{decode_events, decode_value, encode_value},
-};
+use persistence::{Append, Entry, Logged};
 
 fn codec(c: &mut Criterion) {
-    let event = sample::logged(WalletKey([1; 16]), 1_000);
+    let wallet = WalletKey([1; 16]);
+    let logged = sample::logged(wallet, 1_000);
     c.bench_function("encode a deduction", |b| {
-        b.iter(|| Append::one(black_box(&event)).unwrap())
+        b.iter(|| Append::one(black_box(&logged)).unwrap())
     });
-    let append = Append::one(&event).unwrap();
-    c.bench_function("decode a deduction", |b| {
-        b.iter(|| decode_events(black_box(append.bytes()), 1).unwrap());
+    let Logged::Wallet { event, record, .. } = logged else {
+        panic!("a deduction is a wallet's");
+    };
+    let mut append = Append::default();
+    let entry = append.wallet(&wallet, 1_000, event, Some(7), |_| record);
+    let entry = entry.unwrap().to_vec();
+    c.bench_function("read an entry's head", |b| {
+        b.iter(|| Entry::read(black_box(&entry)).unwrap());
     });
-    let wallet = sample::funded_wallet();
-    c.bench_function("encode a wallet", |b| {
-        b.iter(|| encode_value(black_box(&wallet)).unwrap())
-    });
-    let bytes = encode_value(&wallet).unwrap();
-    c.bench_function("decode a wallet", |b| {
-        b.iter(|| decode_value::<domain::wallet::Wallet>(black_box(&bytes)).unwrap());
+    c.bench_function("decode a record", |b| {
+        b.iter(|| Entry::read(black_box(&entry)).unwrap().record().unwrap());
     });
 }
 

@@ -14,10 +14,11 @@ use std::sync::mpsc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use domain::{
+    history::Record,
     id::WalletKey,
-    wallet::{Change, Event},
+    wallet::{Change, Decision, Event, Wallet},
 };
-use persistence::{Append, Journal, Logged, Options, Outcome, Refused, SledJournal};
+use persistence::{Append, Log as _, Options, Outcome, SledJournal};
 
 /// Appends in one go.
 const MANY: u64 = 400;
@@ -37,31 +38,23 @@ impl Log {
             version: 0,
         };
         let change = Change::Created(Box::new(sample::created(1)));
-        log.version = 1;
-        log.log(change);
-        if let domain::wallet::Decision::Accept(change) = sample::funded_wallet()
-            .credit(sample::credit(0), None)
-            .unwrap()
-        {
-            log.version = 2;
-            log.log(change);
+        log.log(change, |_| None);
+        let mut wallet = Wallet::born(log.wallet, sample::NOW, sample::created(1));
+        if let Decision::Accept(change) = wallet.credit(sample::credit(0), None).unwrap() {
+            log.log(change, |event| wallet.apply(event).unwrap());
         }
         log
     }
 
-    fn log(&self, change: Change) {
-        let event = Event {
-            at: sample::NOW,
-            change,
-        };
-        let logged = Logged::Wallet {
-            key: self.wallet,
-            version: self.version,
-            event,
-        };
-        self.journal
-            .append(Append::one(&logged).unwrap(), None)
+    fn log(&mut self, change: Change, apply: impl FnOnce(Event) -> Option<Record>) {
+        self.version += 1;
+        let at = sample::NOW;
+        let mut append = Append::default();
+        let event = Event { at, change };
+        append
+            .wallet(&self.wallet, self.version, event, None, apply)
             .unwrap();
+        self.journal.append(append, None).unwrap();
     }
 
     /// Appends so many deductions, each on its own, and waits until the last one is durable.
@@ -70,24 +63,19 @@ impl Log {
         for number in 0..count {
             self.version += 1;
             let event = sample::logged(self.wallet, self.version);
-            loop {
-                let told = told.clone();
-                let last = number + 1 == count;
-                let done = move |outcome| {
-                    if last {
-                        told.send(outcome).unwrap();
-                    }
-                };
-                match self
-                    .journal
-                    .append(Append::one(&event).unwrap(), Some(Box::new(done)))
-                {
-                    // The folding is part of the cost, once it is behind.
-                    Err(Refused::Backlog) => std::thread::yield_now(),
-                    Err(refused) => panic!("{refused}"),
-                    Ok(_) => break,
+            let told = told.clone();
+            let last = number + 1 == count;
+            let done = move |outcome| {
+                if last {
+                    told.send(outcome).unwrap();
                 }
+            };
+            // The folding is part of the cost, once it is behind.
+            while self.journal.refusing().is_some() {
+                std::thread::yield_now();
             }
+            let append = Append::one(&event).unwrap();
+            self.journal.append(append, Some(Box::new(done))).unwrap();
         }
         assert_eq!(hear.recv().unwrap(), Outcome::Durable);
     }

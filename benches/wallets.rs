@@ -21,7 +21,7 @@ use std::{
 use actors::{Address, Handle, Keyring, Options, Scope, clock::SystemClock};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use domain::id::ProjectId;
-use persistence::SledJournal;
+use persistence::{SledJournal, Store};
 use tokio::{runtime::Runtime, task::JoinSet};
 
 /// Wallets that deductions are spread over.
@@ -47,7 +47,7 @@ impl Core {
         let journal = Arc::new(SledJournal::open(options).unwrap());
         let keyring = Keyring::new(&[7; 32]);
         let clock = Arc::new(SystemClock::new());
-        let handle = Handle::start(journal, clock, keyring, bounds)
+        let handle = Handle::start(Store::of(journal), clock, keyring, bounds)
             .await
             .unwrap();
         let scope = Scope {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use criterion::Criterion;
 use domain::{
     Amount, Timestamp,
+    history::{Entry, Fact, Reason, Record},
     id::{ProductId, ProjectId, WalletId, WalletKey},
     text::{ExternalUserId, IdempotencyKey, Meta},
     wallet::{
@@ -78,6 +79,16 @@ pub(crate) fn logged(wallet: WalletKey, version: u64) -> Logged {
     let Deduct {
         amount, key, meta, ..
     } = deduct(version);
+    let entry = Entry {
+        product: PRODUCT,
+        delta: -amount.get(),
+        balance_after: 1_000_000,
+        reason: Reason::Deduction,
+        order: None,
+        key: Some(key.clone()),
+        meta: meta.clone(),
+        expires_at: None,
+    };
     let change = Change::Deducted {
         product: PRODUCT,
         amount,
@@ -88,5 +99,10 @@ pub(crate) fn logged(wallet: WalletKey, version: u64) -> Logged {
         key: wallet,
         version,
         event: Event { at: NOW, change },
+        record: Some(Record {
+            seq: version,
+            at: NOW,
+            fact: Fact::Entry(entry),
+        }),
     }
 }

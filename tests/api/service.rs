@@ -11,7 +11,7 @@ use domain::{
     catalog::{Interval, KeyKind, ProductType, Project},
     id::ProductId,
 };
-use persistence::{Journal, MemoryJournal};
+use persistence::{MemoryJournal, Store};
 use reqwest::Method;
 use scrip::{
     app::{self, AppState},
@@ -71,7 +71,7 @@ impl Service {
         let clock = Arc::new(ManualClock::new(START));
         let journal = Arc::new(MemoryJournal::new());
         let handle = Handle::start(
-            Arc::clone(&journal) as Arc<dyn Journal>,
+            Store::of(Arc::clone(&journal)),
             Arc::clone(&clock) as Arc<dyn Clock>,
             Keyring::new(&SERVER_KEY),
             Options::default(),
