@@ -19,6 +19,7 @@ mod free_grant;
 mod hold;
 mod limit;
 mod order;
+mod parts;
 mod pay;
 mod property;
 mod refund;
