@@ -1,12 +1,10 @@
 //! Credits: whole numbers within what JSON carries exactly.
 
-use serde::{Deserialize, Serialize};
-
 /// The largest balance and the largest amount: 2^53 - 1, the last integer every JSON reader keeps.
 pub const MAX_CREDITS: i64 = (1 << 53) - 1;
 
 /// A positive number of credits, 1 to [`MAX_CREDITS`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Amount(i64);
 
 impl Amount {

@@ -33,7 +33,7 @@ pub enum Reason {
 }
 
 /// One change of one product's balance.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Whose balance.
     pub product: ProductId,
@@ -68,7 +68,7 @@ pub enum HoldStatus {
 }
 
 /// A hold's facts at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HoldFacts {
     /// Which hold.
     pub id: HoldId,
@@ -85,7 +85,7 @@ pub struct HoldFacts {
 }
 
 /// What a record says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fact {
     /// A ledger entry.
     Entry(Entry),
@@ -100,7 +100,7 @@ pub enum Fact {
 }
 
 /// One line of a wallet's history.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// The wallet's version after the event that left it: rising, not without gaps.
     pub seq: u64,

@@ -3,8 +3,6 @@
 
 use std::{fmt, str::FromStr};
 
-use serde::{Deserialize, Serialize};
-
 /// Crockford's alphabet in lower case; ids are compared exactly, never folded.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// Characters that carry 128 bits.
@@ -48,7 +46,7 @@ fn parse_body(text: &str) -> Result<u128, ParseIdError> {
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(pub u128);
 
         impl $name {
@@ -93,7 +91,7 @@ id!(/// A ledger entry.
     LedgerId, "led_");
 
 /// Where a wallet is stored: sixteen bytes, uniformly spread, derived from its first address.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WalletKey(pub [u8; 16]);
 
 impl fmt::Debug for WalletKey {
@@ -103,7 +101,7 @@ impl fmt::Debug for WalletKey {
 }
 
 /// A keyed hash of a recovery code: how a code is found without being stored.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CodeHash(pub [u8; 16]);
 
 impl fmt::Debug for CodeHash {
@@ -114,7 +112,7 @@ impl fmt::Debug for CodeHash {
 
 /// An order within its wallet: a UUID version 7, or one derived from a renewal's invoice. Callers
 /// see it inside an [`OrderId`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OrderSerial(pub u128);
 
 impl fmt::Debug for OrderSerial {
@@ -126,7 +124,7 @@ impl fmt::Debug for OrderSerial {
 
 /// A hold. It carries the wallet that it belongs to, so that no index from holds to wallets has to
 /// grow for ever; `serial` alone is unique and unguessable.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HoldId {
     /// A UUID version 7.
     pub serial: u128,
@@ -135,7 +133,7 @@ pub struct HoldId {
 }
 
 /// An order: one checkout or one renewal. Like a hold it carries its wallet, the one that it fills.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OrderId {
     /// Names it within its wallet; unguessable.
     pub serial: OrderSerial,

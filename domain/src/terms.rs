@@ -3,8 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use crate::{
     amount::MAX_CREDITS,
     catalog::{Interval, Price},
@@ -16,7 +14,7 @@ use crate::{
 const DAY_SECONDS: i64 = 86_400;
 
 /// One sale's conditions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
     /// Under which price.
     pub price: PriceId,

@@ -1,7 +1,7 @@
 //! How values become bytes: bincode (serde form, variable-length integers) behind a format version.
 //! The only file that names bincode.
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 
 use crate::contract::Error;
 
@@ -17,9 +17,9 @@ pub(crate) fn encode_into<T: Serialize>(bytes: &mut Vec<u8>, value: &T) -> Resul
         .map_err(|error| Error::Damaged(format!("a value does not encode: {error}")))
 }
 
-/// Reads what [`encode_into`] wrote; nothing may be left over.
-pub(crate) fn decode_all<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
-    let (value, used) = bincode::serde::decode_from_slice(bytes, CONFIG)
+/// Reads what [`encode_into`] wrote, texts where they lie; nothing may be left over.
+pub(crate) fn decode_all<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
+    let (value, used) = bincode::serde::borrow_decode_from_slice(bytes, CONFIG)
         .map_err(|error| Error::Damaged(format!("a value does not decode: {error}")))?;
     if used == bytes.len() {
         Ok(value)
@@ -37,7 +37,7 @@ pub(crate) fn encode_value<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
 }
 
 /// Reads a stored value back.
-pub(crate) fn decode_value<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+pub(crate) fn decode_value<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
     decode_all(checked(bytes, "a record")?)
 }
 

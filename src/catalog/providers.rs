@@ -138,8 +138,14 @@ mod tests {
         let change = stripe(Some("sk_test_hush"), Some("whsec_hush"));
         assert!(!format!("{change:?}").contains("hush"));
         let provider = set(change, None);
-        let text = serde_json::to_string(&provider).unwrap() + &format!("{provider:?}");
-        assert!(!text.contains("hush"));
+        assert!(!format!("{provider:?}").contains("hush"));
+        let Account::Stripe(account) = &provider.account else {
+            panic!("a Stripe account was set")
+        };
+        let webhooks = account.webhook_secrets.iter().map(|known| &known.secret);
+        for Sealed(kept) in webhooks.chain([&account.secret_key]) {
+            assert!(!kept.windows(4).any(|part| part == b"hush"));
+        }
     }
 
     #[test]

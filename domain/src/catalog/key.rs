@@ -30,7 +30,7 @@ impl KeyKind {
 }
 
 /// An API key, by its hash.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
     /// Its name.
     pub id: KeyId,

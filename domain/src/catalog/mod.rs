@@ -19,7 +19,6 @@ mod rules;
 mod tests;
 mod verify;
 
-use serde::{Deserialize, Serialize};
 
 pub use self::{
     key::{ApiKey, KeyKind},
@@ -37,7 +36,7 @@ pub use self::{
 use crate::id::ProjectId;
 
 /// One document of the catalog, as it is logged and stored. Variants are only added at the end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Document {
     /// A project.
     Project(Project),

@@ -31,7 +31,7 @@ pub enum Interval {
 }
 
 /// What a product costs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Price {
     /// Its identifier.
     pub id: PriceId,

@@ -30,7 +30,7 @@ pub enum ProductType {
 }
 
 /// Credits that every wallet gets each period.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeGrant {
     /// How many.
     pub credits: Amount,
@@ -39,7 +39,7 @@ pub struct FreeGrant {
 }
 
 /// Something to sell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Product {
     /// Its identifier.
     pub id: ProductId,

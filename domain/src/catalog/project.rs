@@ -36,7 +36,7 @@ pub struct CreationLimit {
 }
 
 /// A tenant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     /// Its identifier.
     pub id: ProjectId,

@@ -3,8 +3,6 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Refusal, rules};
 use crate::{id::ProjectId, time::Timestamp};
 
@@ -21,11 +19,11 @@ const MAX_DELAY_SECONDS: i64 = 7 * 24 * 3600;
 const MAX_DUPLICATES: i64 = 10;
 
 /// A secret, encrypted under the server key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sealed(pub Box<[u8]>);
 
 /// A project's payment provider. One document for each project that ever had one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provider {
     /// Whose.
     pub project: ProjectId,
@@ -36,7 +34,7 @@ pub struct Provider {
 }
 
 /// Which provider takes a project's money.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Account {
     /// None: nothing can be bought.
     None,
@@ -47,7 +45,7 @@ pub enum Account {
 }
 
 /// A Stripe account.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stripe {
     /// Its API key.
     pub secret_key: Sealed,
@@ -56,7 +54,7 @@ pub struct Stripe {
 }
 
 /// A secret that webhooks are signed with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookSecret {
     /// The secret.
     pub secret: Sealed,
@@ -65,7 +63,7 @@ pub struct WebhookSecret {
 }
 
 /// How a project's sandbox behaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sandbox {
     /// How far the project's clock was moved on, in milliseconds; 0 or more.
     pub ahead_millis: i64,

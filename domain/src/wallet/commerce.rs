@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     Wallet,
     order::{Order, Reversal},
@@ -18,7 +16,7 @@ use crate::{
 };
 
 /// A wallet's purchases.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Commerce {
     pub(super) customer: Option<CustomerId>,
     /// Pending ones; a settled one is archived by the decision that settles or recalls it.

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// One thing that happened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// When.
     pub at: Timestamp,
@@ -29,7 +29,7 @@ pub struct Event {
 }
 
 /// A wallet's first event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Created {
     /// What callers see.
     pub id: WalletId,
@@ -40,7 +40,7 @@ pub struct Created {
 }
 
 /// An order came to be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderPlaced {
     /// Names it within the wallet.
     pub order: OrderSerial,
@@ -59,7 +59,7 @@ pub struct OrderPlaced {
 }
 
 /// An order was paid.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderPaid {
     /// Which.
     pub order: OrderSerial,
@@ -86,7 +86,7 @@ pub struct OrderPaid {
 }
 
 /// A pending order was not paid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OrderClosed {
     /// Which.
     pub order: OrderSerial,
@@ -113,7 +113,7 @@ pub enum SubscriptionNews {
 }
 
 /// A subscription started, or is not as it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionChanged {
     /// What there is to tell; `None`: nothing that anybody sees.
     pub news: Option<SubscriptionNews>,
@@ -122,7 +122,7 @@ pub struct SubscriptionChanged {
 }
 
 /// What happened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// The wallet came to be.
     Created(Box<Created>),

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use super::Hold;
 use crate::{id::HoldId, time::Timestamp};
 
@@ -64,17 +62,10 @@ impl Holds {
     }
 }
 
-impl Serialize for Holds {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.open.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Holds {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let open = BTreeMap::<HoldId, Hold>::deserialize(deserializer)?;
+impl From<BTreeMap<HoldId, Hold>> for Holds {
+    fn from(open: BTreeMap<HoldId, Hold>) -> Self {
         let ends = open.iter().map(|(&id, hold)| (hold.expires_at, id));
         let ends = ends.collect();
-        Ok(Self { open, ends })
+        Self { open, ends }
     }
 }

@@ -8,7 +8,6 @@ use std::{
     num::NonZeroU64,
 };
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use siphasher::sip::SipHasher13;
 use smallvec::SmallVec;
 
@@ -20,7 +19,7 @@ use crate::{
 };
 
 /// Credits that came together and expire together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lot {
     /// Unique in its account; a higher number is younger.
     pub number: u64,
@@ -39,10 +38,22 @@ pub struct Lot {
 }
 
 /// A subscription's short name within its wallet: a keyed hash of the provider's name for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CycleTag(NonZeroU64);
 
 impl CycleTag {
+    /// One that was written down as a number.
+    #[must_use]
+    pub const fn new(number: NonZeroU64) -> Self {
+        Self(number)
+    }
+
+    /// As a number, to be written down.
+    #[must_use]
+    pub const fn get(self) -> NonZeroU64 {
+        self.0
+    }
+
     /// It is written to disk: it must never change.
     pub(super) fn of(wallet: &WalletKey, subscription: &SubscriptionId) -> Self {
         let mut hasher = SipHasher13::new_with_key(&wallet.0);
@@ -304,25 +315,6 @@ impl PartialEq for Lots {
 }
 
 impl Eq for Lots {}
-
-impl Serialize for Lots {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Few(few) => few.as_slice().serialize(serializer),
-            Self::Many(_) => self.in_burn_order().serialize(serializer),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Lots {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let lots = SmallVec::<[Lot; 1]>::deserialize(deserializer)?;
-        Ok(match lots.len() {
-            0..=FEW => Self::Few(lots),
-            _ => lots.into_iter().collect(),
-        })
-    }
-}
 
 #[cfg(not(test))]
 const fn visit() {}

@@ -18,6 +18,7 @@ pub mod hold;
 mod holds;
 mod lots;
 pub mod order;
+pub mod parts;
 pub mod pay;
 pub mod place_order;
 pub mod purchase;
@@ -30,15 +31,15 @@ pub mod update_subscription;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-pub use account::{Account, NextExpiry};
+pub use account::{Account, FreeMark, NextExpiry};
 pub use apply::Corrupt;
 pub use archive::Archived;
 pub use event::{Change, Created, Event};
 pub use lots::{CycleTag, Lot};
-pub use order::{ArchivedOrder, Dispute, Order, OrderKind, OrderStatus, Reversal};
+pub use order::{ArchivedOrder, Dispute, Order, OrderKind, OrderStatus, Reversal, Stage};
+pub use parts::{AccountParts, CommerceParts, WalletParts};
 pub use subscription::{Subscription, SubscriptionStatus};
 
 use commerce::Commerce;
@@ -53,7 +54,7 @@ use crate::{
 };
 
 /// Who may address a wallet.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owner {
     /// The caller's own user, with a secret key.
     External(ExternalUserId),
@@ -69,7 +70,7 @@ pub enum Owner {
 }
 
 /// Credits set aside for work whose cost is not known yet.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hold {
     /// Whose credits.
     pub product: ProductId,
@@ -86,7 +87,7 @@ pub struct Hold {
 }
 
 /// The state of one wallet, exactly what its events add up to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Wallet {
     /// Where it is stored.
     pub key: WalletKey,

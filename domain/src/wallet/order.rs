@@ -40,11 +40,15 @@ pub enum OrderStatus {
 }
 
 /// How far an order's payment came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Stage {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// The provider completes the checkout.
     Pending,
+    /// The payment failed.
     Failed,
+    /// Not paid in time.
     Expired,
+    /// Paid, whatever went back since.
     Paid,
 }
 
@@ -66,7 +70,7 @@ pub enum Dispute {
 }
 
 /// What the provider reported so far about money going back to the buyer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reversal {
     /// The sum of all refunds, in the currency's minor unit.
     pub refunded_cents: i64,
@@ -87,7 +91,7 @@ impl Reversal {
 }
 
 /// One checkout or one renewal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
     /// Why it is there.
     pub kind: OrderKind,
@@ -119,15 +123,16 @@ pub struct Order {
     pub taken: i64,
     /// When its credits expire, or their cycle ended; [`Timestamp::NEVER`]: not yet, or never.
     pub credits_end: Timestamp,
-    pub(super) stage: Stage,
+    /// How far its payment came.
+    pub stage: Stage,
     /// The lot that its payment filled.
-    pub(super) lot: Option<u64>,
+    pub lot: Option<u64>,
     /// Cycles of its subscription that had ended when it was paid.
-    pub(super) cycle: u32,
+    pub cycle: u32,
 }
 
 /// A settled order as the wallet's history keeps it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchivedOrder {
     /// Names it within the wallet.
     pub serial: OrderSerial,

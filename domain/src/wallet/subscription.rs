@@ -24,7 +24,7 @@ pub enum SubscriptionStatus {
 }
 
 /// One subscription.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscription {
     /// The provider's name for it.
     pub id: SubscriptionId,

@@ -20,6 +20,7 @@ mod hold;
 mod limit;
 mod many_orders;
 mod order;
+mod parts;
 mod pay;
 mod property;
 mod refund;

@@ -17,8 +17,6 @@ use domain::{
 use super::v1;
 use crate::contract::Error;
 
-/// The version that is written.
-const VERSION: u8 = 1;
 /// The event left a record.
 const RECORD: u8 = 1;
 /// The record can be found by a key.
@@ -67,7 +65,7 @@ pub(crate) fn begin(
 ) -> Result<Begun, Error> {
     let flag = |set: bool, flag| if set { flag } else { 0 };
     let flags = flag(hash.is_some(), KEYED) | flag(is_listed(&event.change), LISTED);
-    bytes.push((VERSION << 4) | flags);
+    bytes.push((v1::VERSION << 4) | flags);
     write_varint(bytes, version);
     if let Some(hash) = hash {
         bytes.extend_from_slice(&hash.to_be_bytes());
@@ -162,10 +160,7 @@ impl<'a> Entry<'a> {
     pub(crate) fn said(&self) -> Result<Said, Error> {
         match self.flags >> 4 {
             v1::VERSION => v1::read_body(self.body, self.version),
-            other => Err(Error::Unusable(format!(
-                "an entry of a wallet has format {other}, this version of Scrip reads {VERSION}: \
-                 use a newer one"
-            ))),
+            other => Err(super::newer("an entry of a wallet", other)),
         }
     }
 

@@ -4,23 +4,30 @@
 
 pub(crate) mod entry;
 pub(crate) mod item;
+#[cfg(test)]
+mod tests;
 mod v1;
 
 use domain::{catalog::Document, history::Record, wallet::Wallet};
 
 use crate::{
-    codec::{FORMAT, checked, encode_value},
+    codec::{FORMAT, checked},
     contract::Error,
 };
 
 /// A wallet's snapshot.
 pub(crate) fn encode_wallet(wallet: &Wallet) -> Result<Vec<u8>, Error> {
-    encode_value(wallet)
+    let mut bytes = begun();
+    v1::write_wallet(&mut bytes, wallet)?;
+    Ok(bytes)
 }
 
 /// A snapshot read back.
 pub(crate) fn decode_wallet(bytes: &[u8]) -> Result<Wallet, Error> {
-    crate::codec::decode_value(bytes)
+    match versioned(bytes, "a wallet's snapshot")? {
+        (v1::VERSION, snapshot) => v1::read_wallet(snapshot),
+        (other, _) => Err(newer("a wallet's snapshot", other)),
+    }
 }
 
 /// How large a record is by itself, once and with nothing around it: what disk use is held against.
@@ -28,17 +35,44 @@ pub(crate) fn decode_wallet(bytes: &[u8]) -> Result<Wallet, Error> {
 /// # Errors
 /// Where it does not encode, which is a defect.
 pub fn record_bytes(record: &Record) -> Result<u64, Error> {
-    Ok(encode_value(record)?.len() as u64)
+    let mut bytes = begun();
+    v1::write_record(&mut bytes, record)?;
+    Ok(bytes.len() as u64)
 }
 
 /// A catalog document.
 pub(crate) fn encode_document(document: &Document) -> Result<Vec<u8>, Error> {
-    encode_value(document)
+    let mut bytes = begun();
+    v1::write_document(&mut bytes, document)?;
+    Ok(bytes)
 }
 
 /// A document read back.
 pub(crate) fn decode_document(bytes: &[u8]) -> Result<Document, Error> {
-    crate::codec::decode_value(bytes)
+    match versioned(bytes, "a catalog document")? {
+        (v1::VERSION, document) => v1::read_document(document),
+        (other, _) => Err(newer("a catalog document", other)),
+    }
+}
+
+/// Something of the version that is written, to go on with.
+fn begun() -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(512);
+    bytes.push(v1::VERSION);
+    bytes
+}
+
+/// The version of something, and what follows it.
+fn versioned<'a>(bytes: &'a [u8], what: &str) -> Result<(u8, &'a [u8]), Error> {
+    let split = bytes.split_first().map(|(version, rest)| (*version, rest));
+    split.ok_or_else(|| Error::Damaged(format!("{what} is empty")))
+}
+
+fn newer(what: &str, version: u8) -> Error {
+    Error::Unusable(format!(
+        "{what} has format {version}, this version of Scrip reads {}: use a newer one",
+        v1::VERSION
+    ))
 }
 
 /// A note's body behind the version of its frame; what it says is the layers' above.

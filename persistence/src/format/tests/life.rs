@@ -1,0 +1,475 @@
+//! A wallet's life through every change that there is, and a catalog with every kind of document.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::{
+    Amount, Timestamp,
+    catalog::{
+        Account, ApiKey, Document, FreeGrant, Interval, KeyKind, Mode, Price, Product, ProductType,
+        Project, Provider, Sandbox, Sealed, Stripe, WebhookSecret,
+    },
+    history::{Fact, Record},
+    id::{
+        CodeHash, HoldId, KeyId, OrderSerial, PriceId, ProductId, ProjectId, WalletId, WalletKey,
+    },
+    terms::Terms,
+    text::{
+        CheckoutId, CustomerId, Email, Feature, IdempotencyKey, InvoiceId, Meta, PaymentId,
+        SubscriptionId,
+    },
+    time::Period,
+    wallet::{
+        ArchivedOrder, Change, Created, Dispute, Event, OrderKind, Owner, Reversal, Subscription,
+        SubscriptionStatus, Wallet,
+        event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionNews},
+    },
+};
+
+pub(super) const PROJECT: ProjectId = ProjectId(6);
+const PAGES: ProductId = ProductId(0x0190_1234_5678_7abc_8def_0123_4567_89ab);
+const CLUB: ProductId = ProductId(3);
+const NOW: Timestamp = Timestamp(1_760_000_000_123);
+const LATER: Timestamp = Timestamp(1_760_003_600_123);
+
+/// What happened, and what is left of it.
+pub(super) struct Life {
+    pub(super) key: WalletKey,
+    pub(super) wallet: Wallet,
+    /// Each event with the record that it left.
+    pub(super) events: Vec<(Event, Option<Record>)>,
+}
+
+impl Life {
+    /// A wallet that was just created.
+    pub(super) fn born(key: WalletKey, owner: Owner) -> Self {
+        let event = Event {
+            at: NOW,
+            change: Change::Created(Box::new(Created {
+                id: WalletId(5),
+                project: PROJECT,
+                owner,
+            })),
+        };
+        let (wallet, record) = Wallet::replay(None, key, event.clone()).unwrap();
+        Self {
+            key,
+            wallet,
+            events: vec![(event, record)],
+        }
+    }
+
+    pub(super) fn tell(&mut self, change: Change) {
+        let event = Event { at: NOW, change };
+        let record = self.wallet.apply(event.clone()).unwrap();
+        self.events.push((event, record));
+    }
+
+    pub(super) fn records(&self) -> Vec<Record> {
+        let records = self.events.iter().filter_map(|(_, record)| record.clone());
+        records.collect()
+    }
+
+    fn last_order(&self) -> ArchivedOrder {
+        let record = self.records().pop().unwrap();
+        record.order().unwrap().clone()
+    }
+
+    fn hold_id(&self, serial: u128) -> HoldId {
+        HoldId {
+            serial,
+            wallet: self.key,
+        }
+    }
+
+    fn hold(&mut self, serial: u128) {
+        let hold = self.hold_id(serial);
+        self.tell(Change::HoldPlaced {
+            hold,
+            product: PAGES,
+            amount: amount(300),
+            expires_at: LATER,
+            key: key(&format!("hold {serial}")),
+            meta: meta(),
+        });
+    }
+
+    pub(super) fn grant(&mut self, name: &str, product: ProductId, expires_at: Option<Timestamp>) {
+        self.tell(Change::Granted {
+            product,
+            amount: amount(9_000_000_000),
+            expires_at,
+            key: key(name),
+            meta: None,
+        });
+    }
+
+    fn credits(&mut self) {
+        self.tell(Change::FreeGranted {
+            product: PAGES,
+            credits: amount(100),
+            period: Period::Daily,
+            start: NOW,
+            end: LATER,
+        });
+        self.tell(Change::FreeGranted {
+            product: CLUB,
+            credits: amount(1),
+            period: Period::Once,
+            start: Timestamp(i64::MIN),
+            end: Timestamp::NEVER,
+        });
+        self.grant("grant", PAGES, None);
+        self.deduct("deduction", meta());
+        self.deduct("another", None);
+        self.grant("expiring", ProductId(2), Some(LATER));
+        self.tell(Change::LotExpired {
+            product: ProductId(2),
+            lot: 0,
+            amount: amount(9_000_000_000),
+        });
+    }
+
+    fn deduct(&mut self, name: &str, meta: Option<Meta>) {
+        self.tell(Change::Deducted {
+            product: PAGES,
+            amount: amount(7),
+            key: key(name),
+            meta,
+        });
+    }
+
+    fn holds(&mut self) {
+        for serial in 77..=81 {
+            self.hold(serial);
+        }
+        let hold = |serial| HoldId {
+            serial,
+            wallet: self.key,
+        };
+        let changes = [
+            Change::HoldExtended {
+                hold: hold(77),
+                expires_at: Timestamp(LATER.0 + 1),
+            },
+            Change::HoldSettled {
+                hold: hold(77),
+                amount: 250,
+            },
+            Change::HoldSettled {
+                hold: hold(78),
+                amount: 0,
+            },
+            Change::HoldReleased { hold: hold(79) },
+            Change::HoldExpired { hold: hold(80) },
+        ];
+        changes.into_iter().for_each(|change| self.tell(change));
+    }
+
+    fn features(&mut self) {
+        let feature = || Feature::new("export.pdf").unwrap();
+        self.tell(Change::FeatureGranted { feature: feature() });
+        self.tell(Change::FeatureRevoked { feature: feature() });
+        let feature = Feature::new("kept").unwrap();
+        self.tell(Change::FeatureGranted { feature });
+    }
+
+    fn place(&mut self, serial: u128, kind: OrderKind, terms: Terms) {
+        let checkout = kind == OrderKind::Checkout;
+        let session = format!("cs_{serial}");
+        self.tell(Change::OrderPlaced(Box::new(OrderPlaced {
+            order: OrderSerial(serial),
+            project: PROJECT,
+            kind,
+            terms,
+            checkout: checkout.then(|| CheckoutId::new(session).unwrap()),
+            email: checkout.then(|| Email::new("Jo@mail.example").unwrap()),
+            expires_at: LATER,
+        })));
+    }
+
+    fn pay(&mut self, serial: u128, credits: i64, subscription: Option<SubscriptionId>) {
+        self.tell(Change::OrderPaid(Box::new(OrderPaid {
+            order: OrderSerial(serial),
+            project: PROJECT,
+            expires_at: LATER,
+            amount_cents: 999,
+            credits,
+            credits_expire_at: (credits > 0).then_some(LATER),
+            payment: Some(PaymentId::new("pi_1").unwrap()),
+            invoice: Some(InvoiceId::new("in_1").unwrap()),
+            subscription,
+            customer: Some(CustomerId::new("cus_1").unwrap()),
+            email: Some(Email::new("Jo@mail.example").unwrap()),
+        })));
+    }
+
+    fn reverse(&mut self, serial: u128, credits: i64, dispute: Dispute) {
+        self.tell(Change::OrderReversed {
+            order: OrderSerial(serial),
+            reversal: Reversal {
+                refunded_cents: 500,
+                dispute,
+            },
+            credits,
+        });
+    }
+
+    fn orders(&mut self) {
+        let archive = |serial| Change::OrderArchived {
+            order: OrderSerial(serial),
+        };
+        let closed = |serial| OrderClosed {
+            order: OrderSerial(serial),
+            project: PROJECT,
+            expires_at: LATER,
+        };
+        // Bought, archived, and given back in part after that.
+        self.place(1 << 100, OrderKind::Checkout, terms(Interval::OneTime));
+        self.pay(1 << 100, 100, None);
+        self.tell(archive(1 << 100));
+        let archived = self.last_order();
+        self.tell(Change::OrderRecalled(Box::new(archived)));
+        self.reverse(1 << 100, -60, Dispute::Open);
+        self.reverse(1 << 100, 10, Dispute::Won);
+        self.tell(archive(1 << 100));
+        // Of an order that is not known yet.
+        self.reverse(9, 0, Dispute::Lost);
+        self.place(3, OrderKind::Checkout, terms(Interval::OneTime));
+        self.tell(Change::OrderFailed(closed(3)));
+        self.tell(archive(3));
+        self.place(4, OrderKind::Checkout, terms(Interval::Year));
+        self.tell(Change::OrderExpired(closed(4)));
+        // Not archived, and pending.
+        self.place(5, OrderKind::Checkout, terms(Interval::OneTime));
+    }
+
+    fn subscribed(&mut self, name: &str, status: SubscriptionStatus, news: SubscriptionNews) {
+        self.tell(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
+            news: Some(news),
+            subscription: Subscription {
+                id: subscription(name),
+                terms: terms(Interval::Month),
+                status,
+                current_period_end: LATER,
+                cancel_at_period_end: true,
+                past_due_since: Some(NOW),
+                grace_ends_at: Some(LATER),
+                order: OrderSerial(2),
+                granted: BTreeMap::from([(CLUB, 100)]),
+                reported_at: NOW,
+                cycles_ended: 0,
+                cycle_ended_at: None,
+            },
+        })));
+    }
+
+    fn subscriptions(&mut self) {
+        self.place(2, OrderKind::Renewal, terms(Interval::Month));
+        self.pay(2, 100, Some(subscription("sub_1")));
+        self.subscribed(
+            "sub_1",
+            SubscriptionStatus::PastDue,
+            SubscriptionNews::PastDue,
+        );
+        self.tell(Change::TierRaised {
+            subscription: subscription("sub_1"),
+            credits: amount(7),
+            expires_at: Some(LATER),
+        });
+        self.tell(Change::CycleEnded {
+            subscription: subscription("sub_1"),
+            ends_at: LATER,
+        });
+        self.subscribed(
+            "sub_2",
+            SubscriptionStatus::Active,
+            SubscriptionNews::Started,
+        );
+        self.subscribed(
+            "sub_2",
+            SubscriptionStatus::Canceled,
+            SubscriptionNews::Canceled,
+        );
+        self.tell(Change::SubscriptionGone {
+            subscription: subscription("sub_2"),
+        });
+    }
+}
+
+fn amount(credits: i64) -> Amount {
+    Amount::new(credits).unwrap()
+}
+
+fn key(name: &str) -> IdempotencyKey {
+    IdempotencyKey::new(name).unwrap()
+}
+
+fn meta() -> Option<Meta> {
+    Some(Meta::new(r#"{"job":"é"}"#).unwrap())
+}
+
+fn subscription(name: &str) -> SubscriptionId {
+    SubscriptionId::new(name).unwrap()
+}
+
+fn terms(interval: Interval) -> Terms {
+    Terms {
+        price: PriceId(4),
+        product: PAGES,
+        fills: CLUB,
+        credits: 100,
+        expire_after_days: Some(30),
+        rollover: false,
+        features: BTreeSet::from([Feature::new("export").unwrap()]),
+        interval,
+        label: Some("Pro".into()),
+        amount_cents: 999,
+        currency: "EUR".into(),
+    }
+}
+
+/// Every kind of change, in a wallet that still has something of everything.
+pub(super) fn whole(key: WalletKey) -> Life {
+    let owner = Owner::Code {
+        hash: CodeHash(key.0),
+        sealed: Box::new([1, 2, 3]),
+    };
+    let mut life = Life::born(key, owner);
+    life.tell(Change::CodeRotated {
+        hash: CodeHash([9; 16]),
+        sealed: Box::new([4, 200]),
+        former: Some(CodeHash(key.0)),
+    });
+    life.credits();
+    life.holds();
+    life.features();
+    life.orders();
+    life.subscriptions();
+    life
+}
+
+/// Every kind of document, the second provider another project's.
+pub(super) fn documents() -> Vec<Document> {
+    let mut project = Project::new(PROJECT, "Ünder".into(), Mode::ExternalUsers, NOW);
+    project.allowed_origins = vec!["https://example.com".into()];
+    project.wallet_creation_limit = None;
+    let key = ApiKey {
+        id: KeyId(1),
+        project: PROJECT,
+        kind: KeyKind::Publishable,
+        hash: [3; 32],
+        public: Some("pay_pk_x".into()),
+        created_at: NOW,
+        revoked_at: Some(LATER),
+    };
+    let product = Product {
+        id: PAGES,
+        project: PROJECT,
+        name: "Pages".into(),
+        description: None,
+        kind: ProductType::Subscription,
+        credit_unit: Some("page".into()),
+        free_grant: Some(FreeGrant {
+            credits: amount(3),
+            period: Period::Monthly,
+        }),
+        active: true,
+        created_at: NOW,
+    };
+    let price = Price {
+        id: PriceId(4),
+        project: PROJECT,
+        product: PAGES,
+        label: Some("Pro".into()),
+        amount_cents: 999,
+        currency: "EUR".into(),
+        credits_granted: 1000,
+        credits_product: None,
+        credits_expire_after_days: Some(30),
+        rollover: true,
+        features: [Feature::new("export").unwrap()].into(),
+        interval: Interval::Month,
+        active: true,
+        created_at: NOW,
+    };
+    let secret = |byte, until| WebhookSecret {
+        secret: Sealed(Box::new([byte, 200])),
+        until,
+    };
+    let stripe = Provider {
+        project: PROJECT,
+        account: Account::Stripe(Stripe {
+            secret_key: Sealed(Box::new([1, 2, 3])),
+            webhook_secrets: vec![secret(4, None), secret(5, Some(LATER))],
+        }),
+        sandbox: Sandbox {
+            ahead_millis: 86_400_000,
+            delay_seconds: 5,
+            duplicates: 2,
+            shuffle: true,
+        },
+    };
+    let mut other = Project::new(ProjectId(7), "Other".into(), Mode::CreditCodes, NOW);
+    other.subscription_grace_days = 0;
+    let sandbox = Provider {
+        project: ProjectId(7),
+        account: Account::Sandbox,
+        sandbox: Sandbox::default(),
+    };
+    vec![
+        Document::Project(project),
+        Document::Key(key),
+        Document::Product(product),
+        Document::Price(price),
+        Document::Provider(stripe),
+        Document::Project(other),
+        Document::Provider(sandbox),
+    ]
+}
+
+/// A change's number, which is stored. A new change does not compile without one.
+pub(super) const fn number(change: &Change) -> u8 {
+    match change {
+        Change::Created(_) => 0,
+        Change::CodeRotated { .. } => 1,
+        Change::FreeGranted { .. } => 2,
+        Change::LotExpired { .. } => 3,
+        Change::Granted { .. } => 4,
+        Change::Deducted { .. } => 5,
+        Change::HoldPlaced { .. } => 6,
+        Change::HoldExtended { .. } => 7,
+        Change::HoldSettled { .. } => 8,
+        Change::HoldReleased { .. } => 9,
+        Change::HoldExpired { .. } => 10,
+        Change::FeatureGranted { .. } => 11,
+        Change::FeatureRevoked { .. } => 12,
+        Change::OrderPlaced(_) => 13,
+        Change::OrderPaid(_) => 14,
+        Change::OrderFailed(_) => 15,
+        Change::OrderExpired(_) => 16,
+        Change::OrderReversed { .. } => 17,
+        Change::SubscriptionChanged(_) => 18,
+        Change::SubscriptionGone { .. } => 19,
+        Change::CycleEnded { .. } => 20,
+        Change::TierRaised { .. } => 21,
+        Change::OrderArchived { .. } => 22,
+        Change::OrderRecalled(_) => 23,
+    }
+}
+
+/// How many there are.
+pub(super) const CHANGES: u8 = 24;
+
+/// The same of what a record says.
+pub(super) const fn fact_number(fact: &Fact) -> u8 {
+    match fact {
+        Fact::Entry(_) => 0,
+        Fact::HoldPlaced(..) => 1,
+        Fact::HoldClosed(..) => 2,
+        Fact::Order(_) => 3,
+        Fact::SubscriptionOver(_) => 4,
+    }
+}
+
+/// How many there are.
+pub(super) const FACTS: u8 = 5;

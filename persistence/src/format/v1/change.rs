@@ -1,0 +1,117 @@
+//! What happens to wallets. Written from borrowed texts: a deduction allocates nothing here.
+
+mod read;
+mod write;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    kind::{News, Period},
+    order::{Archived, Reversal},
+    owner::Owner,
+    purchase::{OrderClosed, OrderPaid, OrderPlaced},
+    read::Hold,
+    subscription::Subscription,
+};
+
+/// Numbered by the order in which they stand here.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Change<'a> {
+    Created {
+        id: u128,
+        project: u128,
+        #[serde(borrow)]
+        owner: Owner<'a>,
+    },
+    CodeRotated {
+        hash: [u8; 16],
+        sealed: &'a [u8],
+        former: Option<[u8; 16]>,
+    },
+    FreeGranted {
+        product: u128,
+        credits: i64,
+        period: Period,
+        start: i64,
+        end: i64,
+    },
+    LotExpired {
+        product: u128,
+        lot: u64,
+        amount: i64,
+    },
+    Granted {
+        product: u128,
+        amount: i64,
+        expires_at: Option<i64>,
+        key: &'a str,
+        meta: Option<&'a str>,
+    },
+    Deducted {
+        product: u128,
+        amount: i64,
+        key: &'a str,
+        meta: Option<&'a str>,
+    },
+    HoldPlaced {
+        hold: Hold,
+        product: u128,
+        amount: i64,
+        expires_at: i64,
+        key: &'a str,
+        meta: Option<&'a str>,
+    },
+    HoldExtended {
+        hold: Hold,
+        expires_at: i64,
+    },
+    HoldSettled {
+        hold: Hold,
+        amount: i64,
+    },
+    HoldReleased {
+        hold: Hold,
+    },
+    HoldExpired {
+        hold: Hold,
+    },
+    FeatureGranted {
+        feature: &'a str,
+    },
+    FeatureRevoked {
+        feature: &'a str,
+    },
+    OrderPlaced(Box<OrderPlaced<'a>>),
+    OrderPaid(Box<OrderPaid<'a>>),
+    OrderFailed(OrderClosed),
+    OrderExpired(OrderClosed),
+    OrderReversed {
+        order: u128,
+        reversal: Reversal,
+        credits: i64,
+    },
+    SubscriptionChanged(Box<SubscriptionChanged<'a>>),
+    SubscriptionGone {
+        subscription: &'a str,
+    },
+    CycleEnded {
+        subscription: &'a str,
+        ends_at: i64,
+    },
+    TierRaised {
+        subscription: &'a str,
+        credits: i64,
+        expires_at: Option<i64>,
+    },
+    OrderArchived {
+        order: u128,
+    },
+    OrderRecalled(Box<Archived<'a>>),
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct SubscriptionChanged<'a> {
+    news: Option<News>,
+    #[serde(borrow)]
+    subscription: Subscription<'a>,
+}

@@ -1,0 +1,241 @@
+//! Orders and what they buy.
+
+use domain::{
+    Timestamp, catalog,
+    id::{OrderSerial, PriceId, ProductId},
+    terms,
+    text::{CheckoutId, Email, Feature, InvoiceId, PaymentId, SubscriptionId},
+    wallet,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    kind::{Dispute, Interval, OrderKind, Stage},
+    read::{broken, instant, millis, some_text, text},
+};
+use crate::contract::Error;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Terms<'a> {
+    price: u128,
+    product: u128,
+    fills: u128,
+    credits: i64,
+    expire_after_days: Option<u32>,
+    rollover: bool,
+    #[serde(borrow)]
+    features: Vec<&'a str>,
+    interval: Interval,
+    label: Option<&'a str>,
+    amount_cents: i64,
+    currency: &'a str,
+}
+
+impl<'a> From<&'a terms::Terms> for Terms<'a> {
+    fn from(from: &'a terms::Terms) -> Self {
+        let terms::Terms {
+            price: PriceId(price),
+            product: ProductId(product),
+            fills: ProductId(fills),
+            credits,
+            expire_after_days,
+            rollover,
+            features,
+            interval,
+            label,
+            amount_cents,
+            currency,
+        } = from;
+        Self {
+            price: *price,
+            product: *product,
+            fills: *fills,
+            credits: *credits,
+            expire_after_days: *expire_after_days,
+            rollover: *rollover,
+            features: features.iter().map(Feature::as_str).collect(),
+            interval: (*interval).into(),
+            label: label.as_deref(),
+            amount_cents: *amount_cents,
+            currency,
+        }
+    }
+}
+
+impl TryFrom<Terms<'_>> for terms::Terms {
+    type Error = Error;
+
+    fn try_from(from: Terms<'_>) -> Result<Self, Error> {
+        let features = from.features.into_iter();
+        Ok(Self {
+            price: PriceId(from.price),
+            product: ProductId(from.product),
+            fills: ProductId(from.fills),
+            credits: from.credits,
+            expire_after_days: from.expire_after_days,
+            rollover: from.rollover,
+            features: features
+                .map(|slug| text(slug, Feature::new))
+                .collect::<Result<_, _>>()?,
+            interval: catalog::Interval::from(from.interval),
+            label: from.label.map(Box::from),
+            amount_cents: from.amount_cents,
+            currency: from.currency.into(),
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Reversal {
+    refunded_cents: i64,
+    dispute: Dispute,
+}
+
+impl From<wallet::Reversal> for Reversal {
+    fn from(from: wallet::Reversal) -> Self {
+        let wallet::Reversal {
+            refunded_cents,
+            dispute,
+        } = from;
+        Self {
+            refunded_cents,
+            dispute: dispute.into(),
+        }
+    }
+}
+
+impl From<Reversal> for wallet::Reversal {
+    fn from(from: Reversal) -> Self {
+        Self {
+            refunded_cents: from.refunded_cents,
+            dispute: from.dispute.into(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Order<'a> {
+    kind: OrderKind,
+    #[serde(borrow)]
+    terms: Terms<'a>,
+    checkout: Option<&'a str>,
+    created_at: i64,
+    expires_at: i64,
+    paid_at: Option<i64>,
+    amount_cents: i64,
+    email: Option<&'a str>,
+    payment: Option<&'a str>,
+    invoice: Option<&'a str>,
+    subscription: Option<&'a str>,
+    reversal: Reversal,
+    granted: i64,
+    taken: i64,
+    credits_end: i64,
+    stage: Stage,
+    lot: Option<u64>,
+    cycle: u32,
+}
+
+impl<'a> From<&'a wallet::Order> for Order<'a> {
+    fn from(from: &'a wallet::Order) -> Self {
+        let wallet::Order {
+            kind,
+            terms,
+            checkout,
+            created_at,
+            expires_at,
+            paid_at,
+            amount_cents,
+            email,
+            payment,
+            invoice,
+            subscription,
+            reversal,
+            granted,
+            taken,
+            credits_end,
+            stage,
+            lot,
+            cycle,
+        } = from;
+        Self {
+            kind: (*kind).into(),
+            terms: terms.into(),
+            checkout: checkout.as_ref().map(CheckoutId::as_str),
+            created_at: created_at.0,
+            expires_at: expires_at.0,
+            paid_at: millis(*paid_at),
+            amount_cents: *amount_cents,
+            email: email.as_ref().map(Email::as_str),
+            payment: payment.as_ref().map(PaymentId::as_str),
+            invoice: invoice.as_ref().map(InvoiceId::as_str),
+            subscription: subscription.as_ref().map(SubscriptionId::as_str),
+            reversal: (*reversal).into(),
+            granted: *granted,
+            taken: *taken,
+            credits_end: credits_end.0,
+            stage: (*stage).into(),
+            lot: *lot,
+            cycle: *cycle,
+        }
+    }
+}
+
+impl TryFrom<Order<'_>> for wallet::Order {
+    type Error = Error;
+
+    fn try_from(from: Order<'_>) -> Result<Self, Error> {
+        if !(0..=from.granted).contains(&from.taken) {
+            return Err(broken("a refund passes its order's credits"));
+        }
+        Ok(Self {
+            kind: from.kind.into(),
+            terms: from.terms.try_into()?,
+            checkout: some_text(from.checkout, CheckoutId::new)?,
+            created_at: Timestamp(from.created_at),
+            expires_at: Timestamp(from.expires_at),
+            paid_at: instant(from.paid_at),
+            amount_cents: from.amount_cents,
+            email: some_text(from.email, Email::new)?,
+            payment: some_text(from.payment, PaymentId::new)?,
+            invoice: some_text(from.invoice, InvoiceId::new)?,
+            subscription: some_text(from.subscription, SubscriptionId::new)?,
+            reversal: from.reversal.into(),
+            granted: from.granted,
+            taken: from.taken,
+            credits_end: Timestamp(from.credits_end),
+            stage: from.stage.into(),
+            lot: from.lot,
+            cycle: from.cycle,
+        })
+    }
+}
+
+/// A settled order.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Archived<'a> {
+    serial: u128,
+    #[serde(borrow)]
+    order: Order<'a>,
+}
+
+impl<'a> From<&'a wallet::ArchivedOrder> for Archived<'a> {
+    fn from(from: &'a wallet::ArchivedOrder) -> Self {
+        let wallet::ArchivedOrder { serial, order } = from;
+        Self {
+            serial: serial.0,
+            order: order.into(),
+        }
+    }
+}
+
+impl TryFrom<Archived<'_>> for wallet::ArchivedOrder {
+    type Error = Error;
+
+    fn try_from(from: Archived<'_>) -> Result<Self, Error> {
+        Ok(Self {
+            serial: OrderSerial(from.serial),
+            order: from.order.try_into()?,
+        })
+    }
+}
