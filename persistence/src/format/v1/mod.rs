@@ -125,7 +125,14 @@ fn entry(change: &Change, balance_after: i64) -> Result<Entry, Error> {
             meta,
         } => {
             let delta = amount.get();
-            (*product, delta, Reason::Manual, *expires_at, Some(key), meta)
+            (
+                *product,
+                delta,
+                Reason::Manual,
+                *expires_at,
+                Some(key),
+                meta,
+            )
         }
         Change::FreeGranted {
             product,
