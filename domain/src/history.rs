@@ -54,7 +54,7 @@ pub struct Entry {
 }
 
 /// How a hold stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldStatus {
     /// Credits are set aside.

@@ -1,7 +1,7 @@
 //! Instants and the UTC calendar periods of free grants. Time is always passed in.
 
 use jiff::civil;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// An instant: milliseconds since the Unix epoch, UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -19,7 +19,7 @@ impl Timestamp {
 }
 
 /// How often a free grant is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Period {
     /// Once in a wallet's life; never expires.

@@ -1,6 +1,6 @@
 //! An API key, as it is kept: by its hash. Drawing one takes randomness and is done outside.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::Refusal;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// What a key may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyKind {
     /// Browser-safe.

@@ -19,7 +19,6 @@ mod rules;
 mod tests;
 mod verify;
 
-
 pub use self::{
     key::{ApiKey, KeyKind},
     origin::Origin,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
     ProductType, Products, Refusal, charge,
@@ -19,7 +19,7 @@ use crate::{
 const MAX_EXPIRY_DAYS: i64 = 36_525;
 
 /// How often a price is charged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interval {
     /// Once.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
     Refusal,
@@ -18,7 +18,7 @@ const MAX_DESCRIPTION: usize = 2000;
 const MAX_UNIT: usize = 100;
 
 /// What a product is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProductType {
     /// Prepaid credits.

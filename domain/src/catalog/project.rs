@@ -1,6 +1,6 @@
 //! A project: a tenant and its settings.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
     Origin, Refusal,
@@ -15,7 +15,7 @@ const MAX_WINDOW_SECONDS: u32 = 366 * 24 * 3600;
 const MAX_GRACE_DAYS: i64 = 365;
 
 /// How a project's wallets are addressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Anonymous code wallets, and external ones.
@@ -26,8 +26,7 @@ pub enum Mode {
 }
 
 /// So many in so long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CreationLimit {
     /// Wallets, at least 1.
     pub max: u32,

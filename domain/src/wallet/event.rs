@@ -1,8 +1,6 @@
 //! Everything that can happen to a wallet. Events are logged: variants and fields are only ever
 //! added at the end, under a new format version.
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     Owner,
     order::{ArchivedOrder, OrderKind, Reversal},
@@ -97,8 +95,7 @@ pub struct OrderClosed {
 }
 
 /// What there is to tell about a subscription.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SubscriptionNews {
     /// Its first cycle was paid.
     Started,

@@ -2,7 +2,7 @@
 //! changes anything; where an order stands is derived, never stored twice. A wallet keeps those that
 //! are pending; a settled one is a fact of its history.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::lots::CycleTag;
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Why there is an order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OrderKind {
     /// A buyer went to the provider's checkout.
@@ -24,7 +24,7 @@ pub enum OrderKind {
 }
 
 /// How an order stands, as callers see it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OrderStatus {
     /// The provider completes the checkout.
@@ -53,10 +53,7 @@ pub enum Stage {
 }
 
 /// How a buyer's dispute of a payment stands. It only moves forward: reports come in any order.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Dispute {
     /// There is none.
     #[default]
