@@ -31,8 +31,7 @@ use crate::{
 /// all seven that idle for each write), however many it serves. So the next one starts no sooner
 /// than this long after the last one for each event in that: less than the service takes for an event,
 /// so that those who were answered are in the next one. Whoever is alone has waited as long for the
-/// disk anyway. At 256 connections, four rounds in turn: 140,000/s where 20 µs and 2 ms made 95,000/s
-/// and 1 µs and 1 ms 85,000/s.
+/// disk anyway. At 256 connections, four rounds in turn: 135,000/s where 20 µs and 2 ms made 95,000/s.
 const PACE_PER_EVENT: Duration = Duration::from_micros(4);
 /// The most that it may wait. Twice as long was as fast, with now and then a p99 of four times as much.
 const MAX_PACE: Duration = Duration::from_micros(500);
