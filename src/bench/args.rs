@@ -43,6 +43,8 @@ pub enum Suite {
     Core,
     /// A wallet with ten million past keys beside a fresh one.
     Keys,
+    /// A wallet with a hundred thousand orders beside a fresh one.
+    Customer,
     /// A million wallets: memory while idle, and restarts with ten million entries.
     Million,
     /// Disk in use after ten million operations.

@@ -28,7 +28,7 @@ use super::{
     stop,
 };
 
-const PRODUCT: ProductId = ProductId(1);
+pub(super) const PRODUCT: ProductId = ProductId(1);
 /// Credits that every wallet starts with.
 const FUNDS: i64 = 1_000_000_000;
 /// What the load's tasks are told.
@@ -192,6 +192,29 @@ impl Engine {
         Ok(done as f64 / elapsed.as_secs_f64())
     }
 
+    /// Deducts so often, with so many in flight at once; how often it did.
+    pub(super) fn deduct_times(
+        &self,
+        wallets: &Arc<[Address]>,
+        in_flight: usize,
+        times: u64,
+    ) -> Result<u64> {
+        let left = Arc::new(AtomicU64::new(times));
+        self.together(in_flight, |_| {
+            let (shared, wallets) = (self.shared.clone(), Arc::clone(wallets));
+            let left = Arc::clone(&left);
+            async move {
+                let mut done = 0;
+                while take_one(&left) {
+                    stop::check()?;
+                    shared.one(&wallets).await?;
+                    done += 1;
+                }
+                Ok(done)
+            }
+        })
+    }
+
     /// Waits until everything is folded; how long that took.
     pub(super) fn settle(&self) -> Result<Duration> {
         let begun = Instant::now();
@@ -302,7 +325,7 @@ fn applied(yes: bool) -> Result<()> {
     }
 }
 
-fn take_one(left: &AtomicU64) -> bool {
+pub(super) fn take_one(left: &AtomicU64) -> bool {
     left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
         left.checked_sub(1)
     })

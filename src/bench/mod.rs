@@ -17,6 +17,7 @@ pub mod body;
 mod child;
 mod client;
 mod core;
+mod customer;
 mod disk;
 mod engine;
 mod error;
@@ -76,6 +77,7 @@ impl Bench {
             Suite::Http => self.http(),
             Suite::Core => self.core(),
             Suite::Keys => self.keys(),
+            Suite::Customer => self.customer(),
             Suite::Million => self.million(),
             Suite::Disk => self.disk(),
             Suite::Purchases { rate, deductions } => self.purchases(*rate, *deductions),
@@ -85,6 +87,7 @@ impl Bench {
                 self.http()?;
                 self.core()?;
                 self.keys()?;
+                self.customer()?;
                 self.million()?;
                 self.disk()?;
                 self.purchases(args::FULFILMENTS, None)?;

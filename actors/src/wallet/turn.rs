@@ -5,17 +5,12 @@ use std::sync::Arc;
 use domain::{
     Rejection, Timestamp,
     history::{Lookup, Record},
-    wallet::{Change, Event, Owner, Wallet},
+    wallet::{Change, Event, Owner, Wallet, catch_up::TURN},
 };
 use persistence::History;
 
 use super::{Caller, Rules, Verb, recent::Recent, state::WalletState};
 use crate::answer::Error;
-
-/// What a turn applies of what the clock owes, at most. With more, it is another turn that goes on:
-/// forty thousand holds that end together must not keep a thread, or anybody else at this wallet,
-/// waiting for all of them.
-const DUE_AT_ONCE: usize = 256;
 
 /// Whether a wallet has all that the clock owes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +98,7 @@ impl<'a> Turn<'a> {
 
     /// Applies what the clock owes, as far as one turn goes.
     pub(super) fn catch_up(&mut self) -> Result<Caught, Error> {
-        for _ in 0..DUE_AT_ONCE {
+        for _ in 0..TURN {
             let Some(wallet) = &self.state.wallet else {
                 return Ok(Caught::Up);
             };

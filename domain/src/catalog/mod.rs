@@ -34,7 +34,7 @@ pub use self::{
 };
 use crate::id::ProjectId;
 
-/// One document of the catalog, as it is logged and stored. Variants are only added at the end.
+/// One document of the catalog, as it is logged and stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Document {
     /// A project.

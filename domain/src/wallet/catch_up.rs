@@ -8,7 +8,9 @@ use crate::{
     time::{Span, Timestamp},
 };
 
-/// Events that the clock owes a wallet and that are applied at once.
+/// What a turn applies of what the clock owes a wallet, at most. With more, it is another turn that goes
+/// on: forty thousand holds that end together must not keep a thread, or anybody else at the wallet,
+/// waiting for all of them.
 pub const TURN: usize = 256;
 
 enum Due {

@@ -1,5 +1,4 @@
-//! Everything that can happen to a wallet. Events are logged: variants and fields are only ever
-//! added at the end, under a new format version.
+//! Everything that can happen to a wallet. Events are logged, in a form of the log's own.
 
 use super::{
     Owner,
