@@ -2,10 +2,7 @@
 //! and to wake. All but the waking is done by several callers at once, who share what a sync costs.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::AtomicU64,
-    },
+    sync::{Arc, atomic::AtomicU64},
     time::Instant,
 };
 

@@ -218,10 +218,10 @@ impl Pending {
         let list = retire::list(store, tools.number, key, replaced)?;
         store.put(&store.wallets, key.0, stored.encode()?)?;
         slices.look(store, key, &stored.head.runs);
-        if let Some(slot) = slot {
-            if !slot.publish(&stored, &unindexed)? {
-                return Err(damaged(format!("{key:?}: a run of its index is missing")));
-            }
+        if let Some(slot) = slot
+            && !slot.publish(&stored, &unindexed)?
+        {
+            return Err(damaged(format!("{key:?}: a run of its index is missing")));
         }
         Ok(list)
     }

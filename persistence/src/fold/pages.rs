@@ -150,13 +150,16 @@ impl From {
     }
 }
 
+/// Looks at an entry and its bytes; whether more is wanted.
+pub(crate) type Look<'a> = dyn FnMut(Entry<'_>, &[u8]) -> Result<bool, Error> + 'a;
+
 /// Every entry of a wallet in the books from there on, in order, until `each` has enough.
 pub(crate) fn each(
     store: &Store,
     wallet: &WalletKey,
     stored: &WalletRecord,
     From(first): From,
-    each: &mut dyn FnMut(Entry<'_>, &[u8]) -> Result<bool, Error>,
+    each: &mut Look<'_>,
 ) -> Result<(), Error> {
     let mut next = first;
     let mut take = |entries: Entries<'_>| -> Result<bool, Error> {

@@ -6,7 +6,7 @@ use domain::{
     wallet::{Change, Event, Owner},
 };
 
-use super::{Declared, Key, LookUp, Value, joined};
+use super::{Declared, LookUp, Put, joined};
 use crate::contract::{Books, Error};
 
 /// Code: wallet.
@@ -17,7 +17,7 @@ pub(super) const CODES: Declared = Declared {
     changes,
 };
 
-fn changes(wallet: &WalletKey, event: &Event, put: &mut dyn FnMut(Key, Option<Value>)) {
+fn changes(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
     let (former, now) = match &event.change {
         Change::CodeRotated { hash, former, .. } => (*former, *hash),
         Change::Created(created) => match &created.owner {

@@ -34,6 +34,9 @@ pub enum LookUp {
     Codes,
 }
 
+/// Told what to put under a key or, without a value, to take out.
+type Put<'a> = dyn FnMut(Key, Option<Value>) + 'a;
+
 /// One look-up's declaration.
 pub(crate) struct Declared {
     /// Its name in the store.
@@ -43,7 +46,7 @@ pub(crate) struct Declared {
     /// Bytes of what is found.
     pub(crate) value: usize,
     /// What an event of a wallet changes in it.
-    pub(crate) changes: fn(&WalletKey, &Event, &mut dyn FnMut(Key, Option<Value>)),
+    pub(crate) changes: fn(&WalletKey, &Event, &mut Put<'_>),
 }
 
 impl LookUp {

@@ -9,7 +9,7 @@ use domain::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{Declared, Key, LookUp, Stretch, Value, joined};
+use super::{Declared, Key, LookUp, Put, Stretch, joined};
 use crate::contract::{Books, Error};
 
 /// Project, instant, serial: wallet. Sorted by project, then by time.
@@ -44,14 +44,14 @@ pub(super) const BUYERS: Declared = Declared {
     changes: buyers,
 };
 
-fn placed(wallet: &WalletKey, event: &Event, put: &mut dyn FnMut(Key, Option<Value>)) {
+fn placed(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
     if let Change::OrderPlaced(order) = &event.change {
         let key = place_key(order.project, event.at, order.order);
         put(key, Some(joined(&[&wallet.0])));
     }
 }
 
-fn checkouts(wallet: &WalletKey, event: &Event, put: &mut dyn FnMut(Key, Option<Value>)) {
+fn checkouts(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
     if let Change::OrderPlaced(order) = &event.change
         && let Some(checkout) = &order.checkout
     {
@@ -60,7 +60,7 @@ fn checkouts(wallet: &WalletKey, event: &Event, put: &mut dyn FnMut(Key, Option<
     }
 }
 
-fn due(wallet: &WalletKey, event: &Event, put: &mut dyn FnMut(Key, Option<Value>)) {
+fn due(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
     let (project, expires_at, serial, pending) = match &event.change {
         Change::OrderPlaced(order) => (order.project, order.expires_at, order.order, true),
         Change::OrderPaid(paid) => (paid.project, paid.expires_at, paid.order, false),
@@ -73,7 +73,7 @@ fn due(wallet: &WalletKey, event: &Event, put: &mut dyn FnMut(Key, Option<Value>
     put(key, pending.then(|| joined(&[&wallet.0])));
 }
 
-fn buyers(wallet: &WalletKey, event: &Event, put: &mut dyn FnMut(Key, Option<Value>)) {
+fn buyers(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
     if let Change::OrderPaid(paid) = &event.change
         && let Some(email) = &paid.email
     {
