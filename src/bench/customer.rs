@@ -80,7 +80,7 @@ impl Bench {
         }
         engine.close()?;
         for (what, old, fresh) in costs {
-            let (old, fresh) = (median(old.into_iter()), median(fresh.into_iter()));
+            let (old, fresh) = (median(old), median(fresh));
             self.report.detail(json!({
                 "suite": "customer", "what": what, "microseconds": old, "freshMicroseconds": fresh,
             }));
