@@ -1,6 +1,7 @@
 //! Events to bytes and back.
 #![allow(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::arithmetic_side_effects,
     reason = "a benchmark that cannot be set up has to stop"
 )]

@@ -84,20 +84,57 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = Block> + '_ {
     })
 }
 
-/// The filters of a whole run in memory.
-pub(crate) struct Filter {
+/// The filters of a whole run, and how good they are.
+pub(crate) struct Form {
     /// The pages' blocks, one page after the other.
-    pub(crate) blocks: Box<[Block]>,
+    blocks: Box<[Block]>,
     /// How many belong to each page.
-    pub(crate) per_page: usize,
-    /// Held as long as the filter is.
-    #[expect(dead_code, reason = "what it does, it does when it is dropped")]
-    pub(crate) reserved: Reserved,
+    per_page: usize,
+    /// How often they were halved.
+    halvings: u8,
 }
 
-impl Filter {
+/// A quarter of the bits: still one wrong "perhaps" in twelve only.
+const MOST_HALVINGS: u8 = 2;
+
+impl Form {
+    /// As they are stored.
+    pub(crate) fn new(blocks: Vec<Block>, per_page: usize) -> Self {
+        Self {
+            blocks: blocks.into(),
+            per_page,
+            halvings: 0,
+        }
+    }
+
+    pub(crate) const fn bytes(&self) -> usize {
+        self.blocks.len().saturating_mul(BLOCK_BYTES)
+    }
+
+    /// Half as many blocks, neighbours as one, for a few more wrong "perhaps". `Err`: these are as few as
+    /// they may be.
+    pub(crate) fn halved(self) -> Result<Self, Self> {
+        // A hash's block among half as many is half its place: pairs must not reach over pages.
+        let may = self.halvings < MOST_HALVINGS && self.per_page.is_multiple_of(2);
+        if !may || self.per_page == 0 {
+            return Err(self);
+        }
+        let pairs = self.blocks.as_chunks::<2>().0.iter();
+        let pairs = pairs.map(|[one, other]| {
+            let mut both = *one;
+            let words = both.iter_mut().zip(other);
+            words.for_each(|(word, more)| *word |= more);
+            both
+        });
+        Ok(Self {
+            blocks: pairs.collect(),
+            per_page: self.per_page / 2,
+            halvings: self.halvings.saturating_add(1),
+        })
+    }
+
     /// Whether `page`, the page of this hash, may have it.
-    pub(crate) fn may_have(&self, page: u16, hash: u64) -> bool {
+    fn may_have(&self, page: u16, hash: u64) -> bool {
         let start = usize::from(page).saturating_mul(self.per_page);
         let end = start.saturating_add(self.per_page);
         self.blocks
@@ -106,9 +143,36 @@ impl Filter {
     }
 }
 
+/// The filters of a whole run in memory.
+pub(crate) struct Filter {
+    pub(crate) form: Form,
+    /// Held as long as the filter is.
+    pub(crate) reserved: Reserved,
+}
+
+impl Filter {
+    /// Whether `page`, the page of this hash, may have it.
+    pub(crate) fn may_have(&self, page: u16, hash: u64) -> bool {
+        self.form.may_have(page, hash)
+    }
+
+    /// A smaller one in its place, if there is any.
+    pub(crate) fn smaller(&self) -> Option<Self> {
+        let form = Form {
+            blocks: self.form.blocks.clone(),
+            ..self.form
+        };
+        let form = form.halved().ok()?;
+        // Less than what is given back with the other: there is room for it.
+        let reserved = self.reserved.share.take(form.bytes());
+        Some(Self { form, reserved })
+    }
+}
+
 /// Bytes that all filters in memory may take together, and how they are shared: while half of them
-/// are free anybody may have some, past that nobody may have more than an equal part. Without its
-/// filter a run is searched on the disk: slower, and no wrong answer.
+/// are free anybody may have some, past that nobody may have more than an equal part, and filters are
+/// made smaller (24 bits a key, 12, 6: a wrong "perhaps" in 10,000, in 200, in 12) before there are
+/// none. Without its filter a run is searched on the disk: slower, and no wrong answer.
 pub(crate) struct Budget {
     limit: usize,
     used: AtomicUsize,
@@ -158,6 +222,28 @@ impl Budget {
 }
 
 impl Share {
+    /// Whether there is plenty: filters may be as good as they can be.
+    pub(crate) fn is_plenty(&self, bytes: usize) -> bool {
+        let used = self.budget.used.load(Ordering::Relaxed);
+        used.saturating_add(bytes) <= self.budget.limit / 2
+    }
+
+    /// Takes without asking.
+    fn take(self: &Arc<Self>, bytes: usize) -> Reserved {
+        self.budget.used.fetch_add(bytes, Ordering::Relaxed);
+        self.taken(bytes)
+    }
+
+    fn taken(self: &Arc<Self>, bytes: usize) -> Reserved {
+        if self.bytes.fetch_add(bytes, Ordering::Relaxed) == 0 && bytes > 0 {
+            self.budget.holders.fetch_add(1, Ordering::Relaxed);
+        }
+        Reserved {
+            share: Arc::clone(self),
+            bytes,
+        }
+    }
+
     /// More for this wallet, if there is room for it.
     pub(crate) fn reserve(self: &Arc<Self>, bytes: usize) -> Option<Reserved> {
         let budget = &self.budget;
@@ -180,13 +266,7 @@ impl Share {
                 used.checked_add(bytes).filter(|&sum| sum <= limit)
             });
         taken.ok()?;
-        if self.bytes.fetch_add(bytes, Ordering::Relaxed) == 0 && bytes > 0 {
-            budget.holders.fetch_add(1, Ordering::Relaxed);
-        }
-        Some(Reserved {
-            share: Arc::clone(self),
-            bytes,
-        })
+        Some(self.taken(bytes))
     }
 
     /// Whether this wallet has more than its part while others need room: then it is to give some back.
@@ -209,6 +289,32 @@ impl Drop for Reserved {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn halving_hides_nothing_and_stops() {
+        let hashes = (0..300_u64).map(|key| key.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let hashes: Vec<u64> = hashes.collect();
+        let per_page = 32;
+        let mut blocks = vec![[0; 8]; 2 * per_page];
+        for hash in &hashes {
+            blocks
+                .chunks_mut(per_page)
+                .for_each(|page| insert(page, *hash));
+        }
+        let mut form = Form::new(blocks, per_page);
+        for left in [32, 16, 8] {
+            assert_eq!(form.per_page, left);
+            for hash in &hashes {
+                assert!(form.may_have(0, *hash) && form.may_have(1, *hash));
+            }
+            let others =
+                (0..10_000_u64).map(|key| (key << 20 | 7).wrapping_mul(0xD134_2543_DE82_EF95));
+            let wrong = others.filter(|hash| form.may_have(1, *hash)).count();
+            assert!(wrong < 2_500, "{wrong} of 10,000");
+            form = form.halved().unwrap_or_else(|whole| whole);
+        }
+        assert_eq!(form.per_page, 8, "no further");
+    }
 
     #[test]
     fn a_latecomer_gets_its_part() {

@@ -43,6 +43,13 @@ struct Run {
     filter: Option<Filter>,
 }
 
+impl Run {
+    fn bytes(&self) -> usize {
+        let filter = self.filter.as_ref();
+        filter.map_or(0, |filter| filter.form.bytes())
+    }
+}
+
 /// An awake wallet's folded history.
 pub(crate) struct Slot {
     key: WalletKey,
@@ -166,15 +173,17 @@ impl Slot {
             return Ok(true);
         }
         let mut runs = Vec::with_capacity(record.head.runs.len());
-        // The largest filter is the one to do without: it is asked no more often than the others.
+        // Whoever has more than others makes its largest filter smaller, one with each fold.
         let greedy = self.share.is_greedy();
-        let largest = old.runs.iter().filter(|run| run.filter.is_some());
-        let largest = largest.map(|run| run.meta.keys).max().filter(|_| greedy);
+        let large = old.runs.iter().filter(|run| run.filter.is_some());
+        let largest = large.max_by_key(|run| run.bytes()).filter(|_| greedy);
         for meta in &record.head.runs {
-            if largest.is_some_and(|largest| meta.keys >= largest) {
+            if let Some(run) = largest.filter(|run| run.meta == *meta)
+                && let Some(filter) = run.filter.as_ref().and_then(Filter::smaller)
+            {
                 runs.push(Arc::new(Run {
                     meta: *meta,
-                    filter: None,
+                    filter: Some(filter),
                 }));
                 continue;
             }
@@ -217,12 +226,6 @@ impl Slot {
             _ => filter::blocks_for(store.tuning.keys_per_page),
         };
         let count = per_page.saturating_mul(usize::from(meta.pages.max(1)));
-        let Some(reserved) = self
-            .share
-            .reserve(count.saturating_mul(filter::BLOCK_BYTES))
-        else {
-            return Ok(Ok(None));
-        };
         let mut blocks = Vec::with_capacity(count);
         if meta.pages > 1 {
             for page in 0..meta.pages {
@@ -246,11 +249,21 @@ impl Slot {
             .len()
             .checked_div(usize::from(meta.pages.max(1)))
             .unwrap_or_default();
-        Ok(Ok(Some(Filter {
-            blocks: blocks.into(),
-            per_page,
-            reserved,
-        })))
+        Ok(Ok(self.affordable(blocks, per_page)))
+    }
+
+    /// As good a filter as there is room for.
+    fn affordable(&self, blocks: Vec<filter::Block>, per_page: usize) -> Option<Filter> {
+        let mut form = filter::Form::new(blocks, per_page);
+        if !self.share.is_plenty(form.bytes()) {
+            form = form.halved().unwrap_or_else(|whole| whole);
+        }
+        loop {
+            if let Some(reserved) = self.share.reserve(form.bytes()) {
+                return Some(Filter { form, reserved });
+            }
+            form = form.halved().ok()?;
+        }
     }
 
     #[cfg(test)]
