@@ -12,7 +12,7 @@ use persistence::History;
 use super::{Caller, Rules, Verb, recent::Recent, state::WalletState};
 use crate::answer::Error;
 
-/// What a turn applies of what the clock owes, at most. With more, it is another turn that goes on:
+/// What a turn applies at most of what the clock owes, or of what else comes before a verb. With more, it is another turn that goes on:
 /// forty thousand holds that end together must not keep a thread, or anybody else at this wallet,
 /// waiting for all of them.
 const DUE_AT_ONCE: usize = 256;
@@ -92,7 +92,10 @@ impl<'a> Turn<'a> {
             }
         }
         self.admit(caller, V::ABSENT)?;
-        self.catch_up()
+        match self.catch_up()? {
+            Caught::Up => verb.clear(self),
+            Caught::Behind => Ok(Caught::Behind),
+        }
     }
 
     /// Whether the caller may see this wallet; if not, it is `absent`.
@@ -119,5 +122,19 @@ impl<'a> Turn<'a> {
             self.state.log(event)?;
         }
         Ok(Caught::Behind)
+    }
+
+    /// Releases holds that end with the wallet's code, as far as one turn goes.
+    pub(super) fn release_holds_of_the_code(&mut self) -> Result<Caught, Error> {
+        let holds = self.wallet()?.holds_of_the_code();
+        let holds: Vec<_> = holds.take(DUE_AT_ONCE).collect();
+        for &hold in &holds {
+            self.change(Change::HoldReleased { hold })?;
+        }
+        Ok(if holds.len() < DUE_AT_ONCE {
+            Caught::Up
+        } else {
+            Caught::Behind
+        })
     }
 }
