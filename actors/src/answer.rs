@@ -110,8 +110,12 @@ pub struct OrderAnswer {
     pub wallet: Option<WalletId>,
     /// The caller's own user, of an external wallet.
     pub external_user: Option<ExternalUserId>,
-    /// What opens an anonymous wallet.
+    /// What opens an anonymous wallet now.
     pub code: Option<Code>,
+    /// Whether the code is still the one that the order was placed under, or minted. If not, it is
+    /// for the project's own servers alone: whoever was told of the order may be whom a rotation is
+    /// to keep out.
+    pub code_of_the_order: bool,
     /// Credits of the product that it fills that can be spent now.
     pub balance: i64,
 }

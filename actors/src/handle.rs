@@ -76,6 +76,8 @@ pub struct NewHold {
     pub key: IdempotencyKey,
     /// The caller's note.
     pub meta: Option<Meta>,
+    /// Whether a publishable key places it: it ends when its wallet's code is replaced.
+    pub publishable: bool,
     /// Holds of the wallet that may be open at once, this one included.
     pub most_open: usize,
 }

@@ -46,6 +46,8 @@ struct State {
     /// Someone is answering: another who finds more to answer leaves it to them.
     answering: bool,
     refusing: Option<Refused>,
+    /// How much may wait to be folded; `None`: anything.
+    backlog_limit: Option<Backlog>,
     failure: Option<Error>,
 }
 
@@ -118,6 +120,11 @@ impl MemoryJournal {
         self.state.lock().refusing = why;
     }
 
+    /// Refuses appends while as much as this waits to be folded.
+    pub fn limit_backlog(&self, limit: Backlog) {
+        self.state.lock().backlog_limit = Some(limit);
+    }
+
     /// The log fails: all that wait hear "unknown", for good.
     pub fn fail(&self, why: &str) {
         self.state
@@ -158,6 +165,10 @@ impl State {
             .as_ref()
             .map(|_| Refused::Poisoned)
             .or(self.refusing)
+            .or_else(|| {
+                let limit = self.backlog_limit?;
+                self.backlog.reaches(limit).then_some(Refused::Backlog)
+            })
     }
 
     fn durable(&self) -> usize {

@@ -1,13 +1,19 @@
 //! Re-reads everything that is stored, with the server stopped: the chain of frames, every record,
-//! and whether the unfolded events fit the state they will be folded into. It repairs nothing.
+//! and whether the unfolded events fit the state they will be folded into. What is not its own to judge,
+//! it hands on. It repairs nothing.
 
-use std::{fs, io, path::Path};
+use std::{collections::BTreeMap, fs, io, path::Path};
+
+use domain::catalog::Document;
 
 use crate::{
-    contract::Error,
+    contract::{Error, KeptNote},
     database::{self, Database, caught, failed},
     fold::{Folded, Unfolded},
-    format::item::{self, Item},
+    format::{
+        decode_document,
+        item::{self, Item},
+    },
     frame, guard,
     lock::{Directory, unusable},
     recovery::{self, JOURNAL, Scan},
@@ -32,8 +38,10 @@ pub struct Report {
     pub index_keys: u64,
     /// Orders of wallets with nothing unfolded.
     pub orders: u64,
-    /// Folded notes.
-    pub notes: u64,
+    /// The catalog, folded or not; `None`: it cannot be read. Whether it fits, its rules say.
+    pub documents: Option<Vec<Document>>,
+    /// Notes, folded or not; `None`: they cannot be read. What they say, their writers know.
+    pub notes: Option<Vec<KeptNote>>,
     /// Bytes that the data directory takes on the disk.
     pub disk_bytes: u64,
     /// What is wrong, a plain sentence each; empty: nothing.
@@ -77,16 +85,27 @@ fn read(directory: &Directory, report: &mut Report) -> Result<(), Error> {
             .open_tree(JOURNAL)
             .map_err(|error| failed("the log", &error))?;
         let folded = Folded::open(&sled)?;
-        let mut unfolded = Unfolded::new();
+        let mut tail = Tail::default();
         match recovery::scan(&sled, &journal, watermark.place()) {
             Ok(scan) => {
                 count(&scan, report);
-                unfolded = by_wallet(&scan, &journal)?;
+                tail = Tail::read(&scan, &journal)?;
             }
             Err(error) => report.problem(&error),
         }
-        folded.verify(&unfolded, report)
+        folded.verify(&tail.wallets, report)?;
+        report.documents = report.documents.take().map(|it| tail.documents_over(it));
+        report.notes = report.notes.take().map(|it| tail.notes_over(it));
+        Ok(())
     })
+}
+
+/// What unfolded frames say.
+#[derive(Default)]
+struct Tail {
+    wallets: Unfolded,
+    documents: BTreeMap<(u8, u128), Document>,
+    notes: BTreeMap<Box<[u8]>, Option<Box<[u8]>>>,
 }
 
 fn count(scan: &Scan, report: &mut Report) {
@@ -96,29 +115,62 @@ fn count(scan: &Scan, report: &mut Report) {
     }
 }
 
-/// Entries of unfolded frames.
-fn by_wallet(scan: &Scan, journal: &sled::Tree) -> Result<Unfolded, Error> {
-    if let Some((lsn, why)) = &scan.torn {
-        tracing::warn!(log.lsn = lsn, error = %why, "the next start removes a torn last frame");
-    }
-    let mut wallets = Unfolded::new();
-    for unfolded in &scan.frames {
-        let Some(bytes) = frame::read(journal, unfolded.place.lsn)? else {
-            continue;
-        };
-        frame::decode(&bytes)?.each_append(|append, _| {
-            let mut rest = append;
-            while !rest.is_empty() {
-                let (item, after) = item::split(rest)?;
-                rest = after;
-                if let Item::Wallet(key, entry) = item {
-                    wallets.entry(key).or_default().push(entry.into());
+impl Tail {
+    fn read(scan: &Scan, journal: &sled::Tree) -> Result<Self, Error> {
+        if let Some((lsn, why)) = &scan.torn {
+            tracing::warn!(log.lsn = lsn, error = %why, "the next start removes a torn last frame");
+        }
+        let mut tail = Self::default();
+        for unfolded in &scan.frames {
+            let Some(bytes) = frame::read(journal, unfolded.place.lsn)? else {
+                continue;
+            };
+            frame::decode(&bytes)?.each_append(|append, _| {
+                let mut rest = append;
+                while !rest.is_empty() {
+                    let (item, after) = item::split(rest)?;
+                    rest = after;
+                    tail.add(item)?;
                 }
-            }
-            Ok(())
-        })?;
+                Ok(())
+            })?;
+        }
+        Ok(tail)
     }
-    Ok(wallets)
+
+    fn add(&mut self, item: Item<'_>) -> Result<(), Error> {
+        match item {
+            Item::Wallet(key, entry) => self.wallets.entry(key).or_default().push(entry.into()),
+            Item::Document(document) => {
+                let document = decode_document(document)?;
+                self.documents.insert(document.address(), document);
+            }
+            Item::Note(key, body) => {
+                self.notes.insert(key.into(), body.map(Box::from));
+            }
+        }
+        Ok(())
+    }
+
+    /// All documents in their latest form.
+    fn documents_over(&mut self, folded: Vec<Document>) -> Vec<Document> {
+        let folded = folded.into_iter();
+        let mut all: BTreeMap<_, _> = folded.map(|it| (it.address(), it)).collect();
+        all.append(&mut self.documents);
+        all.into_values().collect()
+    }
+
+    /// All notes in their latest form.
+    fn notes_over(&mut self, folded: Vec<KeptNote>) -> Vec<KeptNote> {
+        let mut all: BTreeMap<_, _> = folded.into_iter().collect();
+        for (key, body) in std::mem::take(&mut self.notes) {
+            match body {
+                Some(body) => drop(all.insert(key, body)),
+                None => drop(all.remove(&key)),
+            }
+        }
+        all.into_iter().collect()
+    }
 }
 
 fn disk_bytes(dir: &Path) -> Result<u64, Error> {

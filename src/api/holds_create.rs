@@ -3,6 +3,7 @@
 
 use actors::{Address, HoldAnswer, NewHold};
 use axum::{extract::State, response::Response};
+use domain::catalog::KeyKind;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -103,7 +104,7 @@ pub(super) async fn place_hold(
     body: Body,
 ) -> Result<Response, Error> {
     let request: Request<'_> = body.parse()?;
-    let hold = new_hold(&app, &request, &header, &key)?;
+    let hold = new_hold(&app, &request, &header, &key, key.kind())?;
     let answer = app
         .handle
         .place_hold(&key.scope, code.address()?, hold)
@@ -152,7 +153,7 @@ pub(super) async fn place_external_hold(
         expires_in_seconds,
         meta,
     };
-    let hold = new_hold(&app, &request, &header, &key)?;
+    let hold = new_hold(&app, &request, &header, &key, KeyKind::Secret)?;
     let answer = app
         .handle
         .place_hold(&key.scope, &Address::External(user), hold)
@@ -165,6 +166,7 @@ fn new_hold(
     request: &Request<'_>,
     header: &KeyHeader,
     project: &ProjectCatalog,
+    kind: KeyKind,
 ) -> Result<NewHold, Error> {
     let Positive(amount) = required(request.amount, "amount")?;
     let key = header.or(request.idempotency_key.as_ref())?;
@@ -179,6 +181,7 @@ fn new_hold(
         expires_in_seconds,
         key,
         meta,
+        publishable: kind == KeyKind::Publishable,
         most_open: app.limits.settings().open_holds,
     })
 }

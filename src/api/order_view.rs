@@ -3,6 +3,7 @@
 use actors::{OrderAnswer, OrderPage};
 use domain::{
     catalog::KeyKind,
+    code::Code,
     wallet::{OrderKind, OrderStatus},
 };
 use serde::Serialize;
@@ -22,8 +23,8 @@ pub(super) struct Order {
     /// `checkout` or `renewal`
     #[schema(value_type = String, example = "checkout")]
     kind: OrderKind,
-    /// The code of the anonymous wallet that it fills; null for an external one, and until a
-    /// payment has made the wallet.
+    /// The code of the anonymous wallet that it fills; null for an external one, until a payment has
+    /// made the wallet, and with a publishable key once the code was replaced since the order.
     code: Option<String>,
     /// Credits of its product that the wallet can spend now.
     balance: i64,
@@ -69,7 +70,7 @@ impl Order {
             id: answer.id.to_string(),
             status: order.status(),
             kind: order.kind,
-            code: answer.code.as_ref().map(|code| code.reveal().to_owned()),
+            code: code(answer, kind).map(|code| code.reveal().to_owned()),
             balance: answer.balance,
             amount_cents: order.amount_cents,
             currency: order.terms.currency.to_string(),
@@ -93,6 +94,12 @@ impl Order {
             },
         }
     }
+}
+
+/// A code that replaced a leaked one is none of those who learned of the order under the old one.
+fn code(answer: &OrderAnswer, kind: KeyKind) -> Option<&Code> {
+    let code = answer.code.as_ref();
+    code.filter(|_| kind == KeyKind::Secret || answer.code_of_the_order)
 }
 
 impl From<&OrderPage> for Orders {

@@ -31,8 +31,9 @@ pub(super) struct Rotated<'a> {
 
 /// Replace a leaked recovery code
 ///
-/// The old code stops opening the wallet at once. With a key, repeating the request within 24 hours
-/// answers the same new code, so that a lost answer loses no wallet. The body may be left out.
+/// The old code stops opening the wallet at once, and open holds that a publishable key placed are
+/// released. With a key, repeating the request within 24 hours answers the same new code, so that a
+/// lost answer loses no wallet. The body may be left out.
 #[utoipa::path(
     post,
     path = "/api/v1/wallets/{code}/rotate",

@@ -368,7 +368,7 @@ async fn place(handle: &Handle, scope: &Scope, number: u64, ahead_millis: i64) -
         ..scope.clone()
     };
     let user = ExternalUserId::new(user(number)).context("a user's name")?;
-    let address = Address::External(user.clone());
+    let address = Address::External(user);
     let terms = terms();
     let draft = handle.draft_order(&scope, Some(&address), &terms).await;
     let order = draft.context("a draft")?.order;
@@ -378,7 +378,7 @@ async fn place(handle: &Handle, scope: &Scope, number: u64, ahead_millis: i64) -
         checkout: Some(CheckoutId::new(format!("cs_test_{number:032}")).context("a checkout")?),
         email: None,
     };
-    let placed = handle.place_order(&scope, order, Some(user), command);
+    let placed = handle.place_order(&scope, order, Some(&address), command);
     placed.await.context("an order")
 }
 

@@ -1,11 +1,17 @@
-//! `scrip verify`: re-reads everything that is stored, while no server uses it.
+//! `scrip verify`: re-reads everything that is stored, while no server uses it. The journal says what
+//! it was to keep; whether catalog and notes make sense, say those whose they are.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use domain::catalog::{self, Document};
+use persistence::KeptNote;
 
 use super::{Failure, print};
-use crate::config::{Config, Flags};
+use crate::{
+    config::{Config, Flags},
+    notes,
+};
 
 /// What to verify.
 #[derive(Debug, Args)]
@@ -26,6 +32,10 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
     };
     let dir = Config::read(&flags).map_err(Failure::new)?.data_dir;
     let report = persistence::verify::verify(&dir).map_err(Failure::new)?;
+    let documents = report.documents.as_deref().unwrap_or_default();
+    let notes = report.notes.as_deref().unwrap_or_default();
+    let problems = problems(&report.problems, documents, notes);
+    let count = |some: usize| u64::try_from(some).unwrap_or(u64::MAX);
     for (count, of_what) in [
         (report.wallets, "wallets"),
         (report.records, "folded ledger records"),
@@ -33,15 +43,16 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
         (report.unfolded_events, "events in them"),
         (report.index_keys, "look-up keys"),
         (report.orders, "orders"),
-        (report.notes, "notes"),
+        (count(documents.len()), "catalog documents"),
+        (count(notes.len()), "notes"),
         (report.disk_bytes, "bytes on the disk"),
     ] {
         print::line(&format!("{count:>14} {of_what}"));
     }
-    for problem in &report.problems {
+    for problem in &problems {
         print::line(&format!("PROBLEM: {problem}"));
     }
-    match report.problems.len() {
+    match problems.len() {
         0 => {
             print::line(&format!("{} is clean", dir.display()));
             Ok(())
@@ -51,4 +62,12 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
             dir.display()
         ))),
     }
+}
+
+/// What is wrong, a plain sentence each.
+fn problems(stored: &[String], documents: &[Document], notes: &[KeptNote]) -> Vec<String> {
+    let catalog = catalog::verify(documents);
+    let notes = notes.iter().map(|(key, body)| (&**key, &**body));
+    let stored = stored.iter().cloned();
+    stored.chain(catalog).chain(notes::verify(notes)).collect()
 }

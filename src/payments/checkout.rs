@@ -136,7 +136,8 @@ impl Payments {
             checkout: Some(checkout.clone()),
             email: new.email.clone(),
         };
-        let placed = handle.place_order(scope, order, plan.user(), place).await;
+        let placed = handle.place_order(scope, order, new.wallet.as_ref(), place);
+        let placed = placed.await;
         if let Err(error) = placed {
             self.call_off(&client, &session, order).await;
             return Err(error.into());

@@ -25,6 +25,7 @@ mod products;
 mod projects;
 mod provider;
 mod restart;
+mod verify;
 
 use reqwest::Method;
 use serde_json::Value;

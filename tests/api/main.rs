@@ -22,6 +22,7 @@ mod body;
 mod checkout;
 mod cors;
 mod credit;
+mod crowded_wallets;
 mod deduct;
 mod deduct_external;
 mod deductions_batch;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::catalog::KeyKind;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     service::{assert_invalid, assert_refused},
@@ -183,4 +183,56 @@ async fn an_order_expires_after_a_day_and_a_late_payment_still_counts() {
         (&paid["status"], &paid["balance"]),
         (&json!("paid"), &json!(100))
     );
+}
+
+/// What a publishable key and a secret one are shown as the order's code.
+async fn codes(shop: &Shop, begun: &Value) -> [Value; 2] {
+    let path = format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap());
+    let seen = shop.service.publishable.get(&path).await.expect(200);
+    let all = shop.order(&begun["orderId"]).await;
+    [seen["code"].clone(), all["code"].clone()]
+}
+
+async fn rotated(shop: &Shop, code: &Value) -> Value {
+    let path = format!("/api/v1/wallets/{}/rotate", code.as_str().unwrap());
+    let rotated = shop.service.publishable.post(&path, &Value::Null).await;
+    rotated.expect(200)["code"].clone()
+}
+
+#[tokio::test]
+async fn a_minted_code_opens_its_wallet_and_its_successor_is_for_servers_alone() {
+    let shop = Shop::open().await;
+    let begun = shop.checkout(json!({})).await.expect(200);
+    assert_eq!(codes(&shop, &begun).await, [Value::Null, Value::Null]);
+    shop.service.journal.hold_folds();
+    shop.pay(&begun).await;
+    let [code, all] = codes(&shop, &begun).await;
+    assert_eq!(code, all);
+    let path = format!("/api/v1/wallets/{}", code.as_str().unwrap());
+    let wallet = shop.service.publishable.get(&path).await.expect(200);
+    assert_eq!(wallet["balances"][0]["balance"], 100);
+    shop.service.journal.release_folds();
+
+    let new = rotated(&shop, &code).await;
+    assert_eq!(codes(&shop, &begun).await, [Value::Null, new]);
+}
+
+#[tokio::test]
+async fn a_code_that_replaced_another_is_shown_on_the_orders_placed_under_it() {
+    let shop = Shop::open().await;
+    let old = json!(shop.service.code().await);
+    let before = shop.checkout(json!({ "code": old })).await.expect(200);
+    let paid = shop.checkout(json!({ "code": old })).await.expect(200);
+    shop.pay(&paid).await;
+    for begun in [&before, &paid] {
+        assert_eq!(codes(&shop, begun).await, [old.clone(), old.clone()]);
+    }
+    let new = rotated(&shop, &old).await;
+    let after = shop.checkout(json!({ "code": new })).await.expect(200);
+    shop.pay(&before).await;
+    shop.service.handle.fold_all().await.unwrap();
+    for begun in [&before, &paid] {
+        assert_eq!(codes(&shop, begun).await, [Value::Null, new.clone()]);
+    }
+    assert_eq!(codes(&shop, &after).await, [new.clone(), new]);
 }

@@ -1,6 +1,6 @@
 //! When the log takes nothing.
 
-use persistence::Refused;
+use persistence::{Backlog, Refused};
 use serde_json::{Value, json};
 
 use crate::service::{Service, assert_refused, header};
@@ -72,4 +72,62 @@ async fn a_wallet_that_was_not_made_is_not_counted() {
     service.journal.refuse(None);
     create().await.expect(200);
     assert_refused(&create().await, 429, "wallet_creation_limit");
+}
+
+#[tokio::test]
+async fn large_deductions_are_shed_by_what_they_weigh_and_taken_once_it_is_folded() {
+    let service = Service::start().await;
+    service.grant("u", 1000).await;
+    service.handle.fold_all().await.unwrap();
+    service.journal.hold_folds();
+    service.journal.limit_backlog(Backlog {
+        events: u64::MAX,
+        bytes: 64 * 1024,
+    });
+    let large = |n: usize| {
+        let mut body = deduct(&format!("k{n}"));
+        body["meta"] = json!({ "note": "x".repeat(4000) });
+        body
+    };
+    let mut taken = 0;
+    let shed = loop {
+        let reply = service.secret.post(PATH, &large(taken)).await;
+        if reply.status != 200 {
+            break reply;
+        }
+        taken += 1;
+        assert_eq!(reply.body["balance"], 1000 - taken);
+        assert!(taken < 64, "the backlog is far past its bytes");
+    };
+    assert!(taken > 8, "{taken} are a small part of it");
+    assert_refused(&shed, 503, "overloaded");
+    assert!(
+        header(&shed, "retry-after")
+            .unwrap()
+            .parse::<u32>()
+            .unwrap()
+            >= 1
+    );
+    // A small one is as little welcome, and nothing was done for either.
+    let small = service.secret.post(PATH, &deduct("small")).await;
+    assert_refused(&small, 503, "overloaded");
+    assert_eq!(service.balance("u").await, 1000 - taken);
+    let again = service.secret.post(PATH, &large(taken - 1)).await;
+    assert_eq!(
+        again.expect(200)["deducted"],
+        false,
+        "a repeat logs nothing"
+    );
+
+    service.journal.release_folds();
+    let retried = service.secret.post(PATH, &large(taken)).await.expect(200);
+    let expected = json!({ "balance": 1000 - taken - 1, "deducted": true });
+    assert_eq!(retried, expected);
+    // The log says what memory does.
+    let path = "/api/v1/wallets/external/ledger?externalUserId=u&limit=100";
+    let ledger = service.secret.get(path).await.expect(200);
+    let entries = ledger["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), taken + 2);
+    let sum: i64 = entries.iter().map(|it| it["delta"].as_i64().unwrap()).sum();
+    assert_eq!(json!(sum), service.balance("u").await);
 }

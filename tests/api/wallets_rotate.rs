@@ -63,3 +63,38 @@ async fn a_rotation_under_a_key_is_answered_again() {
         "wallet_not_found",
     );
 }
+
+#[tokio::test]
+async fn what_a_publishable_key_holds_is_released_and_what_a_server_holds_is_not() {
+    let service = Service::start().await;
+    let old = service.code().await;
+    service.grant_code(&old, 10).await;
+    let path = format!("/api/v1/wallets/{old}/holds");
+    let mut holds = Vec::new();
+    for (client, amount) in [(&service.publishable, 3), (&service.secret, 4)] {
+        let body = json!({ "productId": service.product, "amount": amount,
+            "idempotencyKey": format!("hold {amount}") });
+        let hold = client.post(&path, &body).await.expect(200);
+        holds.push(hold["holdId"].as_str().unwrap().to_owned());
+    }
+    let path = format!("/api/v1/wallets/{old}/rotate");
+    let rotated = service.secret.post(&path, &Value::Null).await.expect(200);
+    let new = rotated["code"].as_str().unwrap();
+    let path = format!("/api/v1/wallets/{new}");
+    let wallet = service.publishable.get(&path).await.expect(200);
+    let (balance, held) = (
+        &wallet["balances"][0]["balance"],
+        &wallet["balances"][0]["held"],
+    );
+    assert_eq!((balance, held), (&json!(6), &json!(4)));
+    let status = async |hold: &str| {
+        let path = format!("/api/v1/holds/{hold}");
+        service.secret.get(&path).await.expect(200)["status"].clone()
+    };
+    assert_eq!(status(&holds[0]).await, "released");
+    assert_eq!(status(&holds[1]).await, "open");
+    let settle = json!({ "amount": 3 });
+    let path = format!("/api/v1/holds/{}/settle", holds[0]);
+    let late = service.publishable.post(&path, &settle).await;
+    assert_refused(&late, 409, "hold_closed");
+}

@@ -63,7 +63,8 @@ impl Launch {
         tool::run(&mut self.command("verify", data_dir));
     }
 
-    fn command(&self, verb: &str, data_dir: &Path) -> Command {
+    /// The binary with a verb that works on a data directory.
+    pub(crate) fn command(&self, verb: &str, data_dir: &Path) -> Command {
         let mut words = self
             .under
             .iter()

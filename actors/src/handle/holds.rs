@@ -27,6 +27,7 @@ impl Handle {
             expires_in_seconds,
             key,
             meta,
+            publishable,
             most_open,
         } = hold;
         let place = PlaceHold {
@@ -41,6 +42,7 @@ impl Handle {
                 .plus_seconds(i64::from(expires_in_seconds)),
             key,
             meta,
+            publishable,
             most_open,
         };
         self.ask(scope, (wallet, caller), place).await

@@ -73,18 +73,32 @@ impl Handle {
         Ok(Draft { order, customer })
     }
 
-    /// Places an order; `user` is whose wallet to make if there is none.
+    /// Places an order that was drafted for this address. A user's wallet is made if there is none; a
+    /// code must still be the one in force.
     pub async fn place_order(
         &self,
         scope: &Scope,
         order: OrderId,
-        user: Option<ExternalUserId>,
+        address: Option<&Address>,
         command: PlaceOrder,
     ) -> Result<(), Error> {
-        let created = self.created_with(scope, order, user);
-        let placed = Purchase::Place(command);
-        self.tell(scope, order.wallet, created, placed).await?;
-        Ok(())
+        let (user, caller) = match address {
+            Some(Address::External(user)) => (Some(user.clone()), Caller::Order(scope.project)),
+            Some(Address::Code(code)) => {
+                let hash = self.inner.keyring.code_hash(scope.project, code);
+                (None, Caller::Code(hash))
+            }
+            None => (None, Caller::Order(scope.project)),
+        };
+        let report = Report {
+            key: order.wallet,
+            purchase: Purchase::Place(command),
+            created: self.created_with(scope, order, user),
+        };
+        match self.ask(scope, (order.wallet, caller), report).await {
+            Err(Error::Rejected(Rejection::OrderNotFound)) => Err(Rejection::WalletNotFound.into()),
+            placed => placed.map(drop),
+        }
     }
 
     /// Fulfils an order, once however often it is said to be paid. Whether this very call did.
@@ -292,6 +306,7 @@ impl Handle {
             order,
             wallet,
             owner,
+            code_of_the_order,
             balance,
         } = parts;
         let (wallet, external_user, code) = match owner {
@@ -306,6 +321,7 @@ impl Handle {
             wallet,
             external_user,
             code,
+            code_of_the_order,
             balance,
         }
     }

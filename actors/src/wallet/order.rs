@@ -16,6 +16,8 @@ pub(crate) struct OrderParts {
     pub(crate) order: Order,
     pub(crate) wallet: WalletId,
     pub(crate) owner: Owner,
+    /// Whether the wallet's code is still the one that the order was placed under, or minted.
+    pub(crate) code_of_the_order: bool,
     /// Credits of the order's product that can be spent now.
     pub(crate) balance: i64,
 }
@@ -40,6 +42,7 @@ impl Verb for FindOrder {
         Ok(OrderParts {
             wallet: wallet.id,
             owner: wallet.owner.clone(),
+            code_of_the_order: wallet.opens_with_the_code_of(order),
             balance: wallet.available(order.terms.fills),
             order: order.clone(),
         })

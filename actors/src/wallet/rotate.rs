@@ -1,11 +1,11 @@
-//! Codes that are replaced.
+//! Codes that are replaced, and with them what whoever knew the old one has set aside.
 
 use domain::{
     id::CodeHash,
     wallet::{Change, Owner},
 };
 
-use super::{Turn, Verb};
+use super::{Caught, Turn, Verb};
 use crate::answer::Error;
 
 /// A freshly drawn code, ready to be stored.
@@ -30,6 +30,13 @@ impl Verb for InForce {
 
 impl Verb for Rotate {
     type Answer = ();
+
+    /// Releases the holds that publishable keys placed: in a finder's hands they would keep credits
+    /// from the owner for a day. Where the process dies in between, the old code is still in force
+    /// and the call is made again.
+    fn clear(&self, turn: &mut Turn<'_>) -> Result<Caught, Error> {
+        turn.release_holds_of_the_code()
+    }
 
     fn run(self, turn: &mut Turn<'_>) -> Result<(), Error> {
         let NewCode { hash, sealed } = self.0;

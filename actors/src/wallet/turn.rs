@@ -87,7 +87,10 @@ impl<'a> Turn<'a> {
             }
         }
         self.admit(caller, V::ABSENT)?;
-        self.catch_up()
+        match self.catch_up()? {
+            Caught::Up => verb.clear(self),
+            Caught::Behind => Ok(Caught::Behind),
+        }
     }
 
     /// Whether the caller may see this wallet; if not, it is `absent`.
@@ -114,5 +117,19 @@ impl<'a> Turn<'a> {
             self.state.log(event)?;
         }
         Ok(Caught::Behind)
+    }
+
+    /// Releases holds that end with the wallet's code, as far as one turn goes.
+    pub(super) fn release_holds_of_the_code(&mut self) -> Result<Caught, Error> {
+        let holds = self.wallet()?.holds_of_the_code();
+        let holds: Vec<_> = holds.take(TURN).collect();
+        for &hold in &holds {
+            self.change(Change::HoldReleased { hold })?;
+        }
+        Ok(if holds.len() < TURN {
+            Caught::Up
+        } else {
+            Caught::Behind
+        })
     }
 }

@@ -23,6 +23,11 @@ pub(crate) trait Verb: Send + 'static {
         None
     }
 
+    /// Does what has to be done before it can be decided, as far as one turn goes.
+    fn clear(&self, _turn: &mut Turn<'_>) -> Result<Caught, Error> {
+        Ok(Caught::Up)
+    }
+
     /// Decides, and has what was decided logged.
     fn run(self, turn: &mut Turn<'_>) -> Result<Self::Answer, Error>;
 }

@@ -54,6 +54,7 @@ impl Wallet {
             touched_at: at,
             version: 1,
             records: 0,
+            rotations: 0,
             accounts: smallvec::SmallVec::new_const(),
             holds: Holds::new(),
             features: BTreeSet::new(),
@@ -84,7 +85,13 @@ impl Wallet {
     fn change(&mut self, at: Timestamp, change: Change) -> Result<Option<Fact>, Corrupt> {
         match change {
             Change::Created(_) => Err(Corrupt("a wallet is created twice")),
-            Change::CodeRotated { hash, sealed, .. } => {
+            Change::CodeRotated {
+                hash,
+                sealed,
+                former,
+            } => {
+                let replaced = u32::from(former.is_some());
+                self.rotations = self.rotations.saturating_add(replaced);
                 self.owner = super::Owner::Code { hash, sealed };
                 Ok(None)
             }
@@ -152,6 +159,7 @@ impl Wallet {
                 expires_at,
                 key,
                 meta,
+                publishable,
             } => {
                 let pins = self.account_mut(product).pin(amount.get())?;
                 let held = Hold {
@@ -161,6 +169,7 @@ impl Wallet {
                     expires_at,
                     key: key.clone(),
                     meta,
+                    publishable,
                 };
                 let facts = held.facts(hold);
                 if !self.holds.insert(hold, held) {

@@ -36,6 +36,7 @@ impl Wallet {
         at: Timestamp,
         placed: OrderPlaced,
     ) -> Result<Option<Fact>, Corrupt> {
+        let rotations = self.rotations;
         let commerce = self.commerce_mut();
         let order = Order {
             kind: placed.kind,
@@ -56,6 +57,7 @@ impl Wallet {
             stage: Stage::Pending,
             lot: None,
             cycle: 0,
+            rotations,
         };
         if commerce.orders.insert(placed.order, order).is_some() {
             return Err(Corrupt("an order is placed twice"));

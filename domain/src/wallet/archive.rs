@@ -120,6 +120,7 @@ impl Wallet {
             touched_at: self.touched_at,
             version: self.version,
             records: self.records,
+            rotations: self.rotations,
             accounts: accounts.collect(),
             holds: Holds::new(),
             features: std::collections::BTreeSet::new(),

@@ -61,6 +61,13 @@ impl Wallet {
         self.commerce.as_ref()?.orders.get(&serial)
     }
 
+    /// Whether the code now in force is still the one under which an order was placed, or which it
+    /// minted.
+    #[must_use]
+    pub const fn opens_with_the_code_of(&self, order: &Order) -> bool {
+        order.rotations == self.rotations
+    }
+
     /// All pending orders, by serial.
     pub fn orders(&self) -> impl Iterator<Item = (OrderSerial, &Order)> {
         let orders = self.commerce.iter().flat_map(|commerce| &commerce.orders);

@@ -191,6 +191,8 @@ pub enum Change {
         key: IdempotencyKey,
         /// The caller's note.
         meta: Option<Meta>,
+        /// Whether a publishable key placed it.
+        publishable: bool,
     },
     /// A hold was given more time.
     HoldExtended {

@@ -25,6 +25,8 @@ pub struct PlaceHold {
     pub key: IdempotencyKey,
     /// The caller's note.
     pub meta: Option<Meta>,
+    /// Whether a publishable key places it: who holds it need be nobody but who knows the code.
+    pub publishable: bool,
     /// Holds of this wallet that may be open at once, this one included.
     pub most_open: usize,
 }
@@ -61,6 +63,7 @@ impl Wallet {
             expires_at,
             key,
             meta,
+            publishable,
             ..
         } = command;
         Ok(Decision::Accept(Change::HoldPlaced {
@@ -70,7 +73,17 @@ impl Wallet {
             expires_at,
             key,
             meta,
+            publishable,
         }))
+    }
+
+    /// Open holds that end when the code is replaced: whoever placed them may have known it for having
+    /// found it.
+    pub fn holds_of_the_code(&self) -> impl Iterator<Item = HoldId> {
+        let holds = self.holds().iter();
+        holds
+            .filter(|(_, hold)| hold.publishable)
+            .map(|(&id, _)| id)
     }
 
     /// How a hold stands. `closed` is the record of its closing.

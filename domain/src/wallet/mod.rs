@@ -84,6 +84,8 @@ pub struct Hold {
     pub key: IdempotencyKey,
     /// The caller's note, for the ledger entry that settling writes.
     pub meta: Option<Meta>,
+    /// Whether a publishable key placed it: it ends with the code that it was placed under.
+    pub publishable: bool,
 }
 
 /// The state of one wallet, exactly what its events add up to.
@@ -105,6 +107,8 @@ pub struct Wallet {
     pub version: u64,
     /// History records written so far: the number of the last.
     pub records: u64,
+    /// How often its code was replaced by another.
+    pub rotations: u32,
     /// The usual one lies in place: a deduction follows no pointer to it.
     accounts: SmallVec<[Account; 1]>,
     holds: Holds,

@@ -126,6 +126,8 @@ pub struct Order {
     pub lot: Option<u64>,
     /// Cycles of its subscription that had ended when it was paid.
     pub cycle: u32,
+    /// How often its wallet's code had been replaced when it was placed.
+    pub rotations: u32,
 }
 
 /// A settled order as the wallet's history keeps it.

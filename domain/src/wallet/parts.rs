@@ -38,6 +38,8 @@ pub struct WalletParts<'a> {
     pub version: u64,
     /// History records written so far.
     pub records: u64,
+    /// How often its code was replaced by another.
+    pub rotations: u32,
     /// In the order in which they were first filled.
     pub accounts: Vec<AccountParts>,
     /// Open holds.
@@ -93,6 +95,7 @@ impl Wallet {
             touched_at,
             version,
             records,
+            rotations,
             accounts,
             holds,
             features,
@@ -108,6 +111,7 @@ impl Wallet {
             touched_at: *touched_at,
             version: *version,
             records: *records,
+            rotations: *rotations,
             accounts: accounts.iter().map(Account::parts).collect(),
             holds: Cow::Borrowed(holds.open()),
             features: Cow::Borrowed(features),
@@ -130,6 +134,7 @@ impl Wallet {
             touched_at,
             version,
             records,
+            rotations,
             accounts,
             holds,
             features,
@@ -148,6 +153,10 @@ impl Wallet {
             filled.push(Account::of(account)?);
         }
         let commerce = commerce.map(Commerce::of).transpose()?;
+        let mut orders = commerce.iter().flat_map(|it| it.orders.values());
+        if orders.any(|order| order.rotations > rotations) {
+            return Err(Corrupt("an order is of a code that is not there yet"));
+        }
         let mut wallet = Self {
             key,
             id,
@@ -157,6 +166,7 @@ impl Wallet {
             touched_at,
             version,
             records,
+            rotations,
             accounts: filled,
             holds: holds.into_owned().into(),
             features: features.into_owned(),
@@ -265,6 +275,7 @@ impl PartialEq for Wallet {
             touched_at,
             version,
             records,
+            rotations,
             accounts,
             holds,
             features,
@@ -279,6 +290,7 @@ impl PartialEq for Wallet {
             && *touched_at == other.touched_at
             && *version == other.version
             && *records == other.records
+            && *rotations == other.rotations
             && *accounts == other.accounts
             && *holds == other.holds
             && *features == other.features

@@ -95,6 +95,7 @@ fn hold(serial: u128, amount: i64, expires_at: Timestamp) -> PlaceHold {
         expires_at,
         key: key(&serial.to_string()),
         meta: None,
+        publishable: false,
         most_open: OPEN_HOLDS,
     }
 }

@@ -65,12 +65,13 @@ pub(super) fn verify(store: &Store, unfolded: &Unfolded, report: &mut Report) ->
             }
         }
     }
-    match notes::with_prefix(store, &[]) {
-        Ok(notes) => report.notes = notes.len() as u64,
+    match catalog::documents(store) {
+        Ok(documents) => report.documents = Some(documents),
         Err(error) => report.problems.push(error.to_string()),
     }
-    if let Err(error) = catalog::documents(store) {
-        report.problems.push(error.to_string());
+    match notes::with_prefix(store, &[]) {
+        Ok(notes) => report.notes = Some(notes),
+        Err(error) => report.problems.push(error.to_string()),
     }
     // What is damaged was not reached either: saying so again would only hide the cause.
     if report.problems.is_empty() {

@@ -71,6 +71,7 @@ fn credits() -> Vec<Change> {
         expires_at: LATER,
         key: text(key),
         meta: meta.clone(),
+        publishable: true,
     };
     let owner = Owner::Code {
         hash: CodeHash(KEY.0),

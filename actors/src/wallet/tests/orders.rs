@@ -1,6 +1,7 @@
 //! Orders that make wallets.
 
 use domain::{
+    Rejection,
     catalog::Interval,
     id::{OrderId, PriceId},
     terms::Terms,
@@ -72,4 +73,40 @@ async fn a_minted_code_opens_its_wallet_as_soon_as_the_order_shows_it() {
     let view = handle.read(scope, &Address::Code(code)).await.unwrap();
     assert_eq!(view.balances.first().map(|it| it.balance), Some(100));
     assert_eq!(pay.await, Ok(true));
+}
+
+#[tokio::test]
+async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
+    let house = House::new().await;
+    let (handle, scope) = (&house.handle, &house.scope);
+    let (code, _) = handle.create_code(scope).await.unwrap();
+    let old = Address::Code(code.clone());
+    let place = |order: OrderId| PlaceOrder {
+        order: order.serial,
+        terms: terms(),
+        checkout: None,
+        email: None,
+    };
+    let wanted = terms();
+    let draft = || handle.draft_order(scope, Some(&old), &wanted);
+    let (first, second) = (draft().await.unwrap().order, draft().await.unwrap().order);
+    let placed = handle.place_order(scope, first, Some(&old), place(first));
+    placed.await.unwrap();
+    let shown = handle.order(scope, first).await.unwrap();
+    assert_eq!(
+        (shown.code.as_ref(), shown.code_of_the_order),
+        (Some(&code), true)
+    );
+
+    // The buyer is at the provider's meanwhile.
+    let new = handle.rotate(scope, &code, None).await.unwrap().code;
+    let late = handle.place_order(scope, second, Some(&old), place(second));
+    assert_eq!(late.await, Err(Rejection::WalletNotFound.into()));
+    let unknown = handle.order(scope, second).await;
+    assert_eq!(unknown, Err(Rejection::OrderNotFound.into()));
+    let shown = handle.order(scope, first).await.unwrap();
+    assert_eq!(
+        (shown.code.as_ref(), shown.code_of_the_order),
+        (Some(&new), false)
+    );
 }

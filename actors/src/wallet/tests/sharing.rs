@@ -1,16 +1,32 @@
 //! What one wallet has to do keeps nobody else waiting.
 
-use domain::{Amount, wallet::ProductRef};
+use domain::{
+    Amount,
+    wallet::{ProductRef, credit::Credit},
+};
 use futures_util::FutureExt as _;
 
 use super::{House, PRODUCT, applied, deduct, external, front::Front, key};
 
 use crate::{
-    NewHold,
+    Address, HoldAccess, NewHold,
     registry::{Absent, Sweep},
 };
 
 const HOLDS: usize = 1500;
+
+/// A hold of one credit for a quarter of an hour.
+fn hold(n: usize, publishable: bool) -> NewHold {
+    NewHold {
+        product: ProductRef::Named(PRODUCT),
+        amount: Amount::new(1).unwrap(),
+        expires_in_seconds: 900,
+        key: key(&format!("h{n}")),
+        meta: None,
+        publishable,
+        most_open: HOLDS + 1,
+    }
+}
 
 /// A wallet of 2,000 credits, and holds of one credit each that all end at this instant.
 async fn behind() -> House {
@@ -18,14 +34,7 @@ async fn behind() -> House {
     let ann = external("ann");
     house.credit("ann", 2000).await.unwrap();
     for n in 0..HOLDS {
-        let hold = NewHold {
-            product: ProductRef::Named(PRODUCT),
-            amount: Amount::new(1).unwrap(),
-            expires_in_seconds: 900,
-            key: key(&format!("h{n}")),
-            meta: None,
-            most_open: HOLDS,
-        };
+        let hold = hold(n, false);
         let placed = house.handle.place_hold(&house.scope, &ann, hold);
         placed.await.unwrap();
     }
@@ -53,6 +62,55 @@ async fn holds_that_end_together_hold_up_neither_others_nor_the_runtime() {
         between >= HOLDS / 256,
         "others had {between} turns in between"
     );
+}
+
+#[tokio::test]
+async fn a_rotation_releases_what_publishable_keys_hold_a_part_at_a_time() {
+    let house = House::new().await;
+    let (handle, scope) = (&house.handle, &house.scope);
+    house.credit("bob", 10).await.unwrap();
+    let (code, _) = handle.create_code(scope).await.unwrap();
+    let old = Address::Code(code.clone());
+    let credit = Credit {
+        product: PRODUCT,
+        amount: Amount::new(2000).unwrap(),
+        expires_at: None,
+        key: key("start"),
+        meta: None,
+    };
+    handle.credit(scope, &old, credit).await.unwrap();
+    let servers = handle.place_hold(scope, &old, hold(HOLDS, false)).await;
+    for n in 0..HOLDS {
+        let placed = handle.place_hold(scope, &old, hold(n, true));
+        placed.await.unwrap();
+    }
+    let mut rotate = Box::pin(handle.rotate(scope, &code, None));
+    let mut between = 0;
+    let rotated = loop {
+        if let Some(rotated) = rotate.as_mut().now_or_never() {
+            break rotated.unwrap();
+        }
+        assert_eq!(house.balance("bob").await, Ok(10));
+        between += 1;
+        tokio::task::yield_now().await;
+    };
+    assert!(
+        between >= HOLDS / 256,
+        "others had {between} turns in between"
+    );
+    let new = Address::Code(rotated.code);
+    let view = handle.read(scope, &new).await.unwrap();
+    let left = view.balances.first().map(|it| (it.balance, it.held));
+    assert_eq!(left, Some((1999, 1)), "what a server holds stays");
+    let id = servers.unwrap().hold.id;
+    let settled = handle.settle(scope, HoldAccess::All, id, 1).await;
+    assert_eq!(settled, Ok(applied(1999)));
+
+    drop(rotate);
+    let house = house.restarted().await;
+    let view = house.handle.read(&house.scope, &new).await.unwrap();
+    let left = view.balances.first().map(|it| (it.balance, it.held));
+    assert_eq!(left, Some((1999, 0)));
 }
 
 #[tokio::test]

@@ -206,6 +206,7 @@ async fn a_hold_is_settled_once_and_belongs_to_its_project() {
         expires_in_seconds: 900,
         key: key("h"),
         meta: None,
+        publishable: false,
         most_open: 1,
     };
     let (handle, scope) = (&house.handle, &house.scope);
@@ -252,6 +253,7 @@ async fn an_expired_hold_gives_its_credits_back_by_itself() {
         expires_in_seconds: 900,
         key: key("h"),
         meta: None,
+        publishable: false,
         most_open: 1,
     };
     let (handle, scope) = (&house.handle, &house.scope);

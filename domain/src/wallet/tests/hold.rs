@@ -298,3 +298,28 @@ fn spending_around_a_hold_leaves_it_whole() {
     assert_eq!(teller.settle(hold_id(1), 40), Ok(Done::Applied));
     assert_eq!(totals(&teller), (0, 0));
 }
+
+#[test]
+fn holds_of_a_publishable_key_are_told_from_others_until_they_are_closed() {
+    let mut teller = holding();
+    let end = teller.after_seconds(60);
+    for serial in [2, 3] {
+        let placed = teller.place(PlaceHold {
+            publishable: true,
+            ..hold(serial, 5, end)
+        });
+        assert_eq!(placed, Ok(Done::Applied));
+    }
+    let found = |teller: &Teller| teller.wallet.holds_of_the_code().collect::<Vec<_>>();
+    assert_eq!(found(&teller), [hold_id(2), hold_id(3)]);
+    teller.extend(hold_id(3), teller.after_seconds(90)).unwrap();
+    // Whoever repeats it, it stays as it was placed.
+    assert!(matches!(
+        teller.place(hold(2, 5, end)),
+        Ok(Done::Replayed(_))
+    ));
+    teller.settle(hold_id(2), 5).unwrap();
+    assert_eq!(found(&teller), [hold_id(3)]);
+    teller.pass_seconds(90);
+    assert_eq!(found(&teller), []);
+}

@@ -8,9 +8,9 @@ use super::{
 use crate::{
     Rejection, Timestamp,
     catalog::{Interval, Price},
-    id::{OrderSerial, PriceId, ProductId, ProjectId},
+    id::{CodeHash, OrderSerial, PriceId, ProductId, ProjectId},
     terms::Terms,
-    wallet::{Change, OrderKind, OrderStatus},
+    wallet::{Change, Event, OrderKind, OrderStatus, Wallet},
 };
 
 fn status(teller: &Teller, serial: u128) -> OrderStatus {
@@ -219,4 +219,41 @@ fn terms_are_the_price_of_that_day() {
 fn purchases_do_not_make_other_changes_larger() {
     // A hold's placement is the largest of the frequent ones: it sets the size.
     assert_eq!(size_of::<Change>(), 112);
+}
+
+#[test]
+fn an_order_is_of_the_code_that_it_was_placed_under_or_minted() {
+    fn rotate(teller: &mut Teller, number: u8, former: Option<u8>) {
+        let rotated = Event {
+            at: teller.now,
+            change: Change::CodeRotated {
+                hash: CodeHash([number; 16]),
+                sealed: Box::new([number]),
+                former: former.map(|former| CodeHash([former; 16])),
+            },
+        };
+        teller.wallet.apply(rotated).unwrap();
+    }
+    let mut teller = Teller::new();
+    let shown = |teller: &Teller, serial| {
+        let order = teller.placed_order(serial);
+        teller.wallet.opens_with_the_code_of(order)
+    };
+    teller.order(1, pack()).unwrap();
+    rotate(&mut teller, 1, None);
+    assert!(shown(&teller, 1), "it is minted");
+    teller.order(2, pack()).unwrap();
+    rotate(&mut teller, 2, Some(1));
+    teller.order(3, pack()).unwrap();
+    let all = |teller: &Teller| [1, 2, 3].map(|serial| shown(teller, serial));
+    assert_eq!(all(&teller), [false, false, true]);
+    teller.pay(2, 1000).unwrap();
+    teller.pay(3, 1000).unwrap();
+    assert_eq!(all(&teller), [false, false, true], "paid, it is the same");
+    let restored = Wallet::from_parts(teller.wallet.parts()).unwrap();
+    assert_eq!(restored, teller.wallet);
+    let order = teller.placed_order(3).clone();
+    rotate(&mut teller, 3, Some(2));
+    assert!(restored.opens_with_the_code_of(&order));
+    assert!(!teller.wallet.opens_with_the_code_of(&order));
 }

@@ -165,6 +165,14 @@ fn purchases_that_cannot_be_are_found() {
             .for_each(|n| *n = 0)),
         "a feature is unlocked by no order"
     );
+    assert_eq!(
+        of(|p| commerce(p)
+            .orders
+            .to_mut()
+            .values_mut()
+            .for_each(|o| o.rotations = 1)),
+        "an order is of a code that is not there yet"
+    );
     let twice = |p: &mut WalletParts<'_>| {
         let all = commerce(p).subscriptions.to_mut();
         all.push(all[0].clone());

@@ -127,6 +127,7 @@ impl Run {
                     expires_at,
                     key: key(&name),
                     meta: None,
+                    publishable: false,
                     most_open: OPEN_HOLDS,
                 });
                 (

@@ -58,6 +58,7 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
         expires_at: Timestamp::NEVER,
         key: key("k"),
         meta: None,
+        publishable: false,
     };
     let expiry = |product, lot, amount| Change::LotExpired {
         product,

@@ -191,6 +191,7 @@ impl World {
                 expires_at: Timestamp(1 << 50),
                 key: id,
                 meta,
+                publishable: number % 2 == 1,
             },
             _ if available >= amount.get() => Change::Deducted {
                 product,
@@ -333,6 +334,7 @@ impl World {
             expires_at: Timestamp(1 << 50),
             key: IdempotencyKey::new(text).unwrap(),
             meta: None,
+            publishable: false,
         };
         self.push(key, hold);
     }

@@ -90,6 +90,7 @@ impl Life {
             expires_at: LATER,
             key: key(&format!("hold {serial}")),
             meta: meta(),
+            publishable: serial % 2 == 1,
         });
     }
 

@@ -60,6 +60,7 @@ pub(super) enum Change<'a> {
         expires_at: i64,
         key: &'a str,
         meta: Option<&'a str>,
+        publishable: bool,
     },
     HoldExtended {
         hold: Hold,

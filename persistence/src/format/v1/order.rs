@@ -134,6 +134,7 @@ pub(super) struct Order<'a> {
     stage: Stage,
     lot: Option<u64>,
     cycle: u32,
+    rotations: u32,
 }
 
 impl<'a> From<&'a wallet::Order> for Order<'a> {
@@ -157,6 +158,7 @@ impl<'a> From<&'a wallet::Order> for Order<'a> {
             stage,
             lot,
             cycle,
+            rotations,
         } = from;
         Self {
             kind: (*kind).into(),
@@ -177,6 +179,7 @@ impl<'a> From<&'a wallet::Order> for Order<'a> {
             stage: (*stage).into(),
             lot: *lot,
             cycle: *cycle,
+            rotations: *rotations,
         }
     }
 }
@@ -207,6 +210,7 @@ impl TryFrom<Order<'_>> for wallet::Order {
             stage: from.stage.into(),
             lot: from.lot,
             cycle: from.cycle,
+            rotations: from.rotations,
         })
     }
 }

@@ -30,6 +30,7 @@ pub(super) struct Wallet<'a> {
     touched_at: i64,
     version: u64,
     records: u64,
+    rotations: u32,
     accounts: Vec<Account>,
     holds: Vec<(read::Hold, Hold<'a>)>,
     features: Vec<&'a str>,
@@ -47,6 +48,7 @@ impl<'a> From<&'a WalletParts<'_>> for Wallet<'a> {
             touched_at,
             version,
             records,
+            rotations,
             accounts,
             holds,
             features,
@@ -64,6 +66,7 @@ impl<'a> From<&'a WalletParts<'_>> for Wallet<'a> {
             touched_at: touched_at.0,
             version: *version,
             records: *records,
+            rotations: *rotations,
             accounts: accounts.iter().map(Account::from).collect(),
             holds: holds.collect(),
             features: features.iter().map(Feature::as_str).collect(),
@@ -90,6 +93,7 @@ impl TryFrom<Wallet<'_>> for wallet::Wallet {
             touched_at: Timestamp(from.touched_at),
             version: from.version,
             records: from.records,
+            rotations: from.rotations,
             accounts: accounts.collect(),
             holds: Cow::Owned(holds.collect::<Result<_, Error>>()?),
             features: Cow::Owned(features.collect::<Result<_, Error>>()?),
@@ -217,6 +221,7 @@ struct Hold<'a> {
     expires_at: i64,
     key: &'a str,
     meta: Option<&'a str>,
+    publishable: bool,
 }
 
 impl<'a> From<&'a wallet::Hold> for Hold<'a> {
@@ -228,6 +233,7 @@ impl<'a> From<&'a wallet::Hold> for Hold<'a> {
             expires_at,
             key,
             meta,
+            publishable,
         } = from;
         Self {
             product: product.0,
@@ -236,6 +242,7 @@ impl<'a> From<&'a wallet::Hold> for Hold<'a> {
             expires_at: expires_at.0,
             key: key.as_str(),
             meta: meta.as_ref().map(Meta::as_str),
+            publishable: *publishable,
         }
     }
 }
@@ -251,6 +258,7 @@ impl TryFrom<Hold<'_>> for wallet::Hold {
             expires_at: Timestamp(from.expires_at),
             key: text(from.key, IdempotencyKey::new)?,
             meta: some_text(from.meta, Meta::new)?,
+            publishable: from.publishable,
         })
     }
 }

@@ -89,6 +89,7 @@ impl TryFrom<Change<'_>> for wallet::Change {
                 expires_at,
                 key,
                 meta,
+                publishable,
             } => Self::HoldPlaced {
                 hold: hold_id(hold),
                 product: ProductId(product),
@@ -96,6 +97,7 @@ impl TryFrom<Change<'_>> for wallet::Change {
                 expires_at: Timestamp(expires_at),
                 key: text(key, IdempotencyKey::new)?,
                 meta: some_text(meta, Meta::new)?,
+                publishable,
             },
             Change::HoldExtended { hold, expires_at } => Self::HoldExtended {
                 hold: hold_id(hold),

@@ -92,6 +92,7 @@ impl<'a> From<&'a wallet::Change> for Change<'a> {
                 expires_at,
                 key,
                 meta,
+                publishable,
             } => Self::HoldPlaced {
                 hold: hold(*id),
                 product: product.0,
@@ -99,6 +100,7 @@ impl<'a> From<&'a wallet::Change> for Change<'a> {
                 expires_at: expires_at.0,
                 key: key.as_str(),
                 meta: meta.as_ref().map(Meta::as_str),
+                publishable: *publishable,
             },
             Domain::HoldExtended {
                 hold: id,

@@ -1,0 +1,104 @@
+//! `scrip verify` on data that is damaged in what it means, not in its bytes.
+
+use std::{collections::BTreeSet, path::Path, process::Output, sync::Arc};
+
+use domain::{
+    Timestamp,
+    catalog::{Document, Interval, Price},
+    id::{PriceId, ProductId},
+};
+use persistence::{Append, Logged, Note, Options, SledJournal, Store};
+
+use crate::support::Server;
+
+/// Puts something into a stopped server's log that no server would; and into the books, or not.
+fn plant(data_dir: &Path, what: &Logged, fold: bool) {
+    let mut options = Options::new(data_dir);
+    options.min_free_bytes = 0;
+    let store = Store::of(Arc::new(SledJournal::open(options).unwrap()));
+    let mut append = Append::default();
+    append.push(what).unwrap();
+    store.log.append(append, None).unwrap();
+    if fold {
+        store.books.settle().unwrap();
+    }
+    store.log.close().unwrap();
+}
+
+fn verify(server: &Server) -> (Output, String) {
+    let mut command = server
+        .launch_settings()
+        .command("verify", server.data_dir());
+    let output = command.output().expect("the binary starts");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    (output, said)
+}
+
+async fn stopped() -> Server {
+    let mut server = Server::start().await;
+    server.grant("ann", 10, "k").await;
+    assert!(server.terminate().await.success());
+    let (output, said) = verify(&server);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("is clean"), "{said}");
+    server
+}
+
+#[tokio::test]
+async fn a_price_of_a_product_that_is_gone_is_named() {
+    for fold in [false, true] {
+        let server = stopped().await;
+        let price = Price {
+            id: PriceId(7),
+            project: server.project().id.parse().unwrap(),
+            product: ProductId(8),
+            label: None,
+            amount_cents: 500,
+            currency: "EUR".into(),
+            credits_granted: 100,
+            credits_product: None,
+            credits_expire_after_days: None,
+            rollover: false,
+            features: BTreeSet::new(),
+            interval: Interval::OneTime,
+            active: true,
+            created_at: Timestamp(0),
+        };
+        let sentence = format!(
+            "{} is a price of {}, which is missing",
+            price.id, price.product
+        );
+        plant(
+            server.data_dir(),
+            &Logged::Catalog(Document::Price(price)),
+            fold,
+        );
+        let (output, said) = verify(&server);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(said.contains(&format!("PROBLEM: {sentence}")), "{said}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains("has 1 problems"), "{errors}");
+    }
+}
+
+#[tokio::test]
+async fn a_note_that_says_nothing_is_named() {
+    for fold in [false, true] {
+        let server = stopped().await;
+        let note = |body: Option<&[u8]>| {
+            Logged::Note(Note {
+                key: [&[2][..], &[0; 16]].concat().into(),
+                body: body.map(Box::from),
+            })
+        };
+        plant(server.data_dir(), &note(Some(&[9])), fold);
+        let (output, said) = verify(&server);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(said.contains("PROBLEM: the note 02"), "{said}");
+        assert!(said.contains("its version is 9"), "{said}");
+
+        plant(server.data_dir(), &note(None), fold);
+        let (output, said) = verify(&server);
+        assert!(output.status.success(), "it is forgotten: {said}");
+    }
+}
