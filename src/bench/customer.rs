@@ -149,7 +149,7 @@ async fn buy(handle: &Handle, scope: &Scope, wallet: &Address) -> Result<()> {
         email: None,
     };
     let user = Some(user.clone());
-    let placed = handle.place_order(scope, order, user.clone(), place).await;
+    let placed = handle.place_order(scope, order, Some(wallet), place).await;
     placed.context("placing an order")?;
     let paid = Paid {
         placed: None,
