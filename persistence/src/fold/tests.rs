@@ -17,7 +17,7 @@ use proptest::prelude::*;
 
 use self::{
     shelf::Shelf,
-    world::{Rng, World, check_history, database, fuse, small, verified, wallet_key},
+    world::{Rng, World, check_history, database, fuse, in_parts, small, verified, wallet_key},
 };
 use super::{
     FoldReport, Folded, NobodyAwake, Unfolded, events::Events, store::Tuning,

@@ -58,12 +58,7 @@ fn damage_is_found() {
 #[test]
 fn a_part_of_a_snapshot_that_is_gone_or_left_over_is_damage() {
     let world = World::random(7, 1, 300);
-    let tuning = Tuning {
-        snapshot_bytes: 100,
-        part_bytes: 50,
-        ..small()
-    };
-    let shelf = Shelf::open(&database(), tuning);
+    let shelf = Shelf::open(&database(), in_parts());
     for from in (0..300).step_by(60) {
         fold_awake(&shelf, &world, from..from + 60);
     }

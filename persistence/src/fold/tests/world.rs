@@ -41,6 +41,15 @@ pub(super) fn small() -> Tuning {
     }
 }
 
+/// [`small`], and a snapshot of a few lots is already stored in parts.
+pub(super) fn in_parts() -> Tuning {
+    Tuning {
+        snapshot_bytes: 100,
+        part_bytes: 50,
+        ..small()
+    }
+}
+
 pub(super) fn database() -> sled::Db {
     sled::Config::new()
         .temporary(true)
