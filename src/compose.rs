@@ -247,6 +247,8 @@ async fn open_store(config: &Config) -> Result<Store, Error> {
             bytes: settings.backlog_mb.saturating_mul(1 << 20),
         },
         cache_bytes: settings.cache_mb.saturating_mul(1 << 20),
+        filter_bytes: usize::try_from(settings.filter_mb.saturating_mul(1 << 20))
+            .unwrap_or(usize::MAX),
         flush_every_ms: GARBAGE_INTERVAL_MS,
         checkpoint_interval: Duration::from_millis(settings.checkpoint_interval_ms),
         min_free_bytes: settings.min_free_bytes,

@@ -141,6 +141,8 @@ pub struct Stripe {
 pub struct Journal {
     /// Page cache, in MiB.
     pub cache_mb: u64,
+    /// Filters of past idempotency keys, in MiB.
+    pub filter_mb: u64,
     /// Fold after so many entries.
     pub checkpoint_entries: u64,
     /// Fold after so long when fewer wait, in milliseconds.
@@ -279,6 +281,10 @@ impl Config {
             (
                 (1..=1_048_576).contains(&self.journal.cache_mb),
                 "journal.cache_mb is 1 to 1048576",
+            ),
+            (
+                self.journal.filter_mb <= 1_048_576,
+                "journal.filter_mb is at most 1048576",
             ),
             (
                 self.journal.checkpoint_entries >= 1,

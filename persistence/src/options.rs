@@ -18,6 +18,9 @@ pub struct Options {
     pub dir: PathBuf,
     /// Memory for sled's page cache, in bytes.
     pub cache_bytes: u64,
+    /// Memory for the filters that tell a new idempotency key from a used one without reading: 3 bytes
+    /// for each past key of a wallet that is awake. With less, some look-ups read the disk.
+    pub filter_bytes: usize,
     /// How often sled collects garbage, in milliseconds. Durability does not hang on it.
     pub flush_every_ms: u64,
     /// Fold once so much waits, and at most about so much at a time: it is in memory together.
@@ -49,6 +52,7 @@ impl Options {
         Self {
             dir: dir.into(),
             cache_bytes: 16 << 20,
+            filter_bytes: 256 << 20,
             flush_every_ms: 200,
             checkpoint: Backlog {
                 events: 256 * 1024,

@@ -133,7 +133,7 @@ fn recover(
             .map_err(|error| failed("the log", &error))?;
         let scan = recovery::scan(sled, &journal, watermark.place())?;
         recovery::repair(sled, &journal, &scan)?;
-        let folded = Folded::open(sled)?;
+        let folded = Folded::open(sled, options.filter_bytes)?;
         Ok((journal, folded, scan))
     })?;
     tracing::info!(

@@ -96,8 +96,12 @@ impl Awake for NobodyAwake {
 
 impl Folded {
     /// Opens the state, and tidies up after a fold that was interrupted.
-    pub(crate) fn open(db: &sled::Db) -> Result<Self, Error> {
-        Self::open_with(db, Tuning::default())
+    pub(crate) fn open(db: &sled::Db, filter_bytes: usize) -> Result<Self, Error> {
+        let tuning = Tuning {
+            filter_bytes,
+            ..Tuning::default()
+        };
+        Self::open_with(db, tuning)
     }
 
     fn open_with(db: &sled::Db, tuning: Tuning) -> Result<Self, Error> {

@@ -60,7 +60,7 @@ impl Default for Tuning {
             part_bytes: 56 << 10,
             packed_bytes: 4 << 10,
             changes_at_once: 1 << 16,
-            filter_bytes: 128 << 20,
+            filter_bytes: 256 << 20,
         }
     }
 }

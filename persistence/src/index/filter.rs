@@ -170,9 +170,9 @@ impl Filter {
 }
 
 /// Bytes that all filters in memory may take together, and how they are shared: while half of them
-/// are free anybody may have some, past that nobody may have more than an equal part, and filters are
-/// made smaller (24 bits a key, 12, 6: a wrong "perhaps" in 10,000, in 200, in 12) before there are
-/// none. Without its filter a run is searched on the disk: slower, and no wrong answer.
+/// are free anybody may have some, past that nobody may have more than an equal part; from three
+/// quarters on filters are made smaller (24 bits a key, 12, 6: a wrong "perhaps" in 10,000, in 200, in
+/// 12) before there are none. Without its filter a run is searched on the disk: slower, and no wrong answer.
 pub(crate) struct Budget {
     limit: usize,
     used: AtomicUsize,
@@ -222,10 +222,12 @@ impl Budget {
 }
 
 impl Share {
-    /// Whether there is plenty: filters may be as good as they can be.
+    /// Whether there is plenty: filters may be as good as they can be. The last quarter is for worse
+    /// ones, so that no wallet is left without.
     pub(crate) fn is_plenty(&self, bytes: usize) -> bool {
         let used = self.budget.used.load(Ordering::Relaxed);
-        used.saturating_add(bytes) <= self.budget.limit / 2
+        let limit = self.budget.limit;
+        used.saturating_add(bytes) <= limit.saturating_sub(limit / 4)
     }
 
     /// Takes without asking.
