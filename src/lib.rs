@@ -23,7 +23,11 @@ pub mod outbound;
 pub mod pages;
 pub mod payments;
 mod private_file;
-pub mod provider;
+pub mod provider {
+    //! Who takes the money: Stripe, and the sandbox that answers in its form.
+    pub use ::sandbox;
+    pub use ::stripe::{self, event, signature};
+}
 pub mod secrets;
 pub mod server;
 mod vitals;

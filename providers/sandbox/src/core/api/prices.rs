@@ -1,0 +1,202 @@
+//! Products and prices, stored or made up along with something else.
+
+use serde_json::Value;
+
+use super::read;
+use crate::core::{
+    books::Desk,
+    calendar::Interval,
+    money,
+    params::{Metadata, Params},
+    records::{Price, Product},
+    refusal::Refusal,
+    views::View as _,
+};
+
+const MAX_NAME_CHARS: usize = 250;
+
+/// A price with a product that may be new.
+pub(crate) struct Made {
+    pub(crate) price: Price,
+    product: Product,
+}
+
+impl Made {
+    pub(crate) fn name(&self) -> &str {
+        &self.product.name
+    }
+
+    pub(crate) fn split(self) -> (Product, Price) {
+        (self.product, self.price)
+    }
+}
+
+/// How often, where it is said.
+pub(crate) fn interval(params: &Params, path: &str) -> Result<Option<Interval>, Refusal> {
+    if params.below(path).is_empty() {
+        return Ok(None);
+    }
+    let word_path = format!("{path}[interval]");
+    let count_path = format!("{path}[interval_count]");
+    if params
+        .integer::<i64>(&count_path)?
+        .is_some_and(|count| count != 1)
+    {
+        let message = "The sandbox bills each month or each year.";
+        return Err(Refusal::param(count_path, message));
+    }
+    params.word(&format!("{path}[usage_type]"), &["licensed"])?;
+    match params.word(&word_path, &["month", "year"])? {
+        Some("month") => Ok(Some(Interval::Month)),
+        Some(_) => Ok(Some(Interval::Year)),
+        None => Err(Refusal::missing(word_path)),
+    }
+}
+
+fn product_at(desk: &mut Desk<'_>, params: &Params, path: &str) -> Result<Product, Refusal> {
+    let at = |name: &str| {
+        if path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{path}[{name}]")
+        }
+    };
+    let name_path = at("name");
+    let name = params
+        .bounded(&name_path, MAX_NAME_CHARS)?
+        .ok_or_else(|| Refusal::missing(&name_path))?;
+    params.list(&at("images"))?;
+    params.text(&at("tax_code"))?;
+    Ok(Product {
+        name,
+        description: params.bounded(&at("description"), 500)?,
+        active: params.flag(&at("active"))?.unwrap_or(true),
+        metadata: params.metadata(&at("metadata"))?,
+        head: desk.head("prod_"),
+    })
+}
+
+/// A price that is described where it is used.
+pub(crate) fn inline_price(
+    desk: &mut Desk<'_>,
+    params: &Params,
+    path: &str,
+    interval: Option<Interval>,
+) -> Result<Made, Refusal> {
+    let at = |name: &str| {
+        if path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{path}[{name}]")
+        }
+    };
+    let currency_path = at("currency");
+    let currency = money::currency(&params.required(&currency_path)?, &currency_path)?;
+    let amount_path = at("unit_amount");
+    let unit_amount = params
+        .integer::<i64>(&amount_path)?
+        .ok_or_else(|| Refusal::missing(&amount_path))?;
+    let unit_amount = money::amount(unit_amount, &amount_path)?;
+    params.word(
+        &at("tax_behavior"),
+        &["exclusive", "inclusive", "unspecified"],
+    )?;
+    let product_path = at("product");
+    let data_path = at("product_data");
+    let inline = !params.below(&data_path).is_empty();
+    let product = match params.text(&product_path)? {
+        Some(_) if inline => {
+            let message = "You may only specify one of these parameters: product, product_data.";
+            return Err(Refusal::param(product_path, message));
+        }
+        Some(id) => desk
+            .books
+            .find::<Product>(&id)
+            .map_err(|refusal| refusal.of_param(product_path))?,
+        None if inline => product_at(desk, params, &data_path)?,
+        None => return Err(Refusal::missing(product_path)),
+    };
+    let price = Price {
+        head: desk.head("price_"),
+        product: product.head.id.clone(),
+        active: true,
+        currency,
+        unit_amount,
+        interval,
+        lookup_key: None,
+        nickname: None,
+        metadata: Metadata::new(),
+    };
+    Ok(Made { price, product })
+}
+
+pub(super) fn create_product(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    let product = product_at(desk, params, "")?;
+    params.finish()?;
+    desk.books.put(product.clone());
+    Ok(product.view(desk.books))
+}
+
+pub(super) fn list_products(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    let active = params.flag("active")?;
+    let ids = params.list("ids")?;
+    read::some::<Product>(desk, params, "/v1/products", |product| {
+        active.is_none_or(|active| product.active == active)
+            && (ids.is_empty() || ids.contains(&product.head.id))
+    })
+}
+
+pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    let every = interval(params, "recurring")?;
+    let Made { mut price, product } = inline_price(desk, params, "", every)?;
+    price.metadata = params.metadata("metadata")?;
+    price.nickname = params.bounded("nickname", 250)?;
+    price.lookup_key = params.bounded("lookup_key", 200)?;
+    price.active = params.flag("active")?.unwrap_or(true);
+    params.word("billing_scheme", &["per_unit"])?;
+    let transfer = params.flag("transfer_lookup_key")? == Some(true);
+    params.finish()?;
+    let former = desk
+        .books
+        .all::<Price>()
+        .find(|other| other.lookup_key.is_some() && other.lookup_key == price.lookup_key)
+        .cloned();
+    match former {
+        Some(mut other) if transfer => {
+            other.lookup_key = None;
+            desk.books.put(other);
+        }
+        Some(other) => {
+            let message = format!(
+                "A price (`{}`) already uses that lookup key. Please set `transfer_lookup_key=true` \
+                 if you want to transfer it.",
+                other.head.id,
+            );
+            return Err(Refusal::param("lookup_key", message));
+        }
+        None => {}
+    }
+    desk.books.put(product);
+    desk.books.put(price.clone());
+    Ok(price.view(desk.books))
+}
+
+pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    let keys = params.list("lookup_keys")?;
+    let product = params.text("product")?;
+    let active = params.flag("active")?;
+    let currency = params.text("currency")?;
+    let kind = params.word("type", &["one_time", "recurring"])?;
+    read::some::<Price>(desk, params, "/v1/prices", |price| {
+        let key = price.lookup_key.as_ref();
+        (keys.is_empty() || key.is_some_and(|key| keys.contains(key)))
+            && product
+                .as_ref()
+                .is_none_or(|product| *product == price.product)
+            && active.is_none_or(|active| active == price.active)
+            && currency
+                .as_ref()
+                .is_none_or(|currency| *currency == price.currency)
+            && kind.is_none_or(|kind| (kind == "recurring") == price.interval.is_some())
+    })
+}

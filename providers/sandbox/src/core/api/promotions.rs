@@ -1,0 +1,170 @@
+//! Coupons and promotion codes.
+
+use serde_json::Value;
+
+use super::read;
+use crate::core::{
+    books::Desk,
+    money,
+    params::Params,
+    records::{Coupon, Customer, Duration, Off, PromotionCode},
+    refusal::Refusal,
+    views::View as _,
+};
+
+/// `12.5` as hundredths of a percent, where it is one.
+fn percent(text: &str) -> Option<i64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || part.len() > 2 || !digits(whole) || !digits(part) {
+        return None;
+    }
+    let hundredths: i64 = format!("{whole}{part:0<2}").parse().ok()?;
+    (1..=10_000).contains(&hundredths).then_some(hundredths)
+}
+
+fn off(params: &Params) -> Result<Off, Refusal> {
+    let amount = params.integer::<i64>("amount_off")?;
+    match (params.text("percent_off")?, amount) {
+        (Some(text), None) => percent(&text).map(Off::Percent).ok_or_else(|| {
+            Refusal::param(
+                "percent_off",
+                "Invalid percent_off: more than 0 and at most 100",
+            )
+        }),
+        (None, Some(amount)) if amount > 0 => Ok(Off::Amount {
+            amount: money::amount(amount, "amount_off")?,
+            currency: money::currency(&params.required("currency")?, "currency")?,
+        }),
+        (None, Some(_)) => {
+            let message = "This value must be greater than or equal to 1.";
+            Err(Refusal::param("amount_off", message))
+        }
+        _ => Err(Refusal::param(
+            "percent_off",
+            "You must pass exactly one of percent_off and amount_off.",
+        )),
+    }
+}
+
+pub(super) fn create_coupon(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    let off = off(params)?;
+    let months = params.integer::<u32>("duration_in_months")?;
+    let duration = match params.word("duration", &["once", "forever", "repeating"])? {
+        Some("repeating") => match months {
+            Some(months) if months > 0 => Duration::Months(months),
+            _ => return Err(Refusal::missing("duration_in_months")),
+        },
+        Some("forever") => Duration::Forever,
+        _ => Duration::Once,
+    };
+    let name = params.bounded("name", 40)?;
+    let max_redemptions = params.integer("max_redemptions")?;
+    let redeem_by = params.integer("redeem_by")?;
+    let metadata = params.metadata("metadata")?;
+    let id = params.bounded("id", 100)?;
+    params.finish()?;
+    if let Some(id) = &id
+        && (desk.books.get::<Coupon>(id).is_some() || id.contains(['/', '_']))
+    {
+        let message = "Coupon already exists, or its id has a slash or an underscore.";
+        return Err(Refusal::param("id", message).with_code("resource_already_exists"));
+    }
+    let id = id.unwrap_or_else(|| desk.ids.usual(""));
+    let coupon = Coupon {
+        head: desk.books.head(id, desk.now),
+        name,
+        off,
+        duration,
+        max_redemptions,
+        redeem_by,
+        times_redeemed: 0,
+        metadata,
+    };
+    desk.books.put(coupon.clone());
+    Ok(coupon.view(desk.books))
+}
+
+pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    params
+        .word("promotion[type]", &["coupon"])?
+        .ok_or_else(|| Refusal::missing("promotion[type]"))?;
+    let coupon = params.required("promotion[coupon]")?;
+    let code = params.bounded("code", 100)?;
+    let customer = params.text("customer")?;
+    let active = params.flag("active")?.unwrap_or(true);
+    let expires_at = params.integer("expires_at")?;
+    let max_redemptions = params.integer("max_redemptions")?;
+    let first_time = params.flag("restrictions[first_time_transaction]")? == Some(true);
+    let minimum = match params.integer::<i64>("restrictions[minimum_amount]")? {
+        Some(amount) => {
+            const PATH: &str = "restrictions[minimum_amount_currency]";
+            Some((amount, money::currency(&params.required(PATH)?, PATH)?))
+        }
+        None => None,
+    };
+    let metadata = params.metadata("metadata")?;
+    params.finish()?;
+    desk.books
+        .find::<Coupon>(&coupon)
+        .map_err(|refusal| refusal.of_param("promotion[coupon]"))?;
+    if let Some(customer) = &customer {
+        desk.books
+            .find::<Customer>(customer)
+            .map_err(|refusal| refusal.of_param("customer"))?;
+    }
+    let code = match code {
+        Some(code) if !code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') => {
+            let message = "A promotion code has letters, digits and dashes.";
+            return Err(Refusal::param("code", message));
+        }
+        Some(code) => code,
+        None => desk
+            .ids
+            .usual("")
+            .chars()
+            .take(8)
+            .collect::<String>()
+            .to_ascii_uppercase(),
+    };
+    let now = desk.now;
+    let taken = desk.books.all::<PromotionCode>().any(|other| {
+        other.is_active(now) && other.customer == customer && other.code.eq_ignore_ascii_case(&code)
+    });
+    if taken && active {
+        let message = format!("An active promotion code with `code: {code}` already exists.");
+        return Err(Refusal::param("code", message));
+    }
+    let promotion = PromotionCode {
+        head: desk.head("promo_"),
+        code,
+        coupon,
+        active,
+        customer,
+        expires_at,
+        max_redemptions,
+        times_redeemed: 0,
+        first_time,
+        minimum,
+        metadata,
+    };
+    desk.books.put(promotion.clone());
+    Ok(promotion.view(desk.books))
+}
+
+pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    let code = params.text("code")?;
+    let active = params.flag("active")?;
+    let customer = params.text("customer")?;
+    let coupon = params.text("coupon")?;
+    let now = desk.now;
+    read::some::<PromotionCode>(desk, params, "/v1/promotion_codes", |promotion| {
+        code.as_ref()
+            .is_none_or(|code| promotion.code.eq_ignore_ascii_case(code))
+            && active.is_none_or(|active| promotion.is_active(now) == active)
+            && (customer.is_none() || customer == promotion.customer)
+            && coupon
+                .as_ref()
+                .is_none_or(|coupon| *coupon == promotion.coupon)
+    })
+}

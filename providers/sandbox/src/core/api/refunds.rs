@@ -1,0 +1,65 @@
+//! Refunds.
+
+use serde_json::Value;
+
+use super::read;
+use crate::core::{
+    books::Desk,
+    params::Params,
+    records::{Charge, Intent, Refund},
+    refunds::{Wanted, refund},
+    refusal::Refusal,
+    views::View as _,
+};
+
+pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    let charge = params.text("charge")?;
+    let intent = params.text("payment_intent")?;
+    let wanted = Wanted {
+        amount: params.integer("amount")?,
+        reason: params.word(
+            "reason",
+            &["duplicate", "fraudulent", "requested_by_customer"],
+        )?,
+        metadata: params.metadata("metadata")?,
+    };
+    params.finish()?;
+    let (id, param) = match (charge, intent) {
+        (Some(charge), None) => (charge, "charge"),
+        (None, Some(intent)) => {
+            let intent: Intent = desk
+                .books
+                .find(&intent)
+                .map_err(|refusal| refusal.of_param("payment_intent"))?;
+            let nothing = || {
+                let message = "This PaymentIntent does not have a successful charge to refund.";
+                Refusal::param("payment_intent", message)
+            };
+            (intent.latest_charge.ok_or_else(nothing)?, "payment_intent")
+        }
+        _ => {
+            let message = "One of the following params should be provided for this request: \
+                           payment_intent or charge.";
+            return Err(Refusal::invalid(message));
+        }
+    };
+    let charge: Charge = desk
+        .books
+        .find(&id)
+        .map_err(|refusal| refusal.of_param(param))?;
+    let refund = refund(desk, charge, wanted)?;
+    Ok(refund.view(desk.books))
+}
+
+pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    let charge = params.text("charge")?;
+    let intent = params.text("payment_intent")?;
+    read::some::<Refund>(desk, params, "/v1/refunds", |refund| {
+        charge
+            .as_ref()
+            .is_none_or(|charge| *charge == refund.charge)
+            && intent
+                .as_ref()
+                .is_none_or(|intent| *intent == refund.intent)
+    })
+}

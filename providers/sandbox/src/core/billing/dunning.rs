@@ -1,0 +1,79 @@
+//! A renewal that is not paid is tried again some days later, and again; then the subscription ends.
+
+use super::{
+    cancel::end,
+    invoicing::{collect, declines, miss},
+};
+use crate::core::{
+    books::Desk,
+    records::{Invoice, Standing, Subscription},
+    refusal::Refusal,
+};
+
+const DAY: i64 = 24 * 3600;
+/// Days after the first failure at which it is tried again.
+const RETRY_DAYS: [i64; 3] = [1, 3, 5];
+
+fn retry_at(failed_at: i64, made: u32) -> Option<i64> {
+    let days = RETRY_DAYS.get(usize::try_from(made).ok()?)?;
+    Some(failed_at.saturating_add(days.saturating_mul(DAY)))
+}
+
+/// When a payment that failed now is tried for the first time again.
+pub(super) fn first_retry(failed_at: i64) -> i64 {
+    retry_at(failed_at, 0).unwrap_or(failed_at)
+}
+
+/// Tries again. The desk's instant is the one that was set for it.
+pub(crate) fn retry(desk: &mut Desk<'_>, subscription: Subscription) {
+    let kept = subscription.clone();
+    if again(desk, subscription).is_err() {
+        end(desk, kept, "payment_failed");
+    }
+}
+
+fn again(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refusal> {
+    if !declines(desk, &subscription.customer) {
+        return recover(desk, subscription);
+    }
+    let Some(mut retry) = subscription.retry.take() else {
+        return Err(Refusal::invalid("Nothing is to be tried again."));
+    };
+    let invoice: Invoice = desk.books.find(&retry.invoice)?;
+    retry.made = retry.made.saturating_add(1);
+    let next = retry_at(retry.failed_at, retry.made);
+    miss(desk, invoice, next)?;
+    match next {
+        Some(next_at) => {
+            retry.next_at = next_at;
+            subscription.retry = Some(retry);
+            desk.books.put(subscription);
+        }
+        None => end(desk, subscription, "payment_failed"),
+    }
+    Ok(())
+}
+
+/// The customer pays what is due.
+pub(crate) fn pay_now(desk: &mut Desk<'_>, subscription: Subscription) -> Result<(), Refusal> {
+    if subscription.status == Standing::Active {
+        return Ok(());
+    }
+    if subscription.status != Standing::PastDue {
+        return Err(Refusal::invalid("This subscription has nothing to pay."));
+    }
+    if declines(desk, &subscription.customer) {
+        return Err(Refusal::declined());
+    }
+    recover(desk, subscription)
+}
+
+fn recover(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refusal> {
+    let retry = subscription.retry.take();
+    let invoice = retry.map(|retry| retry.invoice).unwrap_or_default();
+    let invoice: Invoice = desk.books.find(&invoice)?;
+    subscription.status = Standing::Active;
+    desk.books.put(subscription.clone());
+    desk.emit("customer.subscription.updated", &subscription);
+    collect(desk, invoice)
+}

@@ -1,0 +1,127 @@
+//! A buyer is done: the customer, payment, subscription and first invoice that come of a session.
+
+use crate::core::{
+    billing,
+    books::Desk,
+    params::Metadata,
+    payments::{self, Payment},
+    promotions,
+    records::{Customer, Intent, Later, Mode, PaymentStatus, Session, Status},
+    refusal::Refusal,
+};
+
+/// Pays with a card.
+pub(super) fn at_once(
+    desk: &mut Desk<'_>,
+    mut session: Session,
+    email: Option<&str>,
+) -> Result<Session, Refusal> {
+    begin(desk, &mut session, email)?;
+    let total = session.total();
+    match session.mode {
+        Mode::Payment if total == 0 => session.payment_status = PaymentStatus::NoPaymentRequired,
+        Mode::Payment => {
+            let intent = intent(desk, &session);
+            session.intent = Some(intent.head.id.clone());
+            payments::succeed(desk, intent);
+            session.payment_status = PaymentStatus::Paid;
+        }
+        Mode::Subscription => {
+            billing::start(desk, &mut session, true)?;
+            session.payment_status = PaymentStatus::Paid;
+        }
+    }
+    desk.books.put(session.clone());
+    desk.emit("checkout.session.completed", &session);
+    Ok(session)
+}
+
+/// Pays by a method whose money comes later. With nothing to pay it is as good as a card.
+pub(super) fn later(
+    desk: &mut Desk<'_>,
+    mut session: Session,
+    email: Option<&str>,
+) -> Result<Session, Refusal> {
+    if session.total() == 0 {
+        return at_once(desk, session, email);
+    }
+    begin(desk, &mut session, email)?;
+    session.later = Some(Later::Outstanding);
+    match session.mode {
+        Mode::Payment => session.intent = Some(intent(desk, &session).head.id),
+        Mode::Subscription => billing::start(desk, &mut session, false)?,
+    }
+    desk.books.put(session.clone());
+    desk.emit("checkout.session.completed", &session);
+    Ok(session)
+}
+
+/// The money came.
+pub(super) fn settle(desk: &mut Desk<'_>, mut session: Session) -> Result<Session, Refusal> {
+    session.later = Some(Later::Settled);
+    session.payment_status = PaymentStatus::Paid;
+    match (session.mode, &session.intent) {
+        (Mode::Payment, Some(intent)) => {
+            let intent: Intent = desk.books.find(intent)?;
+            payments::succeed(desk, intent);
+        }
+        _ => billing::settle_first(desk, &session)?,
+    }
+    desk.books.put(session.clone());
+    desk.emit("checkout.session.async_payment_succeeded", &session);
+    Ok(session)
+}
+
+/// It will not come.
+pub(super) fn fail(desk: &mut Desk<'_>, mut session: Session) -> Result<Session, Refusal> {
+    session.later = Some(Later::Failed);
+    match (session.mode, &session.intent) {
+        (Mode::Payment, Some(intent)) => {
+            let intent: Intent = desk.books.find(intent)?;
+            payments::fail(desk, intent);
+        }
+        _ => billing::fail_first(desk, &session)?,
+    }
+    desk.books.put(session.clone());
+    desk.emit("checkout.session.async_payment_failed", &session);
+    Ok(session)
+}
+
+fn begin(desk: &mut Desk<'_>, session: &mut Session, email: Option<&str>) -> Result<(), Refusal> {
+    session.status = Status::Complete;
+    match &session.customer {
+        // A customer's email is theirs to change elsewhere, as on Stripe's page.
+        Some(id) => session.email = desk.books.find::<Customer>(id)?.email,
+        None => {
+            session.email = email
+                .map(Into::into)
+                .or_else(|| session.customer_email.clone());
+            if session.mode == Mode::Subscription || session.always_customer {
+                let customer = Customer {
+                    head: desk.head("cus_"),
+                    email: session.email.clone(),
+                    name: None,
+                    description: None,
+                    metadata: Metadata::new(),
+                    declines: false,
+                };
+                session.customer = Some(customer.head.id.clone());
+                desk.books.put(customer);
+            }
+        }
+    }
+    promotions::redeem(desk, session);
+    Ok(())
+}
+
+fn intent(desk: &mut Desk<'_>, session: &Session) -> Intent {
+    let payment = Payment {
+        amount: session.total(),
+        currency: &session.currency,
+        customer: session.customer.as_deref(),
+        email: session.email.as_deref(),
+        description: session.description.as_deref(),
+        metadata: session.inner.clone(),
+    };
+    payments::begin(desk, payment)
+}

@@ -1,0 +1,343 @@
+//! Making a session, as strictly as Stripe does: what would be refused there is refused here.
+
+use url::Url;
+
+use crate::core::{
+    api::prices::{inline_price, interval},
+    books::Desk,
+    money,
+    params::Params,
+    promotions,
+    records::{Customer, Line, Mode, PaymentStatus, Price, PromotionCode, Session, Status},
+    refusal::Refusal,
+};
+
+const MAX_LINES: usize = 10;
+const MAX_QUANTITY: i64 = 999_999;
+const MINUTE: i64 = 60;
+const SHORTEST: i64 = 30 * MINUTE;
+const LONGEST: i64 = 24 * 60 * MINUTE;
+/// The shop's clock is not ours.
+const LEEWAY: i64 = 5 * MINUTE;
+
+/// Makes one.
+pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Refusal> {
+    let mode = match params.word("mode", &["payment", "subscription"])? {
+        Some("payment") => Mode::Payment,
+        Some(_) => Mode::Subscription,
+        None => return Err(Refusal::missing("mode")),
+    };
+    let success_url =
+        address(params, "success_url")?.ok_or_else(|| Refusal::missing("success_url"))?;
+    let cancel_url = address(params, "cancel_url")?;
+    let (customer, customer_email) = buyer(desk, params)?;
+    let always_customer = match params.word("customer_creation", &["always", "if_required"])? {
+        Some(_) if mode == Mode::Subscription => {
+            let message = "`customer_creation` can only be used in `payment` mode.";
+            return Err(Refusal::param("customer_creation", message));
+        }
+        Some(_) if customer.is_some() => {
+            let message =
+                "You may only specify one of these parameters: customer, customer_creation.";
+            return Err(Refusal::param("customer_creation", message));
+        }
+        word => word == Some("always"),
+    };
+    let expires_at = closing(params, desk.now)?;
+    let inner_path = inner(params, mode)?;
+    let inner = params.metadata(&format!("{inner_path}[metadata]"))?;
+    let description = params.bounded(&format!("{inner_path}[description]"), 500)?;
+    for harmless in ["locale", "billing_address_collection", "submit_type"] {
+        params.text(harmless)?;
+    }
+    params.word("ui_mode", &["hosted", "hosted_page"])?;
+    params.list("payment_method_types")?;
+    if mode == Mode::Payment {
+        params.text("payment_intent_data[receipt_email]")?;
+        params.text("payment_intent_data[setup_future_usage]")?;
+    }
+    let reference = params.bounded("client_reference_id", 200)?;
+    let metadata = params.metadata("metadata")?;
+    let codes_allowed = params.flag("allow_promotion_codes")?;
+    let discount = discount(params, codes_allowed.is_some())?;
+    let basket = basket(desk, params, mode)?;
+    let mut session = Session {
+        head: desk.secret_head("cs_test_"),
+        mode,
+        status: Status::Open,
+        payment_status: PaymentStatus::Unpaid,
+        later: None,
+        currency: basket.currency,
+        lines: basket.lines,
+        customer,
+        customer_email,
+        email: None,
+        always_customer,
+        success_url,
+        cancel_url,
+        expires_at,
+        reference,
+        metadata,
+        inner,
+        description,
+        codes_allowed: codes_allowed == Some(true),
+        coupon: None,
+        code: None,
+        discount: 0,
+        intent: None,
+        subscription: None,
+        invoice: None,
+    };
+    match discount {
+        Some(Discount::Coupon(id)) => {
+            promotions::apply_coupon(desk.books, desk.now, &mut session, &id)
+                .map_err(|refusal| refusal.of_param("discounts[0][coupon]"))?;
+        }
+        Some(Discount::Code(id)) => {
+            desk.books
+                .find::<PromotionCode>(&id)
+                .and_then(|code| promotions::apply_code(desk.books, desk.now, &mut session, &code))
+                .map_err(|refusal| refusal.of_param("discounts[0][promotion_code]"))?;
+        }
+        None => {}
+    }
+    params.finish()?;
+    for price in basket.inline {
+        let (product, price) = price.split();
+        desk.books.put(product);
+        desk.books.put(price);
+    }
+    desk.books.put(session.clone());
+    Ok(session)
+}
+
+/// An absolute address that a browser can be sent to.
+pub(crate) fn address(params: &Params, path: &str) -> Result<Option<String>, Refusal> {
+    let Some(text) = params.text(path)? else {
+        return Ok(None);
+    };
+    let parsed = Url::parse(&text).ok();
+    if parsed.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
+        return Ok(Some(text));
+    }
+    let message = "Not a valid URL: an absolute http or https address is expected";
+    Err(Refusal::param(path, message).with_code("url_invalid"))
+}
+
+fn buyer(desk: &Desk<'_>, params: &Params) -> Result<(Option<String>, Option<String>), Refusal> {
+    let customer = params.text("customer")?;
+    let email = params.bounded("customer_email", 512)?;
+    match (&customer, &email) {
+        (Some(_), Some(_)) => {
+            let message = "You may only specify one of these parameters: customer, customer_email.";
+            return Err(Refusal::param("customer", message));
+        }
+        (Some(id), None) => {
+            desk.books
+                .find::<Customer>(id)
+                .map_err(|refusal| refusal.of_param("customer"))?;
+        }
+        (None, Some(email)) if !is_email(email) => {
+            let message = format!("Invalid email address: {email}");
+            return Err(Refusal::param("customer_email", message).with_code("email_invalid"));
+        }
+        _ => {}
+    }
+    Ok((customer, email))
+}
+
+/// Whether a letter could go there.
+pub(crate) fn is_email(text: &str) -> bool {
+    let blank = text.chars().any(|c| c.is_whitespace() || c.is_control());
+    let halves = text.split_once('@');
+    !blank
+        && halves
+            .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'))
+}
+
+fn closing(params: &Params, now: i64) -> Result<i64, Refusal> {
+    let Some(at) = params.integer::<i64>("expires_at")? else {
+        return Ok(now.saturating_add(LONGEST));
+    };
+    let open = at.saturating_sub(now);
+    if open < SHORTEST.saturating_sub(LEEWAY) {
+        let message = "The `expires_at` timestamp must be at least 30 minutes from Checkout Session \
+                       creation.";
+        return Err(Refusal::param("expires_at", message));
+    }
+    if open > LONGEST.saturating_add(LEEWAY) {
+        let message = "The `expires_at` timestamp must be less than 24 hours from Checkout Session \
+                       creation.";
+        return Err(Refusal::param("expires_at", message));
+    }
+    Ok(at)
+}
+
+/// Where the metadata of what the session makes is; never that of the other mode.
+fn inner(params: &Params, mode: Mode) -> Result<&'static str, Refusal> {
+    let (ours, theirs, name) = match mode {
+        Mode::Payment => ("payment_intent_data", "subscription_data", "subscription"),
+        Mode::Subscription => ("subscription_data", "payment_intent_data", "payment"),
+    };
+    if params.below(theirs).is_empty() {
+        return Ok(ours);
+    }
+    let message = format!("You can not pass `{theirs}` in a mode other than `{name}`.");
+    Err(Refusal::param(theirs, message))
+}
+
+enum Discount {
+    Coupon(String),
+    Code(String),
+}
+
+fn discount(params: &Params, codes_allowed: bool) -> Result<Option<Discount>, Refusal> {
+    let sent = params.below("discounts");
+    let Some(first) = sent.first() else {
+        return Ok(None);
+    };
+    if codes_allowed {
+        let message =
+            "You may only specify one of these parameters: allow_promotion_codes, discounts.";
+        return Err(Refusal::param("allow_promotion_codes", message));
+    }
+    if sent.len() > 1 {
+        let message = "You may only specify one discount.";
+        return Err(Refusal::param("discounts", message));
+    }
+    let coupon = params.text(&format!("discounts[{first}][coupon]"))?;
+    let code = params.text(&format!("discounts[{first}][promotion_code]"))?;
+    match (coupon, code) {
+        (Some(coupon), None) => Ok(Some(Discount::Coupon(coupon))),
+        (None, Some(code)) => Ok(Some(Discount::Code(code))),
+        (Some(_), Some(_)) => {
+            let message = "You may only specify one of these parameters: coupon, promotion_code.";
+            Err(Refusal::param("discounts[0][coupon]", message))
+        }
+        (None, None) => Err(Refusal::missing("discounts[0][coupon]")),
+    }
+}
+
+struct Basket {
+    currency: String,
+    lines: Vec<Line>,
+    /// Recurring prices that were made up with their line: renewals need them.
+    inline: Vec<crate::core::api::prices::Made>,
+}
+
+fn basket(desk: &mut Desk<'_>, params: &Params, mode: Mode) -> Result<Basket, Refusal> {
+    let names = params.below("line_items");
+    if names.is_empty() {
+        return Err(Refusal::missing("line_items"));
+    }
+    let most = if mode == Mode::Subscription {
+        1
+    } else {
+        MAX_LINES
+    };
+    if names.len() > most {
+        let message = format!("The sandbox takes up to {most} line items in this mode.");
+        return Err(Refusal::param("line_items", message));
+    }
+    let mut basket = Basket {
+        currency: String::new(),
+        lines: Vec::new(),
+        inline: Vec::new(),
+    };
+    for name in names {
+        let path = format!("line_items[{name}]");
+        let (line, currency) = line(desk, params, &path, &mut basket)?;
+        if (mode == Mode::Subscription) != line.interval.is_some() {
+            let message = match mode {
+                Mode::Payment => {
+                    "You specified `payment` mode but passed a recurring price. Either switch to \
+                     `subscription` mode or use only one-time prices."
+                }
+                Mode::Subscription => {
+                    "You must provide at least one recurring price in `subscription` mode when using \
+                     prices."
+                }
+            };
+            return Err(Refusal::param(path, message));
+        }
+        if !basket.lines.is_empty() && currency != basket.currency {
+            let message = "All line items must have the same currency.";
+            return Err(Refusal::param(path, message));
+        }
+        basket.currency = currency;
+        basket.lines.push(line);
+    }
+    let sum = basket
+        .lines
+        .iter()
+        .map(Line::amount)
+        .fold(0, i64::saturating_add);
+    money::amount(sum, "line_items")?;
+    Ok(basket)
+}
+
+fn line(
+    desk: &mut Desk<'_>,
+    params: &Params,
+    path: &str,
+    basket: &mut Basket,
+) -> Result<(Line, String), Refusal> {
+    let quantity_path = format!("{path}[quantity]");
+    let quantity = params
+        .integer::<i64>(&quantity_path)?
+        .ok_or_else(|| Refusal::missing(&quantity_path))?;
+    if !(1..=MAX_QUANTITY).contains(&quantity) {
+        let message = "This value must be greater than or equal to 1.";
+        return Err(Refusal::param(quantity_path, message));
+    }
+    let price_path = format!("{path}[price]");
+    let data_path = format!("{path}[price_data]");
+    let inline = !params.below(&data_path).is_empty();
+    let id = desk.ids.usual("li_");
+    match params.text(&price_path)? {
+        Some(_) if inline => {
+            let message = "You may only specify one of these parameters: price, price_data.";
+            Err(Refusal::param(price_path, message))
+        }
+        Some(price) => {
+            let price: Price = desk
+                .books
+                .find(&price)
+                .map_err(|refusal| refusal.of_param(&price_path))?;
+            if !price.active {
+                let message =
+                    "The price specified is inactive. This field only accepts active prices.";
+                return Err(Refusal::param(price_path, message));
+            }
+            let line = Line {
+                id,
+                name: desk.product_name(&price.product),
+                price: price.head.id,
+                product: price.product,
+                unit_amount: price.unit_amount,
+                quantity,
+                interval: price.interval,
+            };
+            Ok((line, price.currency))
+        }
+        None if inline => {
+            let every = interval(params, &format!("{data_path}[recurring]"))?;
+            let made = inline_price(desk, params, &data_path, every)?;
+            let line = Line {
+                id,
+                name: made.name().to_owned(),
+                price: made.price.head.id.clone(),
+                product: made.price.product.clone(),
+                unit_amount: made.price.unit_amount,
+                quantity,
+                interval: every,
+            };
+            let currency = made.price.currency.clone();
+            if every.is_some() {
+                basket.inline.push(made);
+            }
+            Ok((line, currency))
+        }
+        None => Err(Refusal::missing(price_path)),
+    }
+}

@@ -1,0 +1,87 @@
+//! What happened, as webhooks tell it, and when each telling is due. Sends nothing itself.
+
+use serde_json::{Value, json};
+
+use super::{
+    books::{Books, Desk},
+    records::Event,
+    views::View,
+};
+use stripe::API_VERSION;
+
+/// Seconds before each new attempt at an event that was not taken; after the last it is given up.
+const PAUSES: [i64; 12] = [
+    2, 5, 15, 60, 300, 900, 3600, 7200, 14_400, 28_800, 57_600, 86_400,
+];
+
+impl Desk<'_> {
+    /// Notes that something happened to an object as it is now.
+    pub(crate) fn emit(&mut self, kind: &str, object: &impl View) {
+        let object = object.view(self.books);
+        let head = self.head("evt_");
+        self.books.put(Event {
+            head,
+            kind: kind.to_owned(),
+            object,
+            outgoing: true,
+            delivered: 0,
+            failures: 0,
+            retry_at: None,
+        });
+    }
+}
+
+impl View for Event {
+    fn view(&self, _: &Books) -> Value {
+        json!({
+            "id": self.head.id,
+            "object": "event",
+            "api_version": API_VERSION,
+            "created": self.head.created,
+            "data": { "object": self.object },
+            "livemode": false,
+            "pending_webhooks": u8::from(self.outgoing),
+            "request": { "id": null, "idempotency_key": null },
+            "type": self.kind,
+        })
+    }
+}
+
+impl Event {
+    /// When it is to be sent, in seconds, if it was not yet.
+    pub(crate) fn send_at(&self, delay_seconds: u32) -> i64 {
+        let first = self.head.created.saturating_add(i64::from(delay_seconds));
+        self.retry_at.map_or(first, |at| at.max(first))
+    }
+
+    /// A copy arrived; done with `wanted` of them.
+    pub(crate) const fn arrived(&mut self, wanted: u32) {
+        self.delivered = self.delivered.saturating_add(1);
+        self.outgoing = self.delivered < wanted;
+    }
+
+    /// A copy did not.
+    pub(crate) fn missed(&mut self, now: i64) {
+        let failures = usize::try_from(self.failures).unwrap_or(usize::MAX);
+        self.failures = self.failures.saturating_add(1);
+        match PAUSES.get(failures) {
+            Some(pause) => self.retry_at = Some(now.saturating_add(*pause)),
+            None => self.outgoing = false,
+        }
+    }
+}
+
+/// Those to be sent by now, in the order in which they happened.
+pub(crate) fn due(books: &Books, now: i64, delay_seconds: u32) -> Vec<Event> {
+    let events = books.outgoing().filter_map(|id| books.get::<Event>(id));
+    events
+        .filter(|event| event.send_at(delay_seconds) <= now)
+        .cloned()
+        .collect()
+}
+
+/// When the next one is to be sent.
+pub(crate) fn next(books: &Books, delay_seconds: u32) -> Option<i64> {
+    let events = books.outgoing().filter_map(|id| books.get::<Event>(id));
+    events.map(|event| event.send_at(delay_seconds)).min()
+}

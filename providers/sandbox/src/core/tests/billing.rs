@@ -1,0 +1,225 @@
+//! Subscriptions over months, in no time.
+
+use super::*;
+use crate::core::records::{InvoiceStatus, Reason, Standing};
+
+#[test]
+fn a_subscription_is_billed_at_once_and_then_each_month() {
+    let mut shop = Shop::new();
+    let price = shop.price("Pro", 1900, "month");
+    let subscription = shop.subscribed(&price, "subscription_data[metadata][order]=7");
+    assert_eq!(
+        shop.told(),
+        [
+            "customer.subscription.created",
+            "payment_intent.succeeded",
+            "invoice.paid",
+            "checkout.session.completed"
+        ]
+    );
+    let view = shop.get(&format!("subscriptions/{subscription}"));
+    assert_eq!(view["items"]["data"][0]["current_period_end"], months(1));
+    let invoice = shop.invoice_of(&subscription);
+    assert_eq!((invoice.reason, invoice.paid()), (Reason::Create, 1900));
+    let view = shop.get(&format!("invoices/{}", invoice.head.id));
+    assert_eq!(
+        view["parent"]["subscription_details"]["metadata"]["order"],
+        "7"
+    );
+    // Two cycles at once, each at its own instant: 28 February, then 31 March.
+    shop.until(months(2));
+    let told = shop.told();
+    assert_eq!(
+        told.iter().filter(|kind| *kind == "invoice.paid").count(),
+        2
+    );
+    let invoices = shop.books.newest::<Invoice>(|_| true);
+    let dates: Vec<i64> = invoices
+        .iter()
+        .map(|invoice| invoice.head.created)
+        .collect();
+    assert_eq!(dates, [months(2), months(1), START]);
+    assert_eq!(shop.subscription(&subscription).period_end, months(3));
+    let intent = shop.invoice_of(&subscription).intent.unwrap();
+    let query = format!("payment[type]=payment_intent&payment[payment_intent]={intent}");
+    let payments = shop.call("GET", "invoice_payments", &query).unwrap();
+    assert_eq!(payments["data"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_declined_card_is_tried_three_times_and_then_it_ends() {
+    let mut shop = Shop::new();
+    let price = shop.price("Pro", 1900, "month");
+    let subscription = shop.subscribed(&price, "");
+    shop.card_declines(&subscription, true);
+    shop.told();
+    shop.until(months(1));
+    assert_eq!(
+        shop.told(),
+        ["customer.subscription.updated", "invoice.payment_failed"]
+    );
+    assert_eq!(shop.subscription(&subscription).status, Standing::PastDue);
+    for day in [1, 3] {
+        assert_eq!(due::next(&shop.books, 0), Some(months(1) + day * DAY));
+        shop.until(months(1) + day * DAY);
+        assert_eq!(shop.told(), ["invoice.payment_failed"]);
+    }
+    shop.until(months(1) + 5 * DAY);
+    assert_eq!(
+        shop.told(),
+        ["invoice.payment_failed", "customer.subscription.deleted"]
+    );
+    assert_eq!(shop.subscription(&subscription).status, Standing::Canceled);
+    assert_eq!(due::next(&shop.books, 0), None);
+}
+
+#[test]
+fn a_card_that_works_again_pays_at_the_next_attempt() {
+    let mut shop = Shop::new();
+    let price = shop.price("Pro", 1900, "month");
+    let subscription = shop.subscribed(&price, "");
+    shop.card_declines(&subscription, true);
+    shop.until(months(1));
+    shop.card_declines(&subscription, false);
+    shop.told();
+    shop.until(months(1) + DAY);
+    let told = shop.told();
+    assert!(told.contains(&"invoice.paid".to_owned()), "{told:?}");
+    assert_eq!(shop.subscription(&subscription).status, Standing::Active);
+    assert_eq!(shop.invoice_of(&subscription).status, InvoiceStatus::Paid);
+    assert_eq!(due::next(&shop.books, 0), Some(months(2)));
+}
+
+#[test]
+fn up_is_at_once_and_down_at_the_end() {
+    let mut shop = Shop::new();
+    let (small, large) = (
+        shop.price("Small", 1000, "month"),
+        shop.price("Large", 3000, "month"),
+    );
+    let subscription = shop.subscribed(&small, "");
+    shop.told();
+    shop.now = START + 14 * DAY;
+    let path = format!("subscriptions/{subscription}");
+    shop.post(&path, &format!("items[0][price]={large}"));
+    let invoice = shop.invoice_of(&subscription);
+    assert_eq!((invoice.reason, invoice.paid()), (Reason::Update, 1000));
+    assert!(invoice.lines.iter().all(|line| line.proration));
+    assert_eq!(
+        shop.told(),
+        [
+            "customer.subscription.updated",
+            "payment_intent.succeeded",
+            "invoice.paid"
+        ]
+    );
+    shop.post(&path, &format!("items[0][price]={small}"));
+    assert_eq!(shop.subscription(&subscription).price, large);
+    shop.until(months(1));
+    assert_eq!(shop.subscription(&subscription).price, small);
+    assert_eq!(shop.invoice_of(&subscription).paid(), 1000);
+    // A longer cycle begins now, and what was not used of the old one is given back.
+    let yearly = shop.price("Small", 10_000, "year");
+    shop.post(&path, &format!("items[0][price]={yearly}"));
+    assert_eq!(shop.invoice_of(&subscription).paid(), 9000);
+    let end = after(months(1), crate::core::calendar::Interval::Year, 1);
+    assert_eq!(shop.subscription(&subscription).period_end, end);
+}
+
+#[test]
+fn a_switch_that_cannot_be_paid_changes_nothing() {
+    let mut shop = Shop::new();
+    let (small, large) = (
+        shop.price("Small", 1000, "month"),
+        shop.price("Large", 3000, "month"),
+    );
+    let subscription = shop.subscribed(&small, "");
+    shop.card_declines(&subscription, true);
+    shop.books.take_changes();
+    let path = format!("subscriptions/{subscription}");
+    let refusal = shop
+        .call("POST", &path, &format!("items[0][price]={large}"))
+        .unwrap_err();
+    assert_eq!((refusal.status, refusal.code), (402, Some("card_declined")));
+    assert!(!shop.books.is_changed());
+}
+
+#[test]
+fn it_ends_with_its_period_unless_that_is_taken_back() {
+    let mut shop = Shop::new();
+    let price = shop.price("Pro", 1900, "month");
+    let subscription = shop.subscribed(&price, "");
+    let path = format!("subscriptions/{subscription}");
+    let view = shop.post(&path, "cancel_at_period_end=true");
+    assert_eq!(view["cancel_at"], months(1));
+    shop.post(&path, "cancel_at_period_end=false");
+    shop.until(months(1));
+    assert_eq!(shop.subscription(&subscription).status, Standing::Active);
+    shop.post(&path, "cancel_at_period_end=true");
+    shop.told();
+    shop.until(months(2));
+    assert_eq!(shop.told(), ["customer.subscription.deleted"]);
+    assert_eq!(shop.subscription(&subscription).ended_at, Some(months(2)));
+    assert_eq!(shop.call("DELETE", &path, "").unwrap_err().status, 404);
+}
+
+#[test]
+fn a_first_payment_that_comes_later_starts_it_or_does_not() {
+    let mut shop = Shop::new();
+    let price = shop.price("Pro", 1900, "month");
+    for (action, status) in [
+        (Action::Settle, Standing::Active),
+        (Action::Fail, Standing::IncompleteExpired),
+    ] {
+        let session = shop.session(&format!(
+            "mode=subscription&line_items[0][price]={price}&line_items[0][quantity]=1"
+        ));
+        let complete = shop.act(&session, Action::PayLater).unwrap();
+        let subscription = complete.subscription.unwrap();
+        assert_eq!(
+            shop.subscription(&subscription).status,
+            Standing::Incomplete
+        );
+        shop.act(&session, action).unwrap();
+        assert_eq!(shop.subscription(&subscription).status, status);
+    }
+}
+
+#[test]
+fn a_discount_lasts_as_long_as_its_coupon_says() {
+    let mut shop = Shop::new();
+    let price = shop.price("Pro", 1000, "month");
+    shop.post(
+        "coupons",
+        "id=half&percent_off=50&duration=repeating&duration_in_months=2",
+    );
+    for (coupon, paid) in [("sandbox20", [800, 1000, 1000]), ("half", [500, 500, 1000])] {
+        shop.now = START;
+        let more = format!("discounts[0][coupon]={coupon}");
+        let subscription = shop.subscribed(&price, &more);
+        for (cycle, paid) in (0..).zip(paid) {
+            shop.until(months(cycle));
+            assert_eq!(
+                shop.invoice_of(&subscription).paid(),
+                paid,
+                "{coupon} {cycle}"
+            );
+        }
+        shop.call("DELETE", &format!("subscriptions/{subscription}"), "")
+            .unwrap();
+    }
+}
+
+#[test]
+fn a_free_cycle_is_paid_without_a_payment() {
+    let mut shop = Shop::new();
+    let price = shop.price("Free", 0, "month");
+    let subscription = shop.subscribed(&price, "");
+    shop.card_declines(&subscription, true);
+    shop.until(months(1));
+    let invoice = shop.invoice_of(&subscription);
+    assert_eq!(
+        (invoice.status, invoice.intent),
+        (InvoiceStatus::Paid, None)
+    );
+}

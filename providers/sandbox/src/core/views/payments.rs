@@ -1,0 +1,189 @@
+//! Payment intents, charges, refunds, disputes.
+
+use serde_json::{Value, json};
+
+use super::{View, joined};
+use crate::core::{
+    books::Books,
+    records::{Charge, Dispute, DisputeStatus, Intent, IntentStatus, Refund},
+};
+
+impl View for Intent {
+    fn view(&self, _: &Books) -> Value {
+        let (status, received) = match self.status {
+            IntentStatus::Processing => ("processing", 0),
+            IntentStatus::Succeeded => ("succeeded", self.amount),
+            IntentStatus::RequiresPaymentMethod => ("requires_payment_method", 0),
+        };
+        let failed = self.status == IntentStatus::RequiresPaymentMethod;
+        let first = json!({
+            "id": self.head.id,
+            "object": "payment_intent",
+            "amount": self.amount,
+            "amount_capturable": 0,
+            "amount_details": { "tip": {} },
+            "amount_received": received,
+            "application": null,
+            "application_fee_amount": null,
+            "automatic_payment_methods": null,
+            "canceled_at": null,
+            "cancellation_reason": null,
+            "capture_method": "automatic_async",
+            "client_secret": null,
+            "confirmation_method": "automatic",
+            "created": self.head.created,
+            "currency": self.currency,
+            "customer": self.customer,
+            "description": self.description,
+        });
+        let second = json!({
+            "last_payment_error": failed.then(|| json!({
+                "type": "card_error",
+                "code": "card_declined",
+                "decline_code": "generic_decline",
+                "message": "Your card was declined.",
+            })),
+            "latest_charge": self.latest_charge,
+            "livemode": false,
+            "metadata": self.metadata,
+            "next_action": null,
+            "on_behalf_of": null,
+            "payment_method": null,
+            "payment_method_configuration_details": null,
+            "payment_method_options": {},
+            "payment_method_types": ["card"],
+            "processing": null,
+            "receipt_email": self.email,
+            "review": null,
+            "setup_future_usage": null,
+            "shipping": null,
+            "source": null,
+            "statement_descriptor": null,
+            "statement_descriptor_suffix": null,
+            "status": status,
+            "transfer_data": null,
+            "transfer_group": null,
+        });
+        joined(first, second)
+    }
+}
+
+impl View for Charge {
+    fn view(&self, _: &Books) -> Value {
+        let first = json!({
+            "id": self.head.id,
+            "object": "charge",
+            "amount": self.amount,
+            "amount_captured": self.amount,
+            "amount_refunded": self.amount_refunded,
+            "application": null,
+            "application_fee": null,
+            "application_fee_amount": null,
+            "balance_transaction": null,
+            "billing_details": {
+                "address": null, "email": self.email, "name": null, "phone": null, "tax_id": null,
+            },
+            "calculated_statement_descriptor": "SANDBOX",
+            "captured": true,
+            "created": self.head.created,
+            "currency": self.currency,
+            "customer": self.customer,
+            "description": self.description,
+            "disputed": self.dispute.is_some(),
+            "failure_balance_transaction": null,
+            "failure_code": null,
+            "failure_message": null,
+        });
+        let second = json!({
+            "fraud_details": {},
+            "livemode": false,
+            "metadata": self.metadata,
+            "on_behalf_of": null,
+            "outcome": {
+                "network_status": "approved_by_network",
+                "reason": null,
+                "risk_level": "normal",
+                "seller_message": "Payment complete.",
+                "type": "authorized",
+            },
+            "paid": true,
+            "payment_intent": self.intent,
+            "payment_method": null,
+            "payment_method_details": {
+                "type": "card",
+                "card": { "brand": "visa", "last4": "4242", "exp_month": 12, "exp_year": 2034 },
+            },
+            "receipt_email": self.email,
+            "receipt_number": null,
+            "receipt_url": null,
+            "refunded": self.amount > 0 && self.left() == 0,
+            "review": null,
+            "shipping": null,
+            "source": null,
+            "source_transfer": null,
+            "statement_descriptor": null,
+            "statement_descriptor_suffix": null,
+            "status": "succeeded",
+            "transfer_data": null,
+            "transfer_group": null,
+        });
+        joined(first, second)
+    }
+}
+
+impl View for Refund {
+    fn view(&self, _: &Books) -> Value {
+        json!({
+            "id": self.head.id,
+            "object": "refund",
+            "amount": self.amount,
+            "balance_transaction": null,
+            "charge": self.charge,
+            "created": self.head.created,
+            "currency": self.currency,
+            "destination_details": { "type": "card", "card": { "type": "refund" } },
+            "metadata": self.metadata,
+            "payment_intent": self.intent,
+            "reason": self.reason,
+            "receipt_number": null,
+            "source_transfer_reversal": null,
+            "status": "succeeded",
+            "transfer_reversal": null,
+        })
+    }
+}
+
+impl View for Dispute {
+    fn view(&self, _: &Books) -> Value {
+        let status = match self.status {
+            DisputeStatus::NeedsResponse => "needs_response",
+            DisputeStatus::Won => "won",
+            DisputeStatus::Lost => "lost",
+        };
+        json!({
+            "id": self.head.id,
+            "object": "dispute",
+            "amount": self.amount,
+            "balance_transactions": [],
+            "charge": self.charge,
+            "created": self.head.created,
+            "currency": self.currency,
+            "enhanced_eligibility_types": [],
+            "evidence": {},
+            "evidence_details": {
+                "due_by": null, "has_evidence": false, "past_due": false, "submission_count": 0,
+                "enhanced_eligibility": {},
+            },
+            "is_charge_refundable": false,
+            "livemode": false,
+            "metadata": {},
+            "payment_intent": self.intent,
+            "payment_method_details": {
+                "type": "card",
+                "card": { "brand": "visa", "case_type": "chargeback", "network_reason_code": "83" },
+            },
+            "reason": "fraudulent",
+            "status": status,
+        })
+    }
+}

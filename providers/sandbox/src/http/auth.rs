@@ -1,0 +1,85 @@
+//! Who calls the API: a bearer token, or the key as the user of Basic, as Stripe's libraries do.
+//! Compared in constant time; never says which part was wrong.
+
+use axum::http::{HeaderMap, header};
+use subtle::ConstantTimeEq as _;
+
+use crate::core::refusal::Refusal;
+
+pub(super) fn check(headers: &HeaderMap, secret_key: &str) -> Result<(), Refusal> {
+    let sent = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok());
+    let Some((scheme, sent)) = sent.and_then(|text| text.split_once(' ')) else {
+        return Err(Refusal::unauthorized(
+            "You did not provide an API key. You need to provide your API key in the Authorization \
+             header, using Bearer auth.",
+        ));
+    };
+    let expected = if scheme.eq_ignore_ascii_case("bearer") {
+        secret_key.to_owned()
+    } else if scheme.eq_ignore_ascii_case("basic") {
+        // The password is empty.
+        base64(format!("{secret_key}:").as_bytes())
+    } else {
+        return Err(Refusal::unauthorized("Invalid API Key provided."));
+    };
+    // An empty key is no key.
+    let same = expected.as_bytes().ct_eq(sent.trim().as_bytes());
+    if !secret_key.is_empty() && bool::from(same) {
+        return Ok(());
+    }
+    Err(Refusal::unauthorized("Invalid API Key provided."))
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+        let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
+        for place in 0..4_usize {
+            let shift = [18_u32, 12, 6, 0].get(place).copied().unwrap_or(0);
+            let digit = usize::try_from((bits >> shift) & 63).unwrap_or(0);
+            let filled = place <= chunk.len();
+            let letter = ALPHABET.get(digit).copied().filter(|_| filled);
+            text.push(char::from(letter.unwrap_or(b'=')));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_the_usual_one() {
+        for (text, encoded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob:", "Zm9vYjo="),
+        ] {
+            assert_eq!(base64(text.as_bytes()), encoded);
+        }
+    }
+
+    #[test]
+    fn only_the_key_opens() {
+        let check = |value: &str, key: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::AUTHORIZATION, value.parse().unwrap());
+            check(&headers, key).is_ok()
+        };
+        assert!(check("Bearer sk_test_x", "sk_test_x"));
+        assert!(check("Basic c2tfdGVzdF94Og==", "sk_test_x"));
+        assert!(!check("Bearer sk_test_y", "sk_test_x"));
+        assert!(!check("Basic c2tfdGVzdF95Og==", "sk_test_x"));
+        assert!(!check("Bearer ", ""));
+        assert!(!check("Basic Og==", ""));
+        assert!(!check("sk_test_x", "sk_test_x"));
+        assert!(super::check(&HeaderMap::new(), "sk_test_x").is_err());
+    }
+}

@@ -1,0 +1,74 @@
+//! What a page's form or a script sends along with an action: a form or a JSON object of a few
+//! fields, by name.
+
+use std::collections::BTreeMap;
+
+use axum::http::{HeaderMap, header};
+use serde_json::Value;
+
+use crate::core::refusal::Refusal;
+
+/// Longest value.
+const MAX_CHARS: usize = 512;
+
+/// Fields that were filled in. An empty one is none.
+pub(super) struct Fields(BTreeMap<String, String>);
+
+impl Fields {
+    /// Reads a body; only `known` fields may be in it.
+    pub(super) fn read(headers: &HeaderMap, body: &[u8], known: &[&str]) -> Result<Self, Refusal> {
+        let kind = headers
+            .get(header::CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok());
+        // What begins like an object is one: a form does not.
+        let json = kind.is_some_and(|kind| kind.starts_with("application/json"))
+            || body.trim_ascii_start().starts_with(b"{");
+        let pairs = if json {
+            from_json(body)?
+        } else {
+            from_form(body)
+        };
+        let mut fields = BTreeMap::new();
+        for (name, value) in pairs {
+            if !known.contains(&name.as_str()) {
+                let message = format!("Received unknown parameter: {name}");
+                return Err(Refusal::param(name, message).with_code("parameter_unknown"));
+            }
+            if value.chars().count() > MAX_CHARS {
+                return Err(Refusal::param(name, "This is too long."));
+            }
+            let value = value.trim();
+            if !value.is_empty() {
+                fields.insert(name, value.to_owned());
+            }
+        }
+        Ok(Self(fields))
+    }
+
+    pub(super) fn take(&mut self, name: &str) -> Option<String> {
+        self.0.remove(name)
+    }
+}
+
+fn from_form(body: &[u8]) -> Vec<(String, String)> {
+    url::form_urlencoded::parse(body).into_owned().collect()
+}
+
+fn from_json(body: &[u8]) -> Result<Vec<(String, String)>, Refusal> {
+    if body.trim_ascii().is_empty() {
+        return Ok(Vec::new());
+    }
+    let refusal = |_| Refusal::invalid("The body is not a JSON object.");
+    let fields: BTreeMap<String, Value> = serde_json::from_slice(body).map_err(refusal)?;
+    let texts = fields.into_iter().map(|(name, value)| match value {
+        Value::Null => Ok((name, String::new())),
+        Value::String(text) => Ok((name, text)),
+        Value::Bool(flag) => Ok((name, flag.to_string())),
+        Value::Number(number) => Ok((name, number.to_string())),
+        Value::Array(_) | Value::Object(_) => Err(Refusal::param(
+            name,
+            "A text, number or boolean is expected.",
+        )),
+    });
+    texts.collect()
+}

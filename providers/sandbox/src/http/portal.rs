@@ -1,0 +1,309 @@
+//! The portal's page, and what its buttons and scripts do. There is no other secret than the visit's
+//! unguessable address, so a form needs no token against forgery.
+
+use axum::{
+    Json,
+    body::Bytes,
+    extract::{Path, State},
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse as _, Redirect, Response},
+};
+use serde_json::{Value, json};
+
+use super::{checkout::encoded, failed, fields::Fields, is_browser, refused};
+use crate::{
+    Sandbox,
+    core::{
+        billing,
+        books::{Books, Desk},
+        disputes, money,
+        records::{
+            Charge, Configuration, Customer, Dispute, DisputeStatus, PortalSession, Subscription,
+        },
+        refunds::{self, Wanted},
+        refusal::Refusal,
+    },
+    courier, pages,
+    till::Failure,
+};
+
+const FIELDS: [&str; 6] = [
+    "subscription",
+    "price",
+    "charge",
+    "amount",
+    "amountCents",
+    "declines",
+];
+
+pub(super) async fn show(
+    State(sandbox): State<Sandbox>,
+    Path((project, id)): Path<(String, String)>,
+) -> Response {
+    page(&sandbox, &project, id, StatusCode::OK, None).await
+}
+
+pub(super) async fn back(Path((project, id, _)): Path<(String, String, String)>) -> Response {
+    Redirect::to(&format!("/sandbox/{project}/portal/{}", encoded(&id))).into_response()
+}
+
+/// The visit, while it lasts.
+fn visit(desk: &Desk<'_>, id: &str) -> Result<PortalSession, Refusal> {
+    let visit: PortalSession = desk.books.find(id)?;
+    if visit.closes_at() <= desk.now {
+        return Err(Refusal::no_such("billing_portal.session", id));
+    }
+    Ok(visit)
+}
+
+async fn page(
+    sandbox: &Sandbox,
+    project: &str,
+    id: String,
+    status: StatusCode,
+    notice: Option<String>,
+) -> Response {
+    let Some((project, settings)) = sandbox.project(project) else {
+        return pages::nothing();
+    };
+    if sandbox.0.catch_up(project).await.is_err() {
+        return pages::unavailable();
+    }
+    let work = move |desk: &mut Desk<'_>| {
+        let visit = visit(desk, &id)?;
+        let offer: Configuration = desk.books.find(&visit.configuration)?;
+        let notice = notice.as_deref();
+        Ok(pages::portal(
+            &visit,
+            &offer,
+            desk.books,
+            &settings.name,
+            notice,
+        ))
+    };
+    match sandbox.0.at(project, work).await {
+        Ok(page) => page.answer(status),
+        Err(Failure::Refused(_)) => pages::nothing(),
+        Err(Failure::Broken(_)) => pages::unavailable(),
+    }
+}
+
+pub(super) async fn act(
+    State(sandbox): State<Sandbox>,
+    Path((project_text, id, word)): Path<(String, String, String)>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let browser = is_browser(&headers);
+    let Some((project, _)) = sandbox.project(&project_text) else {
+        return if browser {
+            pages::nothing()
+        } else {
+            refused(&Refusal::no_such("billing_portal.session", &id))
+        };
+    };
+    let outcome = match Fields::read(&headers, &body, &FIELDS) {
+        Ok(fields) => {
+            // What the page shows may be behind the clock.
+            match sandbox.0.catch_up(project).await {
+                Ok(()) => {
+                    let id = id.clone();
+                    let work =
+                        move |desk: &mut Desk<'_>| done(desk, &id, &word, fields).map_err(as_state);
+                    sandbox.0.at(project, work).await
+                }
+                Err(failure) => Err(failure),
+            }
+        }
+        Err(refusal) => Err(Failure::Refused(refusal)),
+    };
+    match outcome {
+        Ok(state) => {
+            let _: Result<(), _> = courier::deliver(&sandbox.0, project).await;
+            if browser {
+                let here = format!("/sandbox/{project}/portal/{}", encoded(&id));
+                Redirect::to(&here).into_response()
+            } else {
+                Json(state).into_response()
+            }
+        }
+        Err(Failure::Refused(refusal)) if browser => {
+            let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
+            page(&sandbox, &project_text, id, status, Some(refusal.message)).await
+        }
+        Err(Failure::Broken(_)) if browser => pages::unavailable(),
+        Err(failure) => failed(&failure),
+    }
+}
+
+/// With nothing wrong in what was sent, it is how things stand that does not allow it.
+fn as_state(refusal: Refusal) -> Refusal {
+    if refusal.status == 400 && refusal.param.is_none() {
+        let status = 409;
+        return Refusal { status, ..refusal };
+    }
+    refusal
+}
+
+/// Does what was asked for, and tells how things stand then.
+fn done(desk: &mut Desk<'_>, id: &str, word: &str, mut fields: Fields) -> Result<Value, Refusal> {
+    let visit = visit(desk, id)?;
+    let offer: Configuration = desk.books.find(&visit.configuration)?;
+    match word {
+        "switch" => {
+            let price = fields
+                .take("price")
+                .ok_or_else(|| Refusal::missing("price"))?;
+            let subscription = subscription(desk, &visit, &mut fields)?;
+            let offered = offer
+                .tiers
+                .iter()
+                .any(|tiers| tiers.prices.contains(&price));
+            if !offer.switch || !(offered || price == subscription.price) {
+                return Err(Refusal::param("price", "This tier is not offered here."));
+            }
+            billing::switch(desk, subscription, &price)?;
+        }
+        "cancel" | "undo" => {
+            let subscription = subscription(desk, &visit, &mut fields)?;
+            if !offer.cancel {
+                return Err(Refusal::invalid("Subscriptions cannot be canceled here."));
+            }
+            if word == "cancel" && !offer.cancel_at_end {
+                billing::cancel_now(desk, subscription)?;
+            } else {
+                billing::cancel_at_end(desk, subscription, word == "cancel")?;
+            }
+        }
+        "pay_now" => {
+            let subscription = subscription(desk, &visit, &mut fields)?;
+            billing::pay_now(desk, subscription)?;
+        }
+        "card" => {
+            let mut customer: Customer = desk.books.find(&visit.customer)?;
+            customer.declines = match fields.take("declines").as_deref() {
+                Some("true") => true,
+                Some("false") => false,
+                _ => return Err(Refusal::missing("declines")),
+            };
+            desk.books.put(customer);
+        }
+        "refund" => {
+            let charge = charge(desk, &visit, &mut fields)?;
+            let amount = amount(&mut fields, &charge)?;
+            refunds::refund(
+                desk,
+                charge,
+                Wanted {
+                    amount,
+                    ..Wanted::default()
+                },
+            )?;
+        }
+        "dispute" => {
+            let charge = charge(desk, &visit, &mut fields)?;
+            disputes::open(desk, charge)?;
+        }
+        "dispute_won" | "dispute_lost" => {
+            let charge = charge(desk, &visit, &mut fields)?;
+            disputes::close(desk, &charge, word == "dispute_won")?;
+        }
+        _ => return Err(Refusal::no_such("action", word)),
+    }
+    Ok(state(desk.books, &visit.customer))
+}
+
+/// The one that is named, or the only one that runs.
+fn subscription(
+    desk: &Desk<'_>,
+    visit: &PortalSession,
+    fields: &mut Fields,
+) -> Result<Subscription, Refusal> {
+    let id = fields.take("subscription");
+    let found = desk.books.newest::<Subscription>(|subscription| {
+        subscription.customer == visit.customer
+            && match &id {
+                Some(id) => subscription.head.id == *id,
+                None => subscription.status.is_running(),
+            }
+    });
+    match found.as_slice() {
+        [only] => Ok((*only).clone()),
+        [] => Err(Refusal::no_such(
+            "subscription",
+            id.as_deref().unwrap_or_default(),
+        )),
+        _ => Err(Refusal::missing("subscription")),
+    }
+}
+
+/// The one that is named, or the newest.
+fn charge(desk: &Desk<'_>, visit: &PortalSession, fields: &mut Fields) -> Result<Charge, Refusal> {
+    let id = fields.take("charge");
+    let found = desk.books.newest::<Charge>(|charge| {
+        charge.customer.as_ref() == Some(&visit.customer)
+            && id.as_ref().is_none_or(|id| *id == charge.head.id)
+    });
+    let first = found.first().copied().cloned();
+    first.ok_or_else(|| Refusal::no_such("charge", id.as_deref().unwrap_or_default()))
+}
+
+/// `amount` as a person types it, or `amountCents` as a script counts; none: all that is left.
+fn amount(fields: &mut Fields, charge: &Charge) -> Result<Option<i64>, Refusal> {
+    let typed = match (fields.take("amount"), fields.take("amountCents")) {
+        (None, None) => return Ok(None),
+        (Some(text), None) => money::typed(&text, &charge.currency),
+        (None, Some(text)) => text.parse().ok(),
+        (Some(_), Some(_)) => {
+            let message = "You may only specify one of these parameters: amount, amountCents.";
+            return Err(Refusal::param("amount", message));
+        }
+    };
+    let message = "This is not an amount that can be refunded.";
+    typed
+        .map(Some)
+        .ok_or_else(|| Refusal::param("amount", message))
+}
+
+/// How things stand, for scripts.
+fn state(books: &Books, customer: &str) -> Value {
+    let subscriptions = books.newest::<Subscription>(|one| one.customer == customer);
+    let subscriptions = subscriptions.into_iter().map(|one| {
+        json!({
+            "id": one.head.id,
+            "status": one.status.word(),
+            "price": one.price,
+            "scheduledPrice": one.scheduled,
+            "cancelAtPeriodEnd": one.cancel_at_end,
+            "currentPeriodEnd": one.period_end,
+        })
+    });
+    let payments = books.newest::<Charge>(|one| one.customer.as_deref() == Some(customer));
+    let payments = payments.into_iter().map(|one| {
+        let dispute = one
+            .dispute
+            .as_deref()
+            .and_then(|id| books.get::<Dispute>(id));
+        json!({
+            "charge": one.head.id,
+            "paymentIntent": one.intent,
+            "amountCents": one.amount,
+            "refundedCents": one.amount_refunded,
+            "currency": one.currency,
+            "dispute": dispute.map(|dispute| match dispute.status {
+                DisputeStatus::NeedsResponse => "needs_response",
+                DisputeStatus::Won => "won",
+                DisputeStatus::Lost => "lost",
+            }),
+        })
+    });
+    let declines = books
+        .get::<Customer>(customer)
+        .is_some_and(|customer| customer.declines);
+    json!({
+        "customer": customer,
+        "cardDeclines": declines,
+        "subscriptions": subscriptions.collect::<Vec<_>>(),
+        "payments": payments.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,314 @@
+//! On a real listener, driven by the very client that calls Stripe, with a shop that checks each
+//! webhook as it would check Stripe's.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use axum::{
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    routing::post,
+};
+use domain::id::{OrderId, OrderSerial, PriceId, WalletKey};
+use parking_lot::Mutex;
+use tokio::{net::TcpListener, sync::mpsc};
+
+use super::*;
+use stripe::{
+    Api, Client, OperationKey, SecretKey,
+    checkout_sessions::{Buyer, Item, NewSession, Promotion, Session},
+    event::Event,
+    metadata::Reference,
+    prices::{Cycle, NewPrice, StoredPrice},
+    signature,
+};
+
+mod api;
+mod delivery;
+mod journeys;
+mod pages;
+
+const SECRET: &str = "whsec_sandbox";
+const PROJECT: ProjectId = ProjectId(1);
+const OTHER: ProjectId = ProjectId(2);
+/// A project that uses another provider.
+const FOREIGN: ProjectId = ProjectId(3);
+/// The last of January 2026, 10:00.
+const START: i64 = 1_769_853_600_000;
+const DAY: i64 = 24 * 3600 * 1000;
+
+/// Everything around the sandbox, under the test's control.
+struct TestWorld {
+    now: AtomicI64,
+    settings: Mutex<Settings>,
+    address: SocketAddr,
+}
+
+impl World for TestWorld {
+    fn settings(&self, project: ProjectId) -> Option<Settings> {
+        (project != FOREIGN).then(|| self.settings.lock().clone())
+    }
+
+    fn now(&self, _: ProjectId) -> Timestamp {
+        Timestamp(self.now.load(Ordering::SeqCst))
+    }
+
+    fn wall_clock(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        Timestamp(since.as_millis().try_into().unwrap())
+    }
+
+    fn keys(&self, project: ProjectId) -> Option<Keys> {
+        Some(Keys {
+            secret_key: format!("sk_test_{project}"),
+            webhook_secret: SigningSecret::new(SECRET).unwrap(),
+        })
+    }
+
+    fn public_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    fn webhook_url(&self, _: ProjectId) -> String {
+        format!("http://{}/hook", self.address)
+    }
+}
+
+/// A notebook that outlives the sandbox.
+#[derive(Default)]
+struct Memory {
+    notes: Mutex<BTreeMap<(ProjectId, String), String>>,
+    is_broken: Mutex<bool>,
+}
+
+impl Notebook for Memory {
+    fn load(
+        &self,
+        project: ProjectId,
+    ) -> BoxFuture<'static, Result<Vec<(String, String)>, NotebookError>> {
+        let notes = self.notes.lock();
+        let of = notes.iter().filter(|((whose, _), _)| *whose == project);
+        let found = of
+            .map(|((_, id), note)| (id.clone(), note.clone()))
+            .collect();
+        Box::pin(std::future::ready(Ok(found)))
+    }
+
+    fn save(
+        &self,
+        project: ProjectId,
+        changes: Vec<(String, Option<String>)>,
+    ) -> BoxFuture<'static, Result<(), NotebookError>> {
+        if *self.is_broken.lock() {
+            return Box::pin(std::future::ready(Err(NotebookError("broken".into()))));
+        }
+        let mut bytes = 0_usize;
+        let mut notes = self.notes.lock();
+        for (id, note) in changes {
+            bytes = bytes.saturating_add(
+                id.len()
+                    .saturating_add(note.as_ref().map_or(0, String::len)),
+            );
+            match note {
+                Some(note) => notes.insert((project, id), note),
+                None => notes.remove(&(project, id)),
+            };
+        }
+        assert!(bytes < 40_000, "{bytes}");
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// What the shop answers to webhooks, and what came.
+#[derive(Clone)]
+struct Shop {
+    answers: Arc<Mutex<VecDeque<u16>>>,
+    came: mpsc::UnboundedSender<Event>,
+}
+
+async fn hook(State(shop): State<Shop>, headers: HeaderMap, body: Bytes) -> StatusCode {
+    let header = headers[signature::HEADER].as_bytes();
+    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let now = Timestamp(i64::try_from(wall.as_millis()).unwrap());
+    let secrets = [SigningSecret::new(SECRET).unwrap()];
+    signature::verify(header, &body, &secrets, now).unwrap();
+    let answer = shop.answers.lock().pop_front().unwrap_or(200);
+    let _ = shop.came.send(Event::parse(&body).unwrap());
+    StatusCode::from_u16(answer).unwrap()
+}
+
+/// A running sandbox and its shop.
+struct Stage {
+    world: Arc<TestWorld>,
+    notebook: Arc<Memory>,
+    sandbox: Sandbox,
+    answers: Arc<Mutex<VecDeque<u16>>>,
+    came: mpsc::UnboundedReceiver<Event>,
+    http: reqwest::Client,
+}
+
+impl Stage {
+    async fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let world = Arc::new(TestWorld {
+            now: AtomicI64::new(START),
+            settings: Mutex::new(Settings {
+                name: "Corner <Shop>".into(),
+                delay_seconds: 0,
+                duplicates: 0,
+                shuffle: false,
+            }),
+            address: listener.local_addr().unwrap(),
+        });
+        let notebook = Arc::new(Memory::default());
+        let sandbox = Sandbox::new(world.clone(), notebook.clone());
+        let (sender, came) = mpsc::unbounded_channel();
+        let answers = Arc::new(Mutex::new(VecDeque::new()));
+        let shop = Shop {
+            answers: answers.clone(),
+            came: sender,
+        };
+        let hooks = Router::new().route("/hook", post(hook)).with_state(shop);
+        let routes = sandbox.router().merge(hooks);
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let http = reqwest::Client::builder()
+            .tls_certs_only([])
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .unwrap();
+        Self {
+            world,
+            notebook,
+            sandbox,
+            answers,
+            came,
+            http,
+        }
+    }
+
+    fn base(&self, project: ProjectId) -> String {
+        format!("{}/sandbox/{project}", self.world.public_url())
+    }
+
+    fn client(&self) -> Client {
+        let api = Api::new(self.base(PROJECT).parse().unwrap()).unwrap();
+        api.client(SecretKey::new(&format!("sk_test_{PROJECT}")).unwrap())
+    }
+
+    /// A request to the API with the project's key.
+    fn ask(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
+        let url = format!("{}/v1/{path}", self.base(PROJECT));
+        self.http
+            .request(method, url)
+            .bearer_auth(format!("sk_test_{PROJECT}"))
+    }
+
+    async fn send(&self, path: &str, form: &str) -> (u16, serde_json::Value) {
+        let request = self.ask(reqwest::Method::POST, path);
+        let kind = "application/x-www-form-urlencoded";
+        let answer = request
+            .header("content-type", kind)
+            .body(form.to_owned())
+            .send()
+            .await
+            .unwrap();
+        (answer.status().as_u16(), answer.json().await.unwrap())
+    }
+
+    async fn get(&self, path: &str) -> serde_json::Value {
+        let answer = self.ask(reqwest::Method::GET, path).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+        answer.json().await.unwrap()
+    }
+
+    /// A script's POST to a page.
+    async fn act(&self, url: &str, action: &str, json: &str) -> (u16, serde_json::Value) {
+        let request = self.http.post(format!("{url}/{action}"));
+        let answer = request.body(json.to_owned()).send().await.unwrap();
+        (answer.status().as_u16(), answer.json().await.unwrap())
+    }
+
+    async fn price(&self, number: u128, amount_cents: i64) -> StoredPrice {
+        let price = NewPrice {
+            price: PriceId(number),
+            name: format!("Tier {number}"),
+            currency: "EUR".into(),
+            amount_cents,
+            cycle: Cycle::Month,
+        };
+        let key = OperationKey::new(&format!("price/{number}")).unwrap();
+        self.client().create_price(&price, &key).await.unwrap()
+    }
+
+    async fn session(&self, item: Item, promotion: Promotion) -> Session {
+        let key = format!("checkout/{}", uuid::Uuid::new_v4());
+        let key = OperationKey::new(&key).unwrap();
+        self.client()
+            .create_session(&new_session(item, promotion), &key)
+            .await
+            .unwrap()
+    }
+
+    /// The kinds of the next events.
+    async fn told(&mut self, count: usize) -> Vec<String> {
+        let mut kinds = Vec::new();
+        for _ in 0..count {
+            kinds.push(self.came.recv().await.unwrap().kind);
+        }
+        kinds
+    }
+
+    /// Nothing else was delivered.
+    fn silent(&mut self) {
+        assert!(self.came.try_recv().is_err());
+    }
+
+    fn set_clock(&self, now: i64) {
+        self.world.now.store(now, Ordering::SeqCst);
+    }
+
+    async fn run(&self) {
+        self.sandbox.run_due(PROJECT).await.unwrap();
+    }
+}
+
+fn new_session(item: Item, promotion: Promotion) -> NewSession {
+    let order = OrderId {
+        serial: OrderSerial(2),
+        wallet: WalletKey([0; 16]),
+    };
+    NewSession {
+        reference: Reference {
+            project: PROJECT,
+            order,
+            price: PriceId(3),
+            user: None,
+        },
+        item,
+        buyer: Buyer::New {
+            email: Some("ann@example.com".into()),
+        },
+        promotion,
+        success_url: "https://shop.example/ok?session={CHECKOUT_SESSION_ID}".into(),
+        cancel_url: "https://shop.example/cart".into(),
+        expires_at: START / 1000 + 3600,
+    }
+}
+
+fn credits() -> Item {
+    Item::Once {
+        name: "1,000 <credits>".into(),
+        currency: "USD".into(),
+        amount_cents: 500,
+    }
+}

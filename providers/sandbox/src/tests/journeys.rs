@@ -1,0 +1,335 @@
+//! What our own client sees of a purchase, from the session to the money back.
+
+use super::*;
+use stripe::{
+    charges::Charge,
+    checkout_sessions::SessionStatus,
+    disputes::DisputedMoney,
+    event::Payload,
+    id::{ChargeId, PaymentIntentId},
+    invoices::{BillingReason, InvoiceStatus},
+    portal::{NewConfiguration, NewPortalSession, PortalProduct},
+    subscriptions::SubscriptionStatus,
+};
+
+fn key(text: &str) -> OperationKey {
+    OperationKey::new(text).unwrap()
+}
+
+#[tokio::test]
+async fn something_is_bought_once_and_given_back_in_two_parts() {
+    let mut stage = Stage::new().await;
+    let client = stage.client();
+    let session = stage.session(credits(), Promotion::None).await;
+    assert_eq!(session.email(), Some("ann@example.com"));
+    let (status, said) = stage.act(&session.url.clone().unwrap(), "pay", "").await;
+    assert_eq!(status, 200);
+    assert_eq!(
+        said["successUrl"],
+        format!("https://shop.example/ok?session={}", session.id)
+    );
+    let read = client.session(&session.id).await.unwrap();
+    assert!(read.is_paid());
+    let intent = client
+        .payment_intent(&read.payment_intent.clone().unwrap())
+        .await
+        .unwrap();
+    assert_eq!(intent.amount_received, 500);
+    assert!(intent.metadata.order.is_some());
+    assert_eq!(stage.told(1).await, ["payment_intent.succeeded"]);
+    let event = stage.came.recv().await.unwrap();
+    assert_eq!(event.created, Some(START / 1000));
+    let Payload::CheckoutCompleted(completed) = event.payload else {
+        panic!("{event:?}");
+    };
+    assert_eq!(*completed, read);
+    for (form, refunded, whole) in [("&amount=200", 200, false), ("", 500, true)] {
+        let form = format!("payment_intent={}{form}", intent.id);
+        assert_eq!(stage.send("refunds", &form).await.0, 200);
+        let event = stage.came.recv().await.unwrap();
+        let Payload::ChargeRefunded(charge) = event.payload else {
+            panic!("{event:?}");
+        };
+        assert_eq!((charge.amount_refunded, charge.refunded), (refunded, whole));
+        assert_eq!(charge.metadata.order, intent.metadata.order);
+        assert_eq!(client.charge(&charge.id).await.unwrap(), *charge);
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_expired_by_the_shop() {
+    let mut stage = Stage::new().await;
+    let session = stage.session(credits(), Promotion::None).await;
+    let expired = stage
+        .client()
+        .expire_session(&session.id, &key("x"))
+        .await
+        .unwrap();
+    assert_eq!(expired.status, Some(SessionStatus::Expired));
+    assert_eq!(stage.told(1).await, ["checkout.session.expired"]);
+    assert_eq!(stage.act(&session.url.unwrap(), "pay", "").await.0, 409);
+    assert!(
+        stage
+            .client()
+            .expire_session(&session.id, &key("y"))
+            .await
+            .is_err()
+    );
+}
+
+#[tokio::test]
+async fn a_promotion_code_makes_it_cheaper_or_free() {
+    let stage = Stage::new().await;
+    let client = stage.client();
+    let code = client
+        .find_promotion_code("SANDBOX20", None)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        client.find_promotion_code("NOPE", None).await.unwrap(),
+        None
+    );
+    let session = stage.session(credits(), Promotion::Code(code.id)).await;
+    assert_eq!(session.amount_total, Some(400));
+    let session = stage.session(credits(), Promotion::BuyerMayEnter).await;
+    let url = session.url.unwrap();
+    let (status, _) = stage.act(&url, "pay", r#"{"promotionCode":"nope"}"#).await;
+    assert_eq!(status, 400);
+    let (_, said) = stage
+        .act(&url, "pay", r#"{"promotionCode":"SANDBOX100"}"#)
+        .await;
+    assert_eq!(said["paymentStatus"], "no_payment_required");
+    let read = client.session(&session.id).await.unwrap();
+    assert!(read.is_paid() && read.payment_intent.is_none());
+}
+
+#[tokio::test]
+async fn a_later_payment_settles_or_fails() {
+    let mut stage = Stage::new().await;
+    for (action, kind) in [
+        ("settle", "checkout.session.async_payment_succeeded"),
+        ("fail", "checkout.session.async_payment_failed"),
+    ] {
+        let session = stage.session(credits(), Promotion::None).await;
+        let url = session.url.unwrap();
+        stage.act(&url, "pay_later", "").await;
+        assert_eq!(stage.told(1).await, ["checkout.session.completed"]);
+        assert_eq!(stage.act(&url, action, "").await.0, 200);
+        assert_eq!(stage.act(&url, action, "").await.0, 200);
+        let count = if action == "settle" { 2 } else { 1 };
+        assert_eq!(stage.told(count).await.last().unwrap(), kind);
+        stage.silent();
+    }
+}
+
+/// A customer with a subscription to the first of two tiers, and their way into the portal.
+async fn subscriber(stage: &mut Stage) -> (Session, StoredPrice, String) {
+    let client = stage.client();
+    let (small, large) = (stage.price(1, 1000).await, stage.price(2, 3000).await);
+    assert_eq!(client.find_price(PriceId(1)).await.unwrap().unwrap(), small);
+    let products = [&small, &large].map(|price| PortalProduct {
+        product: price.product.clone(),
+        prices: vec![price.id.clone()],
+    });
+    let offer = NewConfiguration {
+        products: products.into(),
+    };
+    let configuration = client
+        .create_configuration(&offer, &key("portal"))
+        .await
+        .unwrap();
+    let session = stage
+        .session(Item::Subscription(small.id), Promotion::None)
+        .await;
+    stage.act(&session.url.clone().unwrap(), "pay", "").await;
+    stage.told(4).await;
+    let session = client.session(&session.id).await.unwrap();
+    let visit = NewPortalSession {
+        customer: session.customer.clone().unwrap(),
+        configuration: configuration.id,
+        return_url: Some("https://shop.example/account".into()),
+    };
+    let visit = client
+        .create_portal_session(&visit, &key("visit"))
+        .await
+        .unwrap();
+    (session, large, visit.url)
+}
+
+#[tokio::test]
+async fn a_subscription_renews_by_the_clock() {
+    let mut stage = Stage::new().await;
+    let (session, _, _) = subscriber(&mut stage).await;
+    let client = stage.client();
+    let id = session.subscription.clone().unwrap();
+    let first = client
+        .invoice(&session.invoice.clone().unwrap())
+        .await
+        .unwrap();
+    assert_eq!(
+        first.billing_reason,
+        Some(BillingReason::SubscriptionCreate)
+    );
+    assert_eq!(first.subscription_metadata().order, session.metadata.order);
+    for days in [28, 59, 89] {
+        let due = stage.sandbox.next_due(PROJECT).await.unwrap().unwrap();
+        assert_eq!(due, Timestamp(START + days * DAY));
+        stage.set_clock(due.0);
+        stage.run().await;
+        let told = stage.told(3).await;
+        assert_eq!(
+            told,
+            [
+                "customer.subscription.updated",
+                "payment_intent.succeeded",
+                "invoice.paid"
+            ]
+        );
+    }
+    let subscription = client.subscription(&id).await.unwrap();
+    let invoice = client
+        .invoice(&subscription.latest_invoice.unwrap())
+        .await
+        .unwrap();
+    assert_eq!(
+        invoice.billing_reason,
+        Some(BillingReason::SubscriptionCycle)
+    );
+    assert_eq!(invoice.created, START / 1000 + 89 * DAY / 1000);
+    assert_eq!(invoice.cycle_line().unwrap().amount, 1000);
+    let payments = client
+        .invoice_payments_of_invoice(&invoice.id)
+        .await
+        .unwrap();
+    let intent = payments[0].payment.payment_intent.clone().unwrap();
+    let found = client.invoice_payments_of_intent(&intent).await.unwrap();
+    assert_eq!(found[0].invoice, invoice.id);
+}
+
+#[tokio::test]
+async fn a_tier_is_switched_up_at_once_and_down_later() {
+    let mut stage = Stage::new().await;
+    let (session, large, _) = subscriber(&mut stage).await;
+    let client = stage.client();
+    let id = session.subscription.clone().unwrap();
+    stage.set_clock(START + 14 * DAY);
+    let json = format!(r#"{{"price":"{}"}}"#, large.id);
+    let (status, state) = stage
+        .act(&visit(&stage, &session).await, "switch", &json)
+        .await;
+    assert_eq!(status, 200, "{state}");
+    let subscription = client.subscription(&id).await.unwrap();
+    assert_eq!(subscription.price().unwrap().id, large.id);
+    let invoice = client
+        .invoice(&subscription.latest_invoice.unwrap())
+        .await
+        .unwrap();
+    assert_eq!(
+        invoice.billing_reason,
+        Some(BillingReason::SubscriptionUpdate)
+    );
+    assert_eq!(invoice.amount_paid, 1000);
+    assert_eq!(invoice.cycle_line(), None);
+    stage.told(3).await;
+    let small = client.find_price(PriceId(1)).await.unwrap().unwrap();
+    let json = format!(r#"{{"price":"{}"}}"#, small.id);
+    stage
+        .act(&visit(&stage, &session).await, "switch", &json)
+        .await;
+    assert_eq!(
+        client.subscription(&id).await.unwrap().price().unwrap().id,
+        large.id
+    );
+    stage.set_clock(START + 28 * DAY);
+    stage.run().await;
+    assert_eq!(
+        client.subscription(&id).await.unwrap().price().unwrap().id,
+        small.id
+    );
+}
+
+/// A visit that is still open: they last an hour. Without a configuration it has the newest one.
+async fn visit(stage: &Stage, session: &Session) -> String {
+    let form = format!("customer={}", session.customer.as_ref().unwrap());
+    let (status, visit) = stage.send("billing_portal/sessions", &form).await;
+    assert_eq!(status, 200, "{visit}");
+    visit["url"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_declined_card_is_past_due_until_it_works_again() {
+    let mut stage = Stage::new().await;
+    let (session, _, portal) = subscriber(&mut stage).await;
+    let client = stage.client();
+    let id = session.subscription.clone().unwrap();
+    let (_, state) = stage.act(&portal, "card", r#"{"declines":true}"#).await;
+    assert_eq!(state["cardDeclines"], true);
+    stage.set_clock(START + 28 * DAY);
+    stage.run().await;
+    assert_eq!(
+        stage.told(2).await,
+        ["customer.subscription.updated", "invoice.payment_failed"]
+    );
+    let subscription = client.subscription(&id).await.unwrap();
+    assert_eq!(subscription.status, SubscriptionStatus::PastDue);
+    let invoice = client
+        .invoice(&subscription.latest_invoice.unwrap())
+        .await
+        .unwrap();
+    assert_eq!(
+        (invoice.status, invoice.amount_paid),
+        (Some(InvoiceStatus::Open), 0)
+    );
+    assert_eq!(stage.act(&portal, "pay_now", "").await.0, 404);
+    let portal = visit(&stage, &session).await;
+    assert_eq!(stage.act(&portal, "pay_now", "").await.0, 402);
+    stage.act(&portal, "card", r#"{"declines":false}"#).await;
+    let (status, state) = stage.act(&portal, "pay_now", "").await;
+    assert_eq!(
+        (status, &state["subscriptions"][0]["status"]),
+        (200, &"active".into())
+    );
+    assert!(stage.told(3).await.contains(&"invoice.paid".to_owned()));
+}
+
+#[tokio::test]
+async fn a_dispute_withholds_and_gives_back() {
+    let mut stage = Stage::new().await;
+    let (_, _, portal) = subscriber(&mut stage).await;
+    for (action, money) in [
+        (
+            "dispute",
+            vec![DisputedMoney::Withheld, DisputedMoney::Withheld],
+        ),
+        (
+            "dispute_won",
+            vec![DisputedMoney::Kept, DisputedMoney::Kept],
+        ),
+    ] {
+        assert_eq!(stage.act(&portal, action, "").await.0, 200);
+        for expected in money {
+            let event = stage.came.recv().await.unwrap();
+            let (Payload::DisputeCreated(dispute)
+            | Payload::DisputeFundsWithdrawn(dispute)
+            | Payload::DisputeClosed(dispute)
+            | Payload::DisputeFundsReinstated(dispute)) = event.payload
+            else {
+                panic!("{event:?}");
+            };
+            assert_eq!(dispute.status.money(), expected);
+            let charge: Charge = stage.client().charge(&dispute.charge).await.unwrap();
+            assert_eq!(charge.payment_intent, dispute.payment_intent);
+        }
+    }
+    assert_eq!(stage.act(&portal, "dispute_lost", "").await.0, 409);
+    let (_, state) = stage.act(&portal, "refund", r#"{"amountCents":400}"#).await;
+    assert_eq!(state["payments"][0]["refundedCents"], 400);
+    let (charge, intent) = (
+        &state["payments"][0]["charge"],
+        &state["payments"][0]["paymentIntent"],
+    );
+    assert!(ChargeId::new(charge.as_str().unwrap()).is_some());
+    assert!(PaymentIntentId::new(intent.as_str().unwrap()).is_some());
+    assert_eq!(stage.told(1).await, ["charge.refunded"]);
+}

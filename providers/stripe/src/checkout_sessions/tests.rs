@@ -1,0 +1,199 @@
+//! The forms, pair by pair, and what is read of a session.
+
+use domain::id::{OrderId, OrderSerial, PriceId, ProjectId, WalletKey};
+
+use super::*;
+use crate::form::lines;
+
+const PROJECT: &str = "proj_00000000000000000000000001";
+const PRICE: &str = "price_00000000000000000000000003";
+const ORDER: &str = "ord_0000000000000000000000000200000000000000000000000000";
+const ORDER_ID: OrderId = OrderId {
+    serial: OrderSerial(2),
+    wallet: WalletKey([0; 16]),
+};
+
+fn once(currency: &str, amount_cents: i64) -> NewSession {
+    NewSession {
+        reference: Reference {
+            project: ProjectId(1),
+            order: ORDER_ID,
+            price: PriceId(3),
+            user: None,
+        },
+        item: Item::Once {
+            name: "500 credits".into(),
+            currency: currency.into(),
+            amount_cents,
+        },
+        buyer: Buyer::New { email: None },
+        promotion: Promotion::None,
+        success_url: "https://shop.example/ok?s={CHECKOUT_SESSION_ID}".into(),
+        cancel_url: "https://shop.example/no".into(),
+        expires_at: 1_754_086_340,
+    }
+}
+
+fn tier() -> NewSession {
+    NewSession {
+        item: Item::Subscription(StripePriceId::new("price_pro").unwrap()),
+        ..once("USD", 0)
+    }
+}
+
+fn marks(prefix: &str) -> [String; 3] {
+    [
+        format!("{prefix}[scrip_project_id]={PROJECT}"),
+        format!("{prefix}[scrip_order_id]={ORDER}"),
+        format!("{prefix}[scrip_price_id]={PRICE}"),
+    ]
+}
+
+/// The pairs of a form: these, then what every form ends with.
+fn expected(first: &[&str], inner: &str) -> Vec<String> {
+    let mut lines: Vec<String> = first.iter().map(|&line| line.into()).collect();
+    lines.extend([
+        "success_url=https://shop.example/ok?s={CHECKOUT_SESSION_ID}".into(),
+        "cancel_url=https://shop.example/no".into(),
+        "expires_at=1754086340".into(),
+        format!("client_reference_id={ORDER}"),
+    ]);
+    lines.extend(marks("metadata"));
+    lines.extend(marks(inner));
+    lines
+}
+
+#[test]
+fn a_new_buyer_pays_once() {
+    let pairs = [
+        "mode=payment",
+        "line_items[0][price_data][currency]=usd",
+        "line_items[0][price_data][unit_amount]=499",
+        "line_items[0][price_data][product_data][name]=500 credits",
+        "line_items[0][quantity]=1",
+        "customer_creation=always",
+    ];
+    assert_eq!(
+        lines(&once("USD", 499).form()),
+        expected(&pairs, "payment_intent_data[metadata]")
+    );
+}
+
+#[test]
+fn a_currency_without_decimals_is_not_multiplied() {
+    let lines = lines(&once("JPY", 500).form());
+    assert!(lines.contains(&"line_items[0][price_data][currency]=jpy".into()));
+    assert!(lines.contains(&"line_items[0][price_data][unit_amount]=500".into()));
+}
+
+#[test]
+fn a_tier_is_named_by_its_stored_price() {
+    let pairs = [
+        "mode=subscription",
+        "line_items[0][price]=price_pro",
+        "line_items[0][quantity]=1",
+    ];
+    assert_eq!(
+        lines(&tier().form()),
+        expected(&pairs, "subscription_data[metadata]")
+    );
+}
+
+#[test]
+fn a_buyer_is_a_customer_or_an_email_and_never_both() {
+    let new = |email: Option<&str>| Buyer::New {
+        email: email.map(Into::into),
+    };
+    let returning = || Buyer::Returning(CustomerId::new("cus_1").unwrap());
+    let table: [(NewSession, Buyer, &[&str]); 5] = [
+        (
+            once("USD", 1),
+            new(Some("a@b.example")),
+            &["customer_creation=always", "customer_email=a@b.example"],
+        ),
+        (once("USD", 1), returning(), &["customer=cus_1"]),
+        (tier(), new(None), &[]),
+        (
+            tier(),
+            new(Some("a@b.example")),
+            &["customer_email=a@b.example"],
+        ),
+        (tier(), returning(), &["customer=cus_1"]),
+    ];
+    for (session, buyer, expected) in table {
+        let mut lines = lines(&NewSession { buyer, ..session }.form());
+        lines.retain(|line| line.starts_with("customer"));
+        assert_eq!(lines, expected);
+    }
+}
+
+#[test]
+fn a_promotion_is_given_or_left_to_the_buyer_and_never_both() {
+    let table: [(Promotion, &[&str]); 4] = [
+        (Promotion::None, &[]),
+        (Promotion::BuyerMayEnter, &["allow_promotion_codes=true"]),
+        (
+            Promotion::Code(PromotionCodeId::new("promo_1").unwrap()),
+            &["discounts[0][promotion_code]=promo_1"],
+        ),
+        (
+            Promotion::Coupon(CouponId::new("SUMMER").unwrap()),
+            &["discounts[0][coupon]=SUMMER"],
+        ),
+    ];
+    for (promotion, expected) in table {
+        for session in [once("USD", 1), tier()] {
+            let promotion = promotion.clone();
+            let mut lines = lines(
+                &NewSession {
+                    promotion,
+                    ..session
+                }
+                .form(),
+            );
+            lines.retain(|line| line.starts_with("discounts") || line.starts_with("allow"));
+            assert_eq!(lines, expected);
+        }
+    }
+}
+
+fn read(json: &str) -> Session {
+    serde_json::from_str(json).unwrap()
+}
+
+#[test]
+fn a_paid_session_is_read() {
+    let session = read(&format!(
+        r#"{{"id":"cs_test_1","object":"checkout.session","url":null,"status":"complete",
+        "payment_status":"paid","mode":"payment","payment_intent":"pi_1","subscription":null,
+        "invoice":null,"customer":"cus_1","customer_email":"old@b.example",
+        "customer_details":{{"email":"a@b.example","name":"A"}},"amount_total":499,"currency":"usd",
+        "client_reference_id":"{ORDER}","metadata":{{"scrip_order_id":"{ORDER}","x":"y"}},
+        "expires_at":1754086340,"presentment_details":{{"presentment_amount":1}}}}"#
+    ));
+    assert!(session.is_paid());
+    assert_eq!(session.email(), Some("a@b.example"));
+    assert_eq!(session.metadata.order, Some(ORDER_ID));
+    assert_eq!(session.payment_intent, PaymentIntentId::new("pi_1"));
+    assert_eq!(session.amount_total, Some(499));
+}
+
+#[test]
+fn only_a_complete_session_whose_money_is_there_or_not_needed_is_paid() {
+    for (status, payment, paid) in [
+        ("complete", "paid", true),
+        ("complete", "no_payment_required", true),
+        ("complete", "unpaid", false),
+        ("complete", "something_new", false),
+        ("open", "unpaid", false),
+        ("open", "no_payment_required", false),
+        ("expired", "unpaid", false),
+        ("something_new", "paid", false),
+    ] {
+        let session = read(&format!(
+            r#"{{"id":"cs_1","status":"{status}","payment_status":"{payment}","mode":"payment"}}"#
+        ));
+        assert_eq!(session.is_paid(), paid, "{status} {payment}");
+        assert_eq!((session.email(), &session.customer), (None, &None));
+    }
+}

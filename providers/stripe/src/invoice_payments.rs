@@ -1,0 +1,110 @@
+//! Payments of invoices: the only link between a renewal's invoice and its payment intent, in both
+//! directions. A refund or a dispute names the payment intent; the order knows the invoice.
+
+use serde::Deserialize;
+
+use super::{
+    client::Client,
+    error::Error,
+    form::Form,
+    id::{ChargeId, InvoiceId, InvoicePaymentId, PaymentIntentId},
+    read::Page,
+};
+
+/// One payment of one invoice.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct InvoicePayment {
+    /// Its identifier.
+    pub id: InvoicePaymentId,
+    /// What it pays.
+    pub invoice: InvoiceId,
+    /// `open`, `paid` or `canceled`.
+    pub status: String,
+    /// In the minor unit.
+    pub amount_paid: Option<i64>,
+    /// By what.
+    pub payment: Payment,
+}
+
+/// What an invoice is paid by.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Payment {
+    /// A payment intent.
+    pub payment_intent: Option<PaymentIntentId>,
+    /// A charge; of old invoices only.
+    pub charge: Option<ChargeId>,
+}
+
+impl Client {
+    /// The invoices that a payment intent pays; none where it is no invoice's.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn invoice_payments_of_intent(
+        &self,
+        intent: &PaymentIntentId,
+    ) -> Result<Vec<InvoicePayment>, Error> {
+        self.invoice_payments(&intent_form(intent)).await
+    }
+
+    /// The payments of an invoice that were made.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn invoice_payments_of_invoice(
+        &self,
+        invoice: &InvoiceId,
+    ) -> Result<Vec<InvoicePayment>, Error> {
+        self.invoice_payments(&invoice_form(invoice)).await
+    }
+
+    async fn invoice_payments(&self, query: &Form) -> Result<Vec<InvoicePayment>, Error> {
+        let Page { data } = self.get(&["invoice_payments"], query).await?;
+        Ok(data)
+    }
+}
+
+fn intent_form(intent: &PaymentIntentId) -> Form {
+    Form::new()
+        .with("payment[type]", "payment_intent")
+        .with("payment[payment_intent]", intent)
+}
+
+fn invoice_form(invoice: &InvoiceId) -> Form {
+    Form::new().with("invoice", invoice).with("status", "paid")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::lines;
+
+    #[test]
+    fn they_are_found_from_either_side() {
+        let intent = PaymentIntentId::new("pi_1").unwrap();
+        assert_eq!(
+            lines(&intent_form(&intent)),
+            [
+                "payment[type]=payment_intent",
+                "payment[payment_intent]=pi_1"
+            ]
+        );
+        let invoice = InvoiceId::new("in_1").unwrap();
+        assert_eq!(
+            lines(&invoice_form(&invoice)),
+            ["invoice=in_1", "status=paid"]
+        );
+    }
+
+    #[test]
+    fn one_is_read() {
+        let json = r#"{"id":"inpay_1","object":"invoice_payment","invoice":"in_1","status":"paid",
+            "amount_paid":1900,"payment":{"type":"payment_intent","payment_intent":"pi_1"}}"#;
+        let payment: InvoicePayment = serde_json::from_str(json).unwrap();
+        assert_eq!(payment.invoice.as_str(), "in_1");
+        assert_eq!(payment.payment.payment_intent, PaymentIntentId::new("pi_1"));
+        assert_eq!(payment.payment.charge, None);
+    }
+}

@@ -1,0 +1,32 @@
+//! Stripe's API, as far as it is used: one file for each resource, each with the exact form that is
+//! sent and the few fields of the answer that are read. Unknown fields and unknown words are
+//! ignored, so that a newer API version does not break the reading.
+//!
+//! Whatever speaks Stripe's form at another address (`[stripe] api_base`) is served by the same code.
+
+pub mod charges;
+pub mod checkout_sessions;
+pub mod client;
+pub mod connect;
+pub mod disputes;
+pub mod error;
+pub mod event;
+mod form;
+pub mod id;
+pub mod invoice_payments;
+pub mod invoices;
+pub mod key;
+pub mod metadata;
+pub mod payment_intents;
+pub mod portal;
+pub mod prices;
+pub mod promotion_codes;
+mod read;
+mod retry;
+pub mod signature;
+pub mod subscriptions;
+
+pub use client::{API_VERSION, Api, Client};
+pub use error::{Error, Refusal};
+pub use form::Form;
+pub use key::{OperationKey, SecretKey};
