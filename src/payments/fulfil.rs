@@ -12,7 +12,7 @@ use domain::{
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
-        Dispute, SubscriptionStatus,
+        Reversal, SubscriptionStatus,
         pay::{Billing, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
@@ -30,7 +30,7 @@ use crate::{
             Client,
             charges::Charge,
             checkout_sessions::{Session, SessionMode, SessionStatus},
-            disputes::{self, DisputeStatus, DisputedMoney},
+            disputes::{self, DisputedMoney},
             id::{
                 InvoiceId as StripeInvoiceId, PaymentIntentId, SessionId, StripePriceId,
                 SubscriptionId as StripeSubscriptionId,
@@ -308,17 +308,22 @@ impl<'a> Reports<'a> {
             }
         };
         let Some(order) = order else { return Ok(()) };
-        let refund = Purchase::Refund(order.serial, charge.amount_refunded);
-        self.tell_of_reversal(order, refund).await
+        let known = self.known_reversal(order).await?;
+        let reversal = Reversal {
+            // A sum: a smaller one is an older report.
+            refunded_cents: charge.amount_refunded.max(known.refunded_cents),
+            as_of: self.now(),
+            ..known
+        };
+        self.tell_of_reversal(order, reversal).await
     }
 
     async fn disputed(&self, dispute: &disputes::Dispute) -> Result<(), Error> {
-        let report = match (dispute.status.money(), dispute.status) {
-            (DisputedMoney::Withheld, _) => Dispute::Open,
-            (DisputedMoney::Lost, _) => Dispute::Lost,
-            (DisputedMoney::Kept, DisputeStatus::Won) => Dispute::Won,
-            // An inquiry takes nothing, and a refund speaks for itself.
-            (DisputedMoney::Kept | DisputedMoney::Unclear, _) => return Ok(()),
+        let disputed_cents = match dispute.status.money() {
+            DisputedMoney::Withheld | DisputedMoney::Lost => dispute.amount,
+            DisputedMoney::Kept => 0,
+            // A refund speaks for itself.
+            DisputedMoney::Unclear => return Ok(()),
         };
         let intent = dispute.payment_intent.as_ref();
         let order = match intent {
@@ -330,8 +335,12 @@ impl<'a> Reports<'a> {
             None => self.order_of_payment(intent).await?,
         };
         let Some(order) = order else { return Ok(()) };
-        self.tell_of_reversal(order, Purchase::Dispute(order.serial, report))
-            .await
+        let reversal = Reversal {
+            disputed_cents,
+            as_of: self.now(),
+            ..self.known_reversal(order).await?
+        };
+        self.tell_of_reversal(order, reversal).await
     }
 
     /// The order of a subscription's payment, by the invoice that it pays: the checkout's order for
@@ -383,12 +392,22 @@ impl<'a> Reports<'a> {
     }
 
     /// Where not even the wallet is there, the payment's own report has yet to come.
-    async fn tell_of_reversal(&self, order: OrderId, report: Purchase) -> Result<(), Error> {
+    async fn tell_of_reversal(&self, order: OrderId, reversal: Reversal) -> Result<(), Error> {
         let handle = &self.payments.0.handle;
+        let report = Purchase::Reverse(order.serial, reversal);
         let told = handle.report(&self.project.scope, order.wallet, report);
         match told.await {
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) => Err(Error::TooEarly),
             told => self.known(order, told).map(drop),
+        }
+    }
+
+    async fn known_reversal(&self, order: OrderId) -> Result<Reversal, Error> {
+        let handle = &self.payments.0.handle;
+        match handle.order(&self.project.scope, order).await {
+            Ok(known) => Ok(known.order.reversal),
+            Err(actors::Error::Rejected(_)) => Ok(Reversal::default()),
+            Err(error) => Err(error.into()),
         }
     }
 
