@@ -24,6 +24,7 @@ use crate::{
     outbound::mail::Mailer,
     pages,
     payments::Payments,
+    providers::{Accounts, Sandboxes},
     vitals,
 };
 
@@ -42,6 +43,10 @@ pub struct AppState {
     pub catalog: Arc<CatalogStore>,
     /// The payment provider and what it reports.
     pub payments: Payments,
+    /// Who the projects' providers are.
+    pub accounts: Arc<Accounts>,
+    /// The built-in provider.
+    pub sandboxes: Sandboxes,
     /// Mails.
     pub mailer: Mailer,
     /// How often who may do what.
@@ -65,7 +70,7 @@ fn router(app: App) -> Router {
     let (v1, description) = api::routes();
     let document = openapi::document(&description);
     let edge = EdgeLayer(Arc::clone(&app));
-    let sandbox = app.payments.sandbox().router();
+    let sandbox = app.sandboxes.server().router();
     let sandbox = sandbox
         .method_not_allowed_fallback(api::method_not_allowed)
         .layer((edge.clone(), GateLayer));

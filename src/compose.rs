@@ -16,7 +16,8 @@ use crate::{
     limits::{Limits, Settings},
     metrics::Metrics,
     outbound::mail::{self, Mailer},
-    payments::{Payments, Place},
+    payments::{self, Payments},
+    providers::{Accounts, Place, Sandboxes},
     secrets::{Given, Secrets},
     server::{self, Server, signals::Signals},
 };
@@ -40,10 +41,10 @@ pub enum Error {
     Secrets(#[from] crate::secrets::Error),
     /// The catalog cannot be read.
     #[error(transparent)]
-    Catalog(#[from] crate::catalog::Error),
+    Catalog(#[from] catalog::Error),
     /// A note that was stored cannot be read.
     #[error(transparent)]
-    Notes(#[from] crate::notes::Error),
+    Notes(#[from] payments::notes::Error),
     /// The wallets did not start.
     #[error(transparent)]
     Wallets(#[from] actors::Error),
@@ -128,12 +129,19 @@ impl Service {
         let seal = Seal::new(&server_key, "scrip/provider/1");
         let catalog = Arc::new(CatalogStore::load(handle.clone(), seal)?);
         let place = place(config, address);
-        let payments = Payments::load(handle.clone(), Arc::clone(&catalog), place, &server_key)?;
+        let stored = payments::stored(&handle)?;
+        let of = Arc::clone(&catalog);
+        let accounts = Arc::new(Accounts::new(&handle, of, place, &server_key, &stored));
+        let sandboxes = Sandboxes::start(&handle, &accounts);
+        let providers = Arc::clone(&accounts);
+        let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers, stored);
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
         let app = AppState {
             handle,
             catalog,
             payments,
+            accounts,
+            sandboxes,
             mailer,
             limits: Limits::new(Settings::from(config)),
             config: Arc::new(config.clone()),

@@ -196,7 +196,7 @@ impl Metrics {
         self.awake.set(signed(stats.awake));
         self.in_flight.set(signed(stats.in_flight));
         self.backlog.set(signed(stats.backlog));
-        self.webhooks.set(signed(payments.waiting()));
+        self.webhooks.set(signed(payments.inbox().waiting()));
         let mut text = String::with_capacity(16 * 1024);
         encode(&mut text, &self.registry)?;
         Ok(text)

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::{
     api::view::Instant,
     catalog::{MintedKey, ProjectCatalog},
-    payments::Accounts,
+    providers::Accounts,
 };
 
 /// How a project's wallets are addressed.

@@ -22,9 +22,11 @@ use super::{
     respond,
     subject::{self, Named, required},
 };
+use port::Discount;
+
 use crate::{
     app::App,
-    payments::{self, Discount, NewCheckout},
+    payments::{self, NewCheckout},
 };
 
 /// Longest code of the provider's that is looked up.
@@ -129,7 +131,7 @@ pub(super) async fn checkout(
         discount: asked.discount,
     };
     let by_code = matches!(new.wallet, Some(Address::Code(_)));
-    let opened = app.payments.checkout((*key).clone(), new).await;
+    let opened = app.payments.checkouts().open((*key).clone(), new).await;
     let opened = opened.map_err(|error| match error {
         payments::Error::Wallet(actors::Error::Rejected(Rejection::WalletNotFound)) if by_code => {
             guesses.in_vain()
@@ -179,7 +181,7 @@ impl Request<'_> {
         if wallet.is_none() && key.project.mode == Mode::ExternalUsers {
             return Err(Error::new(Code::AnonymousWalletsDisabled));
         }
-        let home = &app.payments.accounts().place().public_url;
+        let home = &app.accounts.place().public_url;
         let success = success?
             .unwrap_or_else(|| format!("{home}/checkout/success?checkout={{CHECKOUT_SESSION_ID}}"));
         let cancel = cancel?.unwrap_or_else(|| format!("{home}/checkout/cancelled"));

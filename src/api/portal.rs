@@ -73,7 +73,8 @@ pub(super) async fn open_portal(
     let target = redirect(RETURN_URL, typed, key.kind(), origins)?;
     let opened = app
         .payments
-        .portal(&key, code.address()?, Some(target.into_string()));
+        .portals()
+        .open(&key, code.address()?, Some(target.into_string()));
     let url = opened.await.map_err(|error| match error {
         payments::Error::Wallet(error) => code.refused(error, &key),
         other => Error::from_payments(other, &key),
@@ -107,7 +108,8 @@ pub(super) async fn open_external_portal(
     let address = Address::External(user);
     let opened = app
         .payments
-        .portal(&key, &address, Some(target.into_string()))
+        .portals()
+        .open(&key, &address, Some(target.into_string()))
         .await;
     let url = opened.map_err(|error| Error::from_payments(error, &key))?;
     respond::json(&Portal { url })

@@ -9,7 +9,8 @@ use axum::{
 };
 
 use super::error::{Code, Error};
-use crate::{app::App, payments::Refused, provider::signature};
+use crate::{app::App, payments::Refused};
+use stripe::signature;
 
 /// Larger than any event of the provider's.
 const MAX_BYTES: usize = 512 * 1024;
@@ -25,7 +26,10 @@ pub(crate) async fn stripe(
     let unsigned = || Error::new(Code::InvalidSignature);
     let project = project.parse().map_err(|_| unsigned())?;
     let signature = parts.headers.get(signature::HEADER).ok_or_else(unsigned)?;
-    let taken = app.payments.receive(project, signature.as_bytes(), &body);
+    let taken = app
+        .payments
+        .inbox()
+        .receive(project, signature.as_bytes(), &body);
     match taken.await {
         Ok(()) => Ok(StatusCode::OK.into_response()),
         Err(Refused::Signature) => Err(unsigned()),

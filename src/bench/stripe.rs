@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio::runtime::Runtime;
 
 use super::error::{Needed, Result};
-use crate::provider::signature::{self, SigningSecret};
+use stripe::signature::{self, SigningSecret};
 
 /// The account's key.
 pub(super) const SECRET_KEY: &str = "sk_test_bench";
@@ -111,7 +111,7 @@ async fn create(State(sessions): State<Sessions>, body: Bytes) -> Json<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::event::{Event, Payload};
+    use stripe::event::{Event, Payload};
 
     #[test]
     fn what_is_reported_is_signed_and_a_paid_session() {

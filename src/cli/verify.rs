@@ -10,7 +10,7 @@ use persistence::KeptNote;
 use super::{Failure, print};
 use crate::{
     config::{Config, Flags},
-    notes,
+    payments::notes,
 };
 
 /// What to verify.
@@ -69,5 +69,8 @@ fn problems(stored: &[String], documents: &[Document], notes: &[KeptNote]) -> Ve
     let catalog = catalog::verify(documents);
     let notes = notes.iter().map(|(key, body)| (&**key, &**body));
     let stored = stored.iter().cloned();
-    stored.chain(catalog).chain(notes::verify(notes)).collect()
+    stored
+        .chain(catalog)
+        .chain(notes::verify(notes, sandbox::check_object))
+        .collect()
 }

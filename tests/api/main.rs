@@ -29,6 +29,7 @@ mod deductions_batch;
 mod described;
 mod edge;
 mod features;
+mod feed;
 mod holds;
 mod keys;
 mod limits;

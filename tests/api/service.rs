@@ -20,7 +20,8 @@ use scrip::{
     limits::{Limits, Settings},
     metrics::Metrics,
     outbound::mail::Mailer,
-    payments::{Payments, Place},
+    payments::{self, Payments},
+    providers::{Accounts, Place, Sandboxes},
     server::{self, Server},
 };
 use serde_json::{Value, json};
@@ -43,6 +44,7 @@ pub(crate) struct Service {
     pub(crate) catalog: Arc<CatalogStore>,
     pub(crate) handle: Handle,
     pub(crate) payments: Payments,
+    pub(crate) sandboxes: Sandboxes,
     pub(crate) mailer: Mailer,
     /// Where mails are written to.
     pub(crate) mails: TempDir,
@@ -90,14 +92,20 @@ impl Service {
             own_url: base.clone(),
             stripe_api: stripe.parse().unwrap(),
         };
-        let payments =
-            Payments::load(handle.clone(), Arc::clone(&catalog), place, &SERVER_KEY).unwrap();
+        let stored = payments::stored(&handle).unwrap();
+        let of = Arc::clone(&catalog);
+        let accounts = Arc::new(Accounts::new(&handle, of, place, &SERVER_KEY, &stored));
+        let sandboxes = Sandboxes::start(&handle, &accounts);
+        let providers = Arc::clone(&accounts);
+        let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers, stored);
         let mut settings = Settings::from(&config);
         change(&mut settings);
         let app = AppState {
             handle: handle.clone(),
             catalog: Arc::clone(&catalog),
             payments: payments.clone(),
+            accounts,
+            sandboxes: sandboxes.clone(),
             mailer: mailer.clone(),
             limits: Limits::new(settings),
             config: Arc::new(config.clone()),
@@ -124,12 +132,27 @@ impl Service {
             catalog,
             handle,
             payments,
+            sandboxes,
             mailer,
             mails,
             project,
         };
         service.product = service.add_product("Render credits").await.to_string();
         service
+    }
+
+    /// Moves the clock of the project's sandbox on.
+    pub(crate) async fn advance(&self, seconds: i64) {
+        let moved = self
+            .sandboxes
+            .advance(&self.payments, self.project.id, seconds);
+        moved.await.unwrap();
+    }
+
+    /// Asks about orders that stay pending, as each round does.
+    pub(crate) async fn ask_about_pending(&self) {
+        let project = self.catalog.project(self.project.id).unwrap();
+        self.payments.reconciler().ask(&project).await.unwrap();
     }
 
     /// Adds a product that holds credits.

@@ -46,6 +46,8 @@ struct World {
     instead: Vec<(String, Instead)>,
     /// Objects by path, such as `/v1/checkout/sessions/cs_1`.
     objects: BTreeMap<String, Value>,
+    /// The account's list of events, the oldest first.
+    events: Vec<Value>,
     made: u32,
 }
 
@@ -93,6 +95,32 @@ impl Stripe {
             object[name] = value.clone();
         }
         object.clone()
+    }
+
+    /// Lists an event, as the account does whether or not a webhook arrives.
+    pub(crate) fn list(&self, id: &str, kind: &str, object: &Value, now: i64) {
+        let (event, _) = event(id, kind, object, now);
+        let event = serde_json::from_str(&event).unwrap();
+        self.world.lock().events.push(event);
+    }
+
+    /// A payment with its charge, of which so much went back; `marks` is what was written on it.
+    pub(crate) fn charged(&self, payment: &str, marks: &Value, cents: i64, refunded: i64) -> Value {
+        let charge = format!("ch_of_{payment}");
+        self.put(
+            &format!("/v1/payment_intents/{payment}"),
+            json!({
+                "id": payment, "amount_received": cents, "latest_charge": charge, "status": "succeeded",
+                "customer": "cus_1", "metadata": marks,
+            }),
+        );
+        let object = json!({
+            "id": charge, "object": "charge", "amount": cents, "amount_refunded": refunded,
+            "refunded": refunded == cents, "currency": "eur", "payment_intent": payment,
+            "customer": "cus_1", "metadata": marks,
+        });
+        self.put(&format!("/v1/charges/{charge}"), object.clone());
+        object
     }
 
     /// A session, paid.
@@ -185,7 +213,9 @@ impl World {
             return Some(object.clone());
         }
         let pair = |name: &str| form.get(name).cloned();
-        self.made += 1;
+        if method == Method::POST {
+            self.made += 1;
+        }
         let number = self.made;
         match (method.as_str(), path) {
             ("POST", "/v1/checkout/sessions") => {
@@ -238,6 +268,34 @@ impl World {
                 let intent = pair("payment[payment_intent]")?;
                 let known = self.objects.get(&format!("payments of {intent}")).cloned();
                 Some(json!({"object": "list", "data": known.into_iter().collect::<Vec<_>>()}))
+            }
+            ("GET", "/v1/disputes") => {
+                let intent = pair("payment_intent")?;
+                let known = self.objects.get(&format!("disputes of {intent}")).cloned();
+                Some(json!({"object": "list", "data": known.unwrap_or_else(|| json!([]))}))
+            }
+            ("GET", "/v1/events") => {
+                let since: i64 = pair("created[gte]")?.parse().unwrap();
+                let after = pair("starting_after");
+                let wanted: Vec<&String> = form
+                    .iter()
+                    .filter(|(name, _)| name.starts_with("types["))
+                    .map(|(_, kind)| kind)
+                    .collect();
+                let newest = self.events.iter().rev();
+                let mut listed: Vec<Value> = newest
+                    .filter(|event| event["created"].as_i64().unwrap() >= since)
+                    .filter(|event| wanted.iter().any(|kind| event["type"] == **kind))
+                    .cloned()
+                    .collect();
+                if let Some(after) = after {
+                    let place = listed.iter().position(|event| event["id"] == *after)?;
+                    listed.drain(..=place);
+                }
+                let limit: usize = pair("limit")?.parse().unwrap();
+                let more = listed.len() > limit;
+                listed.truncate(limit);
+                Some(json!({"object": "list", "data": listed, "has_more": more}))
             }
             ("POST", "/v1/billing_portal/configurations") => {
                 Some(json!({"id": format!("bpc_{number}"), "active": true}))

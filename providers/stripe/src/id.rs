@@ -73,6 +73,8 @@ id!(/// A payment intent, `pi_`.
     PaymentIntentId);
 id!(/// A charge, `ch_` or `py_`.
     ChargeId);
+id!(/// A refund, `re_` or `pyr_`.
+    RefundId);
 id!(/// A dispute, `dp_` or `du_`.
     DisputeId);
 id!(/// A subscription, `sub_`.

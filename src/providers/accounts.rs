@@ -1,8 +1,11 @@
 //! Whose money goes where: a project's settings as something that can be called, and the secrets
 //! that its webhooks are checked with. The sandbox is called like Stripe, at another address.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use actors::Handle;
+use catalog::{CatalogStore, ProjectCatalog};
+use data_encoding::HEXLOWER;
 use domain::{
     Timestamp,
     catalog::{Account, Stripe},
@@ -13,15 +16,12 @@ use parking_lot::Mutex;
 use sha2::Sha256;
 use url::Url;
 
-use super::Error;
-use crate::{
-    catalog::{CatalogStore, ProjectCatalog},
-    hex::to_hex,
-    provider::{
-        signature::SigningSecret,
-        stripe::{Api, Client, SecretKey},
-    },
-};
+use ::sandbox::Sandbox;
+use payments::{Error, Providers, notes::Note};
+use port::Provider;
+use stripe::{Api, SecretKey, Shared, Stripe as StripeAccount, signature::SigningSecret};
+
+use super::{memory::Kept, sandbox::Boxed};
 
 /// Where things are.
 #[derive(Debug, Clone)]
@@ -36,6 +36,7 @@ pub struct Place {
 
 /// All projects' accounts.
 pub struct Accounts {
+    handle: Handle,
     catalog: Arc<CatalogStore>,
     place: Place,
     sandbox_mac: Hmac<Sha256>,
@@ -43,6 +44,9 @@ pub struct Accounts {
     /// authorities.
     stripe: Mutex<Option<Api>>,
     loopback: Mutex<Option<Api>>,
+    shared: Arc<Shared>,
+    /// Told the time by each round.
+    sandbox: OnceLock<Sandbox>,
 }
 
 /// What a sandbox account is called and signs with.
@@ -54,16 +58,27 @@ pub struct SandboxKeys {
 }
 
 impl Accounts {
-    pub(super) fn new(catalog: Arc<CatalogStore>, place: Place, server_key: &[u8; 32]) -> Self {
+    /// Of all projects in the catalog. `stored` is what an earlier process made at providers.
+    #[must_use]
+    pub fn new(
+        handle: &Handle,
+        catalog: Arc<CatalogStore>,
+        place: Place,
+        server_key: &[u8; 32],
+        stored: &[Note],
+    ) -> Self {
         // HMAC takes a key of any length.
         let sandbox_mac =
             Hmac::new_from_slice(server_key).unwrap_or_else(|_| Hmac::new(&Default::default()));
         Self {
+            handle: handle.clone(),
             catalog,
             place,
             sandbox_mac,
             stripe: Mutex::new(None),
             loopback: Mutex::new(None),
+            shared: Arc::new(Shared::new(Arc::new(Kept::new(handle.clone(), stored)))),
+            sandbox: OnceLock::new(),
         }
     }
 
@@ -99,7 +114,7 @@ impl Accounts {
             mac.update(b"scrip/sandbox/1");
             mac.update(label);
             mac.update(&project.0.to_be_bytes());
-            to_hex(&mac.finalize().into_bytes())
+            HEXLOWER.encode(&mac.finalize().into_bytes())
         };
         SandboxKeys {
             secret_key: format!("sk_sandbox_{}", derived(b"key")),
@@ -107,42 +122,40 @@ impl Accounts {
         }
     }
 
-    /// Calls to a project's provider.
-    pub(super) fn client(&self, project: &ProjectCatalog) -> Result<Client, Error> {
-        let id = project.project.id;
-        match project.provider().map(|provider| &provider.account) {
-            None | Some(Account::None) => Err(Error::NotConfigured),
-            Some(Account::Sandbox) => {
-                let base = format!("{}/sandbox/{id}", self.place.own_url);
-                let base: Url = base.parse().map_err(|_| Error::Defect("no own address"))?;
-                let api = api(&self.loopback, &base)?.at(base);
-                Ok(api.client(secret(&self.sandbox_keys(id).secret_key)?))
-            }
-            Some(Account::Stripe(account)) => {
-                let api = api(&self.stripe, &self.place.stripe_api)?;
-                let key = self.catalog.open_secret(&account.secret_key);
-                let key = key.ok_or(Error::Defect("a provider's key cannot be decrypted"))?;
-                Ok(api.client(secret(&key)?))
-            }
-        }
+    /// The built-in provider, once it is there.
+    pub(super) fn set_sandbox(&self, sandbox: Sandbox) {
+        drop(self.sandbox.set(sandbox));
     }
 
-    /// What a project's webhooks may be signed with now; none without a provider.
-    pub(super) fn signing_secrets(
-        &self,
-        project: &ProjectCatalog,
-        now: Timestamp,
-    ) -> Vec<SigningSecret> {
-        match project.provider().map(|provider| &provider.account) {
-            None | Some(Account::None) => Vec::new(),
-            Some(Account::Sandbox) => {
-                let keys = self.sandbox_keys(project.project.id);
-                SigningSecret::new(&keys.webhook_secret)
-                    .into_iter()
-                    .collect()
-            }
-            Some(Account::Stripe(account)) => self.accepted(account, now),
-        }
+    fn sandboxed(&self, id: ProjectId) -> Result<Arc<dyn Provider>, Error> {
+        let base = format!("{}/sandbox/{id}", self.place.own_url);
+        let base: Url = base.parse().map_err(|_| Error::Defect("no own address"))?;
+        let keys = self.sandbox_keys(id);
+        let client = api(&self.loopback, &base)?
+            .at(base)
+            .client(secret(&keys.secret_key)?);
+        let secrets = SigningSecret::new(&keys.webhook_secret).into_iter();
+        let shared = Arc::clone(&self.shared);
+        let account = StripeAccount::new(id, client, secrets.collect(), Some(false), shared);
+        let sandbox = self.sandbox.get();
+        let sandbox = sandbox.ok_or(Error::Defect("the sandbox is not there yet"))?;
+        Ok(Arc::new(Boxed {
+            account,
+            project: id,
+            sandbox: sandbox.clone(),
+        }))
+    }
+
+    fn real(&self, id: ProjectId, account: &Stripe) -> Result<Arc<dyn Provider>, Error> {
+        let api = api(&self.stripe, &self.place.stripe_api)?;
+        let key = self.catalog.open_secret(&account.secret_key);
+        let key = key.ok_or(Error::Defect("a provider's key cannot be decrypted"))?;
+        let client = api.client(secret(&key)?);
+        // By the machine's clock, as they are signed.
+        let secrets = self.accepted(account, self.handle.now());
+        let shared = Arc::clone(&self.shared);
+        let account = StripeAccount::new(id, client, secrets, livemode(&key), shared);
+        Ok(Arc::new(account))
     }
 
     fn accepted(&self, account: &Stripe, now: Timestamp) -> Vec<SigningSecret> {
@@ -153,12 +166,34 @@ impl Accounts {
     }
 }
 
+impl Providers for Accounts {
+    fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error> {
+        let id = project.project.id;
+        match project.provider().map(|provider| &provider.account) {
+            None | Some(Account::None) => Err(Error::NotConfigured),
+            Some(Account::Sandbox) => self.sandboxed(id),
+            Some(Account::Stripe(account)) => self.real(id, account),
+        }
+    }
+}
+
+/// Whether a key moves real money, as its own words say.
+fn livemode(key: &str) -> Option<bool> {
+    if key.contains("_live_") {
+        Some(true)
+    } else if key.contains("_test_") {
+        Some(false)
+    } else {
+        None
+    }
+}
+
 fn api(slot: &Mutex<Option<Api>>, base: &Url) -> Result<Api, Error> {
     let mut slot = slot.lock();
     if let Some(api) = &*slot {
         return Ok(api.clone());
     }
-    let api = Api::new(base.clone())?;
+    let api = Api::new(base.clone()).map_err(port::Error::from)?;
     *slot = Some(api.clone());
     Ok(api)
 }

@@ -1,12 +1,9 @@
 //! Reading notes back. What cannot be read is named, with its key.
 
+use data_encoding::HEXLOWER;
 use domain::{Timestamp, id::ProjectId};
 
-use super::{Key, Note, Reached, StoredEvent, key::EventKey};
-use crate::{
-    hex::to_hex,
-    provider::{event::Event, sandbox, stripe::id::ConfigurationId},
-};
+use super::{Key, Note, Reached, StoredEvent, event, key::EventKey};
 
 /// Notes cannot be read.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -30,13 +27,31 @@ pub struct Unreadable {
     why: String,
 }
 
-/// Whether notes can all be read: a sentence for each that cannot.
+/// Whether notes can all be read: a sentence for each that cannot. `object` says what is wrong with an
+/// object of the sandbox, by its name and its JSON.
 ///
 /// For `scrip verify`; takes keys and bodies as the journal keeps them.
-pub fn verify<'a>(notes: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> Vec<String> {
-    let read = notes.into_iter().map(|(key, body)| Note::read(key, body));
+pub fn verify<'a>(
+    notes: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
+    object: impl Fn(&str, &str) -> Result<(), String>,
+) -> Vec<String> {
+    let read = notes.into_iter().map(|(key, body)| {
+        let note = Note::read(key, body)?;
+        if let Note::Sandbox { id, json, .. } = &note {
+            object(id, json).map_err(|why| unreadable(key, note.key().to_string(), why))?;
+        }
+        Ok::<_, Unreadable>(note)
+    });
     read.filter_map(|read| read.err().map(|unreadable| unreadable.to_string()))
         .collect()
+}
+
+fn unreadable(key: &[u8], what: String, why: String) -> Unreadable {
+    Unreadable {
+        key: HEXLOWER.encode(key),
+        what,
+        why,
+    }
 }
 
 impl Note {
@@ -46,11 +61,7 @@ impl Note {
     ///
     /// [`Unreadable`]: a kind, a version or a body that this release does not know.
     pub(super) fn read(key: &[u8], body: &[u8]) -> Result<Self, Unreadable> {
-        let unreadable = |what: String, why: String| Unreadable {
-            key: to_hex(key),
-            what,
-            why,
-        };
+        let unreadable = |what, why| unreadable(key, what, why);
         let Some(named) = Key::decode(key) else {
             let why = "this release knows no such kind; a later one may have written it";
             return Err(unreadable("unknown".into(), why.into()));
@@ -83,13 +94,20 @@ impl Key {
                     until,
                 })
             }
-            Self::Portal(project, offer) => {
-                let id = ConfigurationId::new(text(body)?).ok_or("its body is no identifier")?;
-                Ok(Note::Portal { project, offer, id })
+            Self::Read(project) => {
+                let until = <[u8; 8]>::try_from(body).map_err(|_| "its body is no instant")?;
+                let until = Timestamp(i64::from_be_bytes(until));
+                Ok(Note::Read { project, until })
+            }
+            Self::Made(project, what) => {
+                let id = text(body)?.to_owned();
+                if id.is_empty() {
+                    return Err("its body is empty".into());
+                }
+                Ok(Note::Made { project, what, id })
             }
             Self::Sandbox(project, id) => {
                 let json = text(body)?.to_owned();
-                sandbox::check_object(&id, &json)?;
                 Ok(Note::Sandbox { project, id, json })
             }
         }
@@ -97,16 +115,12 @@ impl Key {
 }
 
 impl StoredEvent {
-    fn read(key: EventKey, delivered: &[u8]) -> Result<Self, String> {
-        let event = Event::parse(delivered).map_err(|error| error.to_string())?;
-        if EventKey::new(key.project, &event) != key {
+    fn read(key: EventKey, body: &[u8]) -> Result<Self, String> {
+        let told = event::read(body)?;
+        if EventKey::new(key.project, &told.id) != key {
             return Err("its body is another event".into());
         }
-        Ok(Self {
-            key,
-            event,
-            delivered: delivered.into(),
-        })
+        Ok(Self { key, told })
     }
 }
 

@@ -2,46 +2,50 @@
 
 use std::fmt;
 
+use data_encoding::HEXLOWER;
 use domain::id::{OrderId, OrderSerial, ProjectId, WalletKey};
 use sha2::{Digest as _, Sha256};
-
-use crate::{hex::to_hex, provider::event::Event};
 
 const EVENT: u8 = 1;
 const REACHED: u8 = 2;
 const AWAITED: u8 = 3;
-const PORTAL: u8 = 4;
+const MADE: u8 = 4;
 const SANDBOX: u8 = 5;
+const READ: u8 = 6;
 
 /// Names a note: its kind, its project, and which of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Key {
+pub enum Key {
     /// By project and event.
     Event(EventKey),
     /// One for each project.
     Reached(ProjectId),
     /// By order.
     Awaited(ProjectId, OrderId),
-    /// By the hash of what the portal offers.
-    Portal(ProjectId, [u8; 16]),
+    /// One for each project.
+    Read(ProjectId),
+    /// By the hash of what was made.
+    Made(ProjectId, [u8; 16]),
     /// By the object's identifier.
     Sandbox(ProjectId, String),
 }
 
 /// Names an event within all projects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct EventKey {
-    pub(crate) project: ProjectId,
+pub struct EventKey {
+    /// Whose.
+    pub project: ProjectId,
     /// Half of a SHA-256 of project and event: nothing collides by chance.
     pub(super) hash: [u8; 16],
 }
 
 impl EventKey {
-    /// Of an event that was delivered to a project.
-    pub(crate) fn new(project: ProjectId, event: &Event) -> Self {
+    /// Of an event that was told to a project, by the provider's name for it.
+    #[must_use]
+    pub fn new(project: ProjectId, event: &str) -> Self {
         let mut digest = Sha256::new();
         digest.update(project.0.to_be_bytes());
-        digest.update(event.id.as_str().as_bytes());
+        digest.update(event.as_bytes());
         let mut hash = [0; 16];
         hash.copy_from_slice(digest.finalize().split_at(16).0);
         Self { project, hash }
@@ -55,7 +59,8 @@ impl Key {
             Self::Event(_)
             | Self::Reached(_)
             | Self::Awaited(..)
-            | Self::Portal(..)
+            | Self::Read(_)
+            | Self::Made(..)
             | Self::Sandbox(..) => 1,
         }
     }
@@ -69,7 +74,8 @@ impl Key {
     }
 
     /// What the journal is asked to forget it by.
-    pub(crate) fn forget(&self) -> persistence::Note {
+    #[must_use]
+    pub fn forget(&self) -> persistence::Note {
         persistence::Note {
             key: self.encode(),
             body: None,
@@ -91,7 +97,8 @@ impl Key {
                 order.wallet.0.to_vec(),
             ]
             .concat(),
-            Self::Portal(project, offer) => [begin(PORTAL, *project), offer.to_vec()].concat(),
+            Self::Read(project) => begin(READ, *project),
+            Self::Made(project, what) => [begin(MADE, *project), what.to_vec()].concat(),
             Self::Sandbox(project, id) => {
                 [begin(SANDBOX, *project), id.as_bytes().to_vec()].concat()
             }
@@ -118,7 +125,8 @@ impl Key {
                 };
                 Some(Self::Awaited(project, order))
             }
-            PORTAL => Some(Self::Portal(project, rest.try_into().ok()?)),
+            MADE => Some(Self::Made(project, rest.try_into().ok()?)),
+            READ if rest.is_empty() => Some(Self::Read(project)),
             SANDBOX => {
                 let id = std::str::from_utf8(rest).ok().filter(|id| !id.is_empty());
                 Some(Self::Sandbox(project, id?.to_owned()))
@@ -138,12 +146,17 @@ impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Event(EventKey { project, hash }) => {
-                write!(f, "webhook {} of {project}", to_hex(hash))
+                write!(f, "event {} of {project}", HEXLOWER.encode(hash))
             }
             Self::Reached(project) => write!(f, "how far orders of {project} were asked about"),
             Self::Awaited(project, order) => write!(f, "awaited payment of {order} of {project}"),
-            Self::Portal(project, offer) => {
-                write!(f, "portal configuration {} of {project}", to_hex(offer))
+            Self::Read(project) => write!(f, "how far events of {project} were read"),
+            Self::Made(project, what) => {
+                write!(
+                    f,
+                    "what was made for {project} as {}",
+                    HEXLOWER.encode(what)
+                )
             }
             Self::Sandbox(project, id) => write!(f, "sandbox object {id:?} of {project}"),
         }

@@ -49,7 +49,7 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
 }
 
 /// Base62 characters, each equally likely.
-pub(crate) fn random_text(length: usize) -> Result<String, Error> {
+pub fn random_text(length: usize) -> Result<String, Error> {
     let mut text = String::with_capacity(length);
     let mut bytes = [0_u8; 64];
     while text.len() < length {

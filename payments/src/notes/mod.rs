@@ -9,6 +9,7 @@
 //! a default, since each stands for something that was promised (an acknowledged webhook, say). All
 //! are read at the start.
 
+mod event;
 mod key;
 mod read;
 #[cfg(test)]
@@ -20,68 +21,92 @@ use domain::{
     id::{OrderId, ProjectId},
 };
 
-pub(crate) use self::key::{EventKey, Key};
+pub use self::key::{EventKey, Key};
 pub use self::read::{Error, Unreadable, verify};
-use crate::provider::{event::Event, stripe::id::ConfigurationId};
+use port::Told;
 
 /// How far asking about pending orders has come, for each of the ages at which it is done.
-pub(crate) type Reached = [Timestamp; 3];
+pub type Reached = [Timestamp; 3];
 
 /// A note with what it says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Note {
-    /// A provider's event that was acknowledged and has to be worked off.
+pub enum Note {
+    /// What a provider told, was acknowledged and has to be worked off.
     Event(StoredEvent),
     /// How far asking about a project's pending orders has come.
-    Reached { project: ProjectId, to: Reached },
-    /// An order whose session is complete and whose money is asked about until then.
-    Awaited {
+    Reached {
+        /// Whose.
         project: ProjectId,
+        /// To which instants.
+        to: Reached,
+    },
+    /// An order whose buyer is done and whose money is asked about until then.
+    Awaited {
+        /// Whose.
+        project: ProjectId,
+        /// Which.
         order: OrderId,
+        /// Until when.
         until: Timestamp,
     },
-    /// The provider's name for a portal's configuration, by the hash of what it offers.
-    Portal {
+    /// Until when a provider's list of events was read and worked off.
+    Read {
+        /// Whose.
         project: ProjectId,
-        offer: [u8; 16],
-        id: ConfigurationId,
+        /// By the provider's clock.
+        until: Timestamp,
+    },
+    /// The provider's name for something that was made there once, by the hash of what it is.
+    Made {
+        /// Whose.
+        project: ProjectId,
+        /// Of what.
+        what: [u8; 16],
+        /// The provider's name for it.
+        id: String,
     },
     /// An object of a project's sandbox, as it writes them.
     Sandbox {
+        /// Whose.
         project: ProjectId,
+        /// The object's name.
         id: String,
+        /// As it is written there.
         json: String,
     },
 }
 
-/// An event as it was delivered, and what it says.
+/// What a provider told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct StoredEvent {
-    pub(crate) key: EventKey,
-    pub(crate) event: Event,
-    pub(crate) delivered: Box<[u8]>,
+pub struct StoredEvent {
+    /// What names it.
+    pub key: EventKey,
+    /// What it says.
+    pub told: Told,
 }
 
 impl Note {
     /// What it is stored under.
-    pub(crate) fn key(&self) -> Key {
+    pub fn key(&self) -> Key {
         match self {
             Self::Event(stored) => Key::Event(stored.key),
             Self::Reached { project, .. } => Key::Reached(*project),
             Self::Awaited { project, order, .. } => Key::Awaited(*project, *order),
-            Self::Portal { project, offer, .. } => Key::Portal(*project, *offer),
+            Self::Read { project, .. } => Key::Read(*project),
+            Self::Made { project, what, .. } => Key::Made(*project, *what),
             Self::Sandbox { project, id, .. } => Key::Sandbox(*project, id.clone()),
         }
     }
 
     /// As the journal takes it.
-    pub(crate) fn put(&self) -> persistence::Note {
+    pub fn put(&self) -> persistence::Note {
         let key = self.key();
         match self {
             Self::Event(stored) => stored.put(),
             Self::Reached { to, .. } => key.put(to.map(|to| to.0.to_be_bytes()).as_flattened()),
             Self::Awaited { until, .. } => key.put(&until.0.to_be_bytes()),
-            Self::Portal { id, .. } => key.put(id.as_str().as_bytes()),
+            Self::Read { until, .. } => key.put(&until.0.to_be_bytes()),
+            Self::Made { id, .. } => key.put(id.as_bytes()),
             Self::Sandbox { json, .. } => key.put(json.as_bytes()),
         }
     }
@@ -89,8 +114,8 @@ impl Note {
 
 impl StoredEvent {
     /// As the journal takes it.
-    pub(crate) fn put(&self) -> persistence::Note {
-        Key::Event(self.key).put(&self.delivered)
+    pub fn put(&self) -> persistence::Note {
+        Key::Event(self.key).put(&event::write(&self.told))
     }
 }
 
@@ -117,10 +142,7 @@ pub(crate) fn stored(handle: &Handle) -> Result<Vec<Note>, Error> {
 /// # Errors
 ///
 /// As [`stored`].
-pub(crate) fn of_sandbox(
-    handle: &Handle,
-    project: ProjectId,
-) -> Result<Vec<(String, String)>, Error> {
+pub fn of_sandbox(handle: &Handle, project: ProjectId) -> Result<Vec<(String, String)>, Error> {
     let mut objects = Vec::new();
     for (key, body) in handle.notes(&Key::sandbox_prefix(project))? {
         if let Note::Sandbox { id, json, .. } = Note::read(&key, &body)? {

@@ -25,7 +25,7 @@ fn origin(text: &str) -> Option<Origin> {
 }
 
 /// Whether an address leads to the very machine that opens it.
-pub(crate) fn is_loopback(url: &Url) -> bool {
+pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(address)) => address.is_loopback(),

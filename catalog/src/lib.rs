@@ -21,10 +21,8 @@ pub use domain::catalog::{
 };
 pub use error::Error;
 pub use index::{Authenticated, Catalog, ProjectCatalog};
-pub(crate) use keys::random_text;
-pub use keys::{MintedKey, sha256};
-pub(crate) use origin::is_loopback;
-pub use origin::origins;
+pub use keys::{MintedKey, random_text, sha256};
+pub use origin::{is_loopback, origins};
 pub use providers::ProviderChange;
 pub use store::CatalogStore;
 

@@ -1,19 +1,14 @@
 //! Why a checkout or a portal could not be opened, or a report not be worked off.
 
-use crate::provider::stripe;
-
 /// Nothing is visible of what failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// The project has no payment provider.
     #[error("the project has no payment provider")]
     NotConfigured,
-    /// The provider knows no such active code, or it does not apply.
-    #[error("the provider knows no such active code")]
-    InvalidDiscountCode,
     /// The provider refused or failed.
     #[error(transparent)]
-    Provider(#[from] stripe::Error),
+    Provider(#[from] port::Error),
     /// The wallet refused, or could not be asked.
     #[error(transparent)]
     Wallet(#[from] actors::Error),
@@ -30,10 +25,10 @@ impl Error {
     pub(super) fn is_about_the_account(&self) -> bool {
         match self {
             Self::NotConfigured | Self::Defect(_) | Self::Wallet(_) => true,
-            Self::Provider(stripe::Error::Refused(refusal)) => refusal.is_about_the_key(),
-            Self::Provider(stripe::Error::Unavailable { .. }) => true,
-            Self::Provider(stripe::Error::Garbage(_)) => false,
-            Self::InvalidDiscountCode | Self::TooEarly => false,
+            Self::Provider(error) => {
+                matches!(error, port::Error::Key(_) | port::Error::Unavailable { .. })
+            }
+            Self::TooEarly => false,
         }
     }
 
@@ -43,7 +38,7 @@ impl Error {
             // An account's key may be put right, and with it what the account knows.
             Self::NotConfigured | Self::Provider(_) | Self::Defect(_) | Self::TooEarly => true,
             Self::Wallet(actors::Error::Overloaded | actors::Error::Unavailable) => true,
-            Self::Wallet(_) | Self::InvalidDiscountCode => false,
+            Self::Wallet(_) => false,
         }
     }
 }

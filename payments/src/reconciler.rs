@@ -1,11 +1,14 @@
-//! Asking about orders that stay pending, so that a lost webhook loses no payment: some minutes after
+//! Asking about orders that stay pending, so that a lost report loses no payment: some minutes after
 //! the buyer was sent off, some hours, and shortly before the order expires, when the provider has
-//! closed its session. A session that is complete and waits for its money is asked about until the
+//! closed its page. Where the buyer is done and the money is on its way, it is asked about until the
 //! money came or will not.
 //!
 //! Orders are found in the books by the time at which they expire: each is looked at once for each
 //! age, and no other one on the way.
 
+use std::sync::Arc;
+
+use catalog::ProjectCatalog;
 use dashmap::DashMap;
 use domain::{
     Rejection, Timestamp,
@@ -14,12 +17,12 @@ use domain::{
     wallet::{OrderStatus, place_order::PENDING_SECONDS},
 };
 use futures_util::{StreamExt as _, stream};
+use port::{Provider, Subject};
 
-use super::{Error, Payments, fulfil::Reports};
-use crate::{
-    catalog::ProjectCatalog,
+use super::{
+    Error, Ground,
+    fulfilment::Progress,
     notes::{self, Key, Note},
-    provider::stripe::{self, checkout_sessions::Session, id::SessionId},
 };
 
 /// Ages at which an order is asked about, in seconds. The last one is after its session closed (see
@@ -37,9 +40,12 @@ const PAGE: usize = 64;
 /// Orders that the provider is asked about at once.
 const AT_ONCE: usize = 16;
 
-/// See the module.
-#[derive(Default)]
-pub(super) struct Reconciler {
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub struct Reconciler(Arc<Parts>);
+
+struct Parts {
+    ground: Ground,
     projects: DashMap<ProjectId, Reached>,
     awaited: DashMap<OrderId, Awaited>,
 }
@@ -60,40 +66,51 @@ struct Awaited {
 }
 
 impl Reconciler {
+    pub(crate) fn new(ground: Ground) -> Self {
+        Self(Arc::new(Parts {
+            ground,
+            projects: DashMap::new(),
+            awaited: DashMap::new(),
+        }))
+    }
+
     /// Takes up how far asking had come.
-    pub(super) fn restore_reached(&self, project: ProjectId, to: notes::Reached) {
+    pub(crate) fn restore_reached(&self, project: ProjectId, to: notes::Reached) {
         let noted = to.into_iter().max().unwrap_or_default();
         let reached = Reached {
             to,
             noted,
             asked: false,
         };
-        self.projects.insert(project, reached);
+        self.0.projects.insert(project, reached);
     }
 
     /// Takes up an order whose session is complete and not paid yet; it is asked about at once.
-    pub(super) fn restore_awaited(&self, project: ProjectId, order: OrderId, end: Timestamp) {
+    pub(crate) fn restore_awaited(&self, project: ProjectId, order: OrderId, end: Timestamp) {
         let next = Timestamp(i64::MIN);
-        self.awaited.insert(order, Awaited { project, next, end });
+        self.0.awaited.insert(order, Awaited { project, next, end });
     }
-}
 
-impl Payments {
     /// Asks about all orders of a project that came to one of the ages since it was last asked. Stops
     /// where the provider does not answer, and goes on from there the next time.
-    pub(super) async fn reconcile(&self, project: &ProjectCatalog) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn ask(&self, project: &ProjectCatalog) -> Result<(), Error> {
         let id = project.project.id;
-        let now = self.0.handle.now_in(&project.scope);
-        let reports = Reports::of(self, project)?;
+        let now = self.0.ground.handle.now_in(&project.scope);
+        let provider = self.0.ground.providers.of(project)?;
+        let provider = &*provider;
         let mut reached = self.reached(id, now);
         // The oldest first: they are the next to expire.
         for (cursor, age) in reached.to.iter_mut().zip(AGES).rev() {
             let until_due = PENDING_SECONDS.saturating_sub(age);
             let span = (cursor.plus_seconds(until_due), now.plus_seconds(until_due));
-            let asked = self.ask_about(project, &reports, span).await;
+            let asked = self.ask_about(project, provider, span).await;
             reached.asked |= asked.as_ref().is_ok_and(|asked| *asked > 0);
             if let Err(error) = asked {
-                self.0.reconciler.projects.insert(id, reached);
+                self.0.projects.insert(id, reached);
                 return Err(error);
             }
             *cursor = now;
@@ -106,17 +123,17 @@ impl Payments {
                 project: id,
                 to: reached.to,
             };
-            self.0.handle.put_notes(vec![note.put()]).await?;
+            self.0.ground.handle.put_notes(vec![note.put()]).await?;
         }
-        self.0.reconciler.projects.insert(id, reached);
-        self.ask_about_awaited(project, &reports, now).await
+        self.0.projects.insert(id, reached);
+        self.ask_about_awaited(project, provider, now).await
     }
 
     /// How far asking has come. A clock that went back (the sandbox's was left for Stripe's) begins
     /// anew.
     fn reached(&self, project: ProjectId, now: Timestamp) -> Reached {
         let first = now.plus_seconds(-FIRST_SECONDS);
-        let known = self.0.reconciler.projects.get(&project).map(|known| *known);
+        let known = self.0.projects.get(&project).map(|known| *known);
         let known = known.unwrap_or(Reached {
             to: [first; AGES.len()],
             noted: Timestamp(i64::MIN),
@@ -130,8 +147,8 @@ impl Payments {
     }
 
     /// Until when overdue orders may be expired: those that are about to be asked about are not.
-    pub(super) fn expire_until(&self, project: &ProjectCatalog) -> Timestamp {
-        let now = self.0.handle.now_in(&project.scope);
+    pub(crate) fn expire_until(&self, project: &ProjectCatalog) -> Timestamp {
+        let now = self.0.ground.handle.now_in(&project.scope);
         if project
             .provider()
             .is_none_or(|p| p.account == Account::None)
@@ -149,16 +166,16 @@ impl Payments {
     async fn ask_about(
         &self,
         project: &ProjectCatalog,
-        reports: &Reports<'_>,
+        provider: &dyn Provider,
         (first, last): (Timestamp, Timestamp),
     ) -> Result<usize, Error> {
         let mut after = (first, OrderSerial(u128::MAX));
         let mut asked = 0_usize;
         loop {
-            let handle = &self.0.handle;
+            let handle = &self.0.ground.handle;
             let pending = handle.pending(&project.scope, Some(after), last, PAGE)?;
             let orders: Vec<OrderId> = pending.iter().map(|place| place.order).collect();
-            self.ask_all(project, reports, orders).await?;
+            self.ask_all(project, provider, orders).await?;
             asked = asked.saturating_add(pending.len());
             match pending.last() {
                 Some(place) if pending.len() == PAGE => after = place.place(),
@@ -172,11 +189,11 @@ impl Payments {
     async fn ask_all(
         &self,
         project: &ProjectCatalog,
-        reports: &Reports<'_>,
+        provider: &dyn Provider,
         orders: Vec<OrderId>,
     ) -> Result<(), Error> {
         let asked = stream::iter(orders).map(|order| async move {
-            let asked = self.ask(project, reports, order).await;
+            let asked = self.ask_one(project, provider, order).await;
             (order, asked)
         });
         let mut asked = asked.buffer_unordered(AT_ONCE);
@@ -193,13 +210,13 @@ impl Payments {
     }
 
     /// Asks about one order, unless it is settled.
-    async fn ask(
+    async fn ask_one(
         &self,
         project: &ProjectCatalog,
-        reports: &Reports<'_>,
+        provider: &dyn Provider,
         order: OrderId,
     ) -> Result<(), Error> {
-        let known = match self.0.handle.order(&project.scope, order).await {
+        let known = match self.0.ground.handle.order(&project.scope, order).await {
             Ok(known) => known,
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) => return Ok(()),
             Err(error) => return Err(error.into()),
@@ -209,32 +226,29 @@ impl Payments {
             OrderStatus::Paid | OrderStatus::Failed | OrderStatus::Refunded => true,
         };
         let checkout = known.order.checkout.filter(|_| !settled);
-        let Some(session) = checkout.and_then(|id| SessionId::new(id.as_str())) else {
+        let Some(checkout) = checkout else {
             return self.stop_awaiting(project, order).await;
         };
-        let session = match reports.read_session(&session).await {
-            Ok(session) => session,
+        let subject = Subject::Checkout(checkout);
+        let fulfilment = &self.0.ground.fulfilment;
+        match fulfilment.look(project, provider, &subject).await {
+            Ok(Progress::Processing) => self.await_payment(project, order).await,
+            Ok(Progress::Open | Progress::Settled) => self.stop_awaiting(project, order).await,
             // Of a provider that the project had before.
-            Err(Error::Provider(stripe::Error::Refused(refusal))) if refusal.is_missing() => {
-                return self.stop_awaiting(project, order).await;
+            Err(Error::Provider(port::Error::Missing(_))) => {
+                self.stop_awaiting(project, order).await
             }
-            Err(error) => return Err(error),
-        };
-        let open = reports.session(&session).await?;
-        if open && is_complete(&session) {
-            self.await_payment(project, order).await
-        } else {
-            self.stop_awaiting(project, order).await
+            Err(error) => Err(error),
         }
     }
 
     async fn ask_about_awaited(
         &self,
         project: &ProjectCatalog,
-        reports: &Reports<'_>,
+        provider: &dyn Provider,
         now: Timestamp,
     ) -> Result<(), Error> {
-        let awaited = self.0.reconciler.awaited.iter();
+        let awaited = self.0.awaited.iter();
         let due = awaited.filter(|entry| {
             entry.value().project == project.project.id && entry.value().next <= now
         });
@@ -246,19 +260,19 @@ impl Payments {
                 self.stop_awaiting(project, order).await?;
                 continue;
             }
-            if let Some(mut awaited) = self.0.reconciler.awaited.get_mut(&order) {
+            if let Some(mut awaited) = self.0.awaited.get_mut(&order) {
                 awaited.next = now.plus_seconds(AWAITED_EVERY_SECONDS);
             }
             orders.push(order);
         }
-        self.ask_all(project, reports, orders).await
+        self.ask_all(project, provider, orders).await
     }
 
     async fn await_payment(&self, project: &ProjectCatalog, order: OrderId) -> Result<(), Error> {
-        if self.0.reconciler.awaited.contains_key(&order) {
+        if self.0.awaited.contains_key(&order) {
             return Ok(());
         }
-        let now = self.0.handle.now_in(&project.scope);
+        let now = self.0.ground.handle.now_in(&project.scope);
         let end = now.plus_seconds(AWAITED_SECONDS);
         let project = project.project.id;
         let note = Note::Awaited {
@@ -266,26 +280,21 @@ impl Payments {
             order,
             until: end,
         };
-        self.0.handle.put_notes(vec![note.put()]).await?;
+        self.0.ground.handle.put_notes(vec![note.put()]).await?;
         let awaited = Awaited {
             project,
             next: now.plus_seconds(AWAITED_EVERY_SECONDS),
             end,
         };
-        self.0.reconciler.awaited.insert(order, awaited);
+        self.0.awaited.insert(order, awaited);
         Ok(())
     }
 
     async fn stop_awaiting(&self, project: &ProjectCatalog, order: OrderId) -> Result<(), Error> {
-        if self.0.reconciler.awaited.remove(&order).is_some() {
+        if self.0.awaited.remove(&order).is_some() {
             let key = Key::Awaited(project.project.id, order);
-            self.0.handle.put_notes(vec![key.forget()]).await?;
+            self.0.ground.handle.put_notes(vec![key.forget()]).await?;
         }
         Ok(())
     }
-}
-
-fn is_complete(session: &Session) -> bool {
-    use crate::provider::stripe::checkout_sessions::SessionStatus;
-    session.status == Some(SessionStatus::Complete)
 }
