@@ -176,6 +176,12 @@ impl Service {
         &self.app.payments
     }
 
+    /// Who the projects' providers are.
+    #[must_use]
+    pub fn accounts(&self) -> &Accounts {
+        &self.app.accounts
+    }
+
     /// The wallets.
     #[must_use]
     pub fn handle(&self) -> &Handle {

@@ -122,6 +122,22 @@ impl Accounts {
         }
     }
 
+    /// Tries a key of Stripe's: whether it works, or `false` where Stripe cannot be asked now.
+    ///
+    /// # Errors
+    ///
+    /// In Stripe's own words, why the key is of no use.
+    pub async fn try_key(&self, key: &str) -> Result<bool, String> {
+        let broken = |error: Error| error.to_string();
+        let api = api(&self.stripe, &self.place.stripe_api).map_err(broken)?;
+        let client = api.client(secret(key).map_err(broken)?);
+        match client.events(0, None).await {
+            Ok(_) => Ok(true),
+            Err(stripe::Error::Refused(refusal)) => Err(refusal.to_string()),
+            Err(stripe::Error::Unavailable { .. } | stripe::Error::Garbage(_)) => Ok(false),
+        }
+    }
+
     /// The built-in provider, once it is there.
     pub(super) fn set_sandbox(&self, sandbox: Sandbox) {
         drop(self.sandbox.set(sandbox));
