@@ -196,6 +196,7 @@ impl Service {
             .take()
             .map(|listener| self.serve_figures(listener));
         let rounds = self.app.payments.start();
+        let endpoints = self.app.accounts.keep_endpoints();
         let service = app::service(Arc::clone(&self.app));
         let server = Server::new(self.listener, service, self.config.http.clone());
         let grace = Duration::from_secs(self.config.shutdown_seconds);
@@ -211,7 +212,7 @@ impl Service {
         });
         let give_up = async { drop(watch.await) };
         server.run(stopping.notified(), give_up).await;
-        drop(rounds);
+        drop((rounds, endpoints));
         self.app.mailer.shut_down(grace).await;
         if let Some(figures) = figures {
             figures.abort();

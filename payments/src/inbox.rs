@@ -7,7 +7,10 @@
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -41,6 +44,10 @@ const PAUSES: [Duration; 6] = [
     Duration::from_secs(3600),
 ];
 
+/// What the provider does not know is asked about so often, which takes a day: it may be told of
+/// something before it is there.
+const MOST_UNKNOWN: usize = 29;
+
 /// Why a webhook was not taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
@@ -60,6 +67,7 @@ struct Parts {
     ground: Ground,
     state: Mutex<State>,
     at_once: Semaphore,
+    given_up: AtomicU64,
     of: dashmap::DashMap<ProjectId, Arc<Semaphore>>,
     /// Stored by an earlier process; taken up once the service runs.
     left: Mutex<Vec<StoredEvent>>,
@@ -96,6 +104,7 @@ impl Inbox {
             ground,
             state: Mutex::default(),
             at_once: Semaphore::new(AT_ONCE),
+            given_up: AtomicU64::new(0),
             of: dashmap::DashMap::new(),
             left: Mutex::new(left),
         }))
@@ -106,6 +115,12 @@ impl Inbox {
     pub fn waiting(&self) -> u64 {
         let current = self.0.state.lock().current.len();
         u64::try_from(current.saturating_add(self.0.left.lock().len())).unwrap_or(u64::MAX)
+    }
+
+    /// Events since the start that told of what the provider does not know.
+    #[must_use]
+    pub fn given_up(&self) -> u64 {
+        self.0.given_up.load(Ordering::Relaxed)
     }
 
     /// Whether a webhook of the project's provider has come in since the start.
@@ -226,9 +241,16 @@ impl Inbox {
         let (id, kind) = (&told.id, &told.kind);
         let mut pauses = PAUSES.iter().copied();
         let mut pause = Duration::ZERO;
+        let mut unknown = 0_usize;
         loop {
             match self.attempt(key.project, told).await {
                 Ok(()) => break,
+                Err(Error::Provider(port::Error::Missing(what))) if unknown >= MOST_UNKNOWN => {
+                    tracing::error!(what, event.id = %id, event.kind = %kind, "The payment provider does not know what it told of; it is kept and asked about again at the next start");
+                    self.0.given_up.fetch_add(1, Ordering::Relaxed);
+                    self.0.state.lock().current.remove(key);
+                    return;
+                }
                 Err(error) if error.is_passing() => {
                     tracing::warn!(%error, event.id = %id, event.kind = %kind, "A webhook could not be worked off yet");
                 }
@@ -238,6 +260,7 @@ impl Inbox {
                     return;
                 }
             }
+            unknown = unknown.saturating_add(1);
             pause = pauses.next().unwrap_or(pause);
             tokio::time::sleep(pause).await;
         }

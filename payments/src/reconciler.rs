@@ -6,7 +6,10 @@
 //! Orders are found in the books by the time at which they expire: each is looked at once for each
 //! age, and no other one on the way.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
@@ -48,6 +51,8 @@ struct Parts {
     ground: Ground,
     projects: DashMap<ProjectId, Reached>,
     awaited: DashMap<OrderId, Awaited>,
+    /// Orders whose checkout the provider does not know.
+    given_up: AtomicU64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +76,14 @@ impl Reconciler {
             ground,
             projects: DashMap::new(),
             awaited: DashMap::new(),
+            given_up: AtomicU64::new(0),
         }))
+    }
+
+    /// Orders since the start whose checkout the provider does not know.
+    #[must_use]
+    pub fn given_up(&self) -> u64 {
+        self.0.given_up.load(Ordering::Relaxed)
     }
 
     /// Takes up how far asking had come.
@@ -106,8 +118,11 @@ impl Reconciler {
         // The oldest first: they are the next to expire.
         for (cursor, age) in reached.to.iter_mut().zip(AGES).rev() {
             let until_due = PENDING_SECONDS.saturating_sub(age);
-            let span = (cursor.plus_seconds(until_due), now.plus_seconds(until_due));
-            let asked = self.ask_about(project, provider, span).await;
+            let until = now.plus_seconds(until_due);
+            let mut from = cursor.plus_seconds(until_due);
+            let asked = self.ask_about(project, provider, &mut from, until).await;
+            // Where it stopped, it goes on from there.
+            *cursor = from.plus_seconds(-until_due);
             reached.asked |= asked.as_ref().is_ok_and(|asked| *asked > 0);
             if let Err(error) = asked {
                 self.0.projects.insert(id, reached);
@@ -161,15 +176,16 @@ impl Reconciler {
         oldest.plus_seconds(until_due).min(now)
     }
 
-    /// Asks about pending orders that expire after the first instant and no later than the second;
-    /// how many.
+    /// Asks about pending orders that expire after the first instant and no later than the second; how
+    /// many. The first one moves on with them.
     async fn ask_about(
         &self,
         project: &ProjectCatalog,
         provider: &dyn Provider,
-        (first, last): (Timestamp, Timestamp),
+        first: &mut Timestamp,
+        last: Timestamp,
     ) -> Result<usize, Error> {
-        let mut after = (first, OrderSerial(u128::MAX));
+        let mut after = (*first, OrderSerial(u128::MAX));
         let mut asked = 0_usize;
         loop {
             let handle = &self.0.ground.handle;
@@ -177,6 +193,11 @@ impl Reconciler {
             let orders: Vec<OrderId> = pending.iter().map(|place| place.order).collect();
             self.ask_all(project, provider, orders).await?;
             asked = asked.saturating_add(pending.len());
+            if let Some(place) = pending.last() {
+                // Of orders that expire together some may be on the next page.
+                let reached = place.place().0;
+                *first = Timestamp(reached.0.saturating_sub(1)).max(*first);
+            }
             match pending.last() {
                 Some(place) if pending.len() == PAGE => after = place.place(),
                 _ => return Ok(asked),
@@ -235,7 +256,9 @@ impl Reconciler {
             Ok(Progress::Processing) => self.await_payment(project, order).await,
             Ok(Progress::Open | Progress::Settled) => self.stop_awaiting(project, order).await,
             // Of a provider that the project had before.
-            Err(Error::Provider(port::Error::Missing(_))) => {
+            Err(Error::Provider(port::Error::Missing(what))) => {
+                tracing::warn!(%order, what, "The payment provider does not know an order's checkout; it is not asked about again");
+                self.0.given_up.fetch_add(1, Ordering::Relaxed);
                 self.stop_awaiting(project, order).await
             }
             Err(error) => Err(error),

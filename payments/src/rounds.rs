@@ -14,8 +14,9 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::{Error, Payments};
 
 const INTERVAL: Duration = Duration::from_secs(1);
-/// After a provider failed, so long is nothing asked of it.
+/// After a provider failed, so long is nothing asked of it; longer where it says so.
 const AFTER_FAILURE: Duration = Duration::from_secs(30);
+const LONGEST_REST: Duration = Duration::from_secs(600);
 
 /// Runs until it is dropped.
 #[derive(Debug)]
@@ -40,15 +41,15 @@ impl Payments {
             // waiting. They end with this task.
             let mut under_way = JoinSet::new();
             let mut busy = HashMap::new();
-            let mut failures: HashMap<ProjectId, Instant> = HashMap::new();
+            let mut resting: HashMap<ProjectId, Instant> = HashMap::new();
             loop {
                 interval.tick().await;
                 while let Some(done) = under_way.try_join_next() {
-                    if let Ok((project, failed)) = done {
+                    if let Ok((project, rest)) = done {
                         busy.remove(&project);
-                        match failed {
-                            Some(failed) => failures.insert(project, failed),
-                            None => failures.remove(&project),
+                        match rest {
+                            Some(until) => resting.insert(project, until),
+                            None => resting.remove(&project),
                         };
                     }
                 }
@@ -59,8 +60,8 @@ impl Payments {
                     let id = project.project.id;
                     if project.provider().is_some() && !busy.contains_key(&id) {
                         let payments = payments.clone();
-                        let failed = failures.get(&id).copied();
-                        let round = async move { (id, payments.round(&project, failed).await) };
+                        let rest = resting.get(&id).copied();
+                        let round = async move { (id, payments.round(&project, rest).await) };
                         busy.insert(id, under_way.spawn(round));
                     }
                 }
@@ -69,17 +70,16 @@ impl Payments {
         Rounds(task.abort_handle())
     }
 
-    /// `failed` is when the provider last failed to answer; so is what it returns.
-    async fn round(&self, project: &ProjectCatalog, failed: Option<Instant>) -> Option<Instant> {
+    /// `rest` is until when the provider is left alone; so is what it returns.
+    async fn round(&self, project: &ProjectCatalog, rest: Option<Instant>) -> Option<Instant> {
         let id = project.project.id;
-        let failed = failed.filter(|failed| failed.elapsed() < AFTER_FAILURE);
-        let failed = match failed {
-            Some(failed) => Some(failed),
+        let rest = match rest.filter(|until| *until > Instant::now()) {
+            Some(until) => Some(until),
             None => match self.ask(project).await {
                 Ok(()) | Err(Error::NotConfigured) => None,
                 Err(error) => {
                     tracing::warn!(%error, project = %id, "The payment provider could not be asked; trying again later");
-                    Some(Instant::now())
+                    Instant::now().checked_add(asked_for(&error).max(AFTER_FAILURE))
                 }
             },
         };
@@ -89,7 +89,7 @@ impl Payments {
         if let Err(error) = handle.expire_due(&project.scope, until).await {
             tracing::warn!(%error, project = %id, "Orders past their time could not be expired yet");
         }
-        failed
+        rest
     }
 
     async fn ask(&self, project: &ProjectCatalog) -> Result<(), Error> {
@@ -113,5 +113,16 @@ impl Payments {
         let until = handle.now_in(&project.scope);
         handle.expire_due(&project.scope, until).await?;
         Ok(())
+    }
+}
+
+/// How long the provider asked to be left alone.
+fn asked_for(error: &Error) -> Duration {
+    match error {
+        Error::Provider(port::Error::Unavailable {
+            retry_after_seconds: Some(seconds),
+            ..
+        }) => Duration::from_secs(*seconds).min(LONGEST_REST),
+        _ => Duration::ZERO,
     }
 }

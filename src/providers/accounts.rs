@@ -122,6 +122,16 @@ impl Accounts {
         }
     }
 
+    fn stripe_key(&self, account: &Stripe) -> Result<String, Error> {
+        let key = self.catalog.open_secret(&account.secret_key);
+        key.ok_or(Error::Defect("a provider's key cannot be decrypted"))
+    }
+
+    pub(super) fn stripe_client(&self, account: &Stripe) -> Result<stripe::Client, Error> {
+        let api = api(&self.stripe, &self.place.stripe_api)?;
+        Ok(api.client(secret(&self.stripe_key(account)?)?))
+    }
+
     /// Tries a key of Stripe's: whether it works, or `false` where Stripe cannot be asked now.
     ///
     /// # Errors
@@ -163,10 +173,8 @@ impl Accounts {
     }
 
     fn real(&self, id: ProjectId, account: &Stripe) -> Result<Arc<dyn Provider>, Error> {
-        let api = api(&self.stripe, &self.place.stripe_api)?;
-        let key = self.catalog.open_secret(&account.secret_key);
-        let key = key.ok_or(Error::Defect("a provider's key cannot be decrypted"))?;
-        let client = api.client(secret(&key)?);
+        let key = self.stripe_key(account)?;
+        let client = self.stripe_client(account)?;
         // By the machine's clock, as they are signed.
         let secrets = self.accepted(account, self.handle.now());
         let shared = Arc::clone(&self.shared);

@@ -2,10 +2,12 @@
 //! addresses come from here; the sandbox is called like Stripe, at another address.
 
 mod accounts;
+mod endpoints;
 mod memory;
 mod sandbox;
 
 pub use self::{
     accounts::{Accounts, Place, SandboxKeys},
+    endpoints::{Endpoint, Endpoints},
     sandbox::{AdvanceError, Sandboxes},
 };

@@ -22,7 +22,7 @@ use domain::{
 };
 
 pub use self::key::{EventKey, Key};
-pub use self::read::{Error, Unreadable, verify};
+pub use self::read::{Error, Unreadable, is_untold, verify};
 use port::Told;
 
 /// How far asking about pending orders has come, for each of the ages at which it is done.

@@ -27,6 +27,12 @@ pub struct Unreadable {
     why: String,
 }
 
+/// Whether a key is that of something that a provider told and that is not worked off.
+#[must_use]
+pub fn is_untold(key: &[u8]) -> bool {
+    matches!(Key::decode(key), Some(Key::Event(_)))
+}
+
 /// Whether notes can all be read: a sentence for each that cannot. `object` says what is wrong with an
 /// object of the sandbox, by its name and its JSON.
 ///

@@ -91,6 +91,8 @@ id!(/// A coupon; its text is the merchant's choice.
     CouponId);
 id!(/// A promotion code's identifier, `promo_`; not the code that people type.
     PromotionCodeId);
+id!(/// A webhook endpoint, `we_`.
+    WebhookEndpointId);
 id!(/// A configuration of the customer portal, `bpc_`.
     ConfigurationId);
 

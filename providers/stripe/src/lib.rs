@@ -30,6 +30,7 @@ pub mod refunds;
 mod retry;
 pub mod signature;
 pub mod subscriptions;
+pub mod webhook_endpoints;
 
 pub use client::{API_VERSION, Api, Client};
 pub use error::{Error, Refusal};
