@@ -4,7 +4,10 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use actors::{Handle, Keyring, Seal, clock::SystemClock};
+use actors::{
+    Handle, Keyring, Seal,
+    clock::{Clock, SystemClock},
+};
 use persistence::{Backlog, SledJournal, Store};
 use tokio::{net::TcpListener, runtime::Runtime, sync::Notify, task::JoinHandle};
 use tracing_subscriber::EnvFilter;
@@ -124,8 +127,7 @@ impl Service {
             server_key,
         } = Secrets::open(&config.data_dir, given)?;
         let clock = Arc::new(SystemClock::new());
-        let keyring = Keyring::new(&server_key);
-        let handle = Handle::start(store, clock.clone(), keyring, wallet_options(config)).await?;
+        let handle = wallets(store, clock.clone(), &server_key, config).await?;
         let seal = Seal::new(&server_key, "scrip/provider/1");
         let catalog = Arc::new(CatalogStore::load(handle.clone(), seal)?);
         let place = place(config, address);
@@ -242,7 +244,12 @@ async fn close(handle: &Handle) -> Result<(), Error> {
     Ok(())
 }
 
-async fn open_store(config: &Config) -> Result<Store, Error> {
+/// Opens the store in the data directory, which recovers it.
+///
+/// # Errors
+///
+/// [`Error::Store`] where the directory is in use, damaged or cannot be written durably.
+pub async fn open_store(config: &Config) -> Result<Store, Error> {
     let settings = &config.journal;
     let defaults = persistence::Options::new(config.data_dir.clone());
     let options = persistence::Options {
@@ -287,15 +294,26 @@ fn abort(why: &str) {
     });
 }
 
-fn wallet_options(config: &Config) -> actors::Options {
+/// Starts the wallets over a store. Codes are kept under the server key.
+///
+/// # Errors
+///
+/// [`Error::Wallets`] where the books cannot be read.
+pub async fn wallets(
+    store: Store,
+    clock: Arc<dyn Clock>,
+    server_key: &[u8; 32],
+    config: &Config,
+) -> Result<Handle, Error> {
     let settings = &config.actors;
-    actors::Options {
+    let options = actors::Options {
         max_in_flight: settings.max_in_flight,
         max_in_flight_per_wallet: settings.max_in_flight_per_wallet,
         max_awake: settings.max_awake,
         sweep_interval: Duration::from_secs(1),
         idle_sweeps: settings.idle_seconds,
-    }
+    };
+    Ok(Handle::start(store, clock, Keyring::new(server_key), options).await?)
 }
 
 /// The threads that everything runs on.

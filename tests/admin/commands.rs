@@ -157,3 +157,41 @@ fn listening(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("listening on ")?;
     Some(rest.split_whitespace().next()?.to_owned())
 }
+
+/// A folder with the binary and, beside it, a program that stands in for `scrip-bench`.
+fn with_bench(script: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(BINARY, folder.path().join("scrip")).unwrap();
+    let bench = folder.path().join("scrip-bench");
+    std::fs::write(&bench, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&bench, std::fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+#[test]
+fn bench_is_a_program_of_its_own() {
+    let folder = with_bench(r#"echo "$SCRIP_BENCH_SERVER" "$@"; exit 7"#);
+    let scrip = folder.path().join("scrip");
+    let words = ["bench", "http", "--help", "--quick", "-V", "--", "x"];
+    let output = Command::new(&scrip).args(words).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let rest = said.strip_prefix(scrip.to_str().unwrap());
+    assert_eq!(rest.map(str::trim), Some("http --help --quick -V -- x"));
+    // Its end is ours.
+    assert_eq!(output.status.code(), Some(7));
+}
+
+#[test]
+fn bench_says_what_to_build_where_there_is_none() {
+    let folder = with_bench("");
+    std::fs::remove_file(folder.path().join("scrip-bench")).unwrap();
+    let mut command = Command::new(folder.path().join("scrip"));
+    command.args(["bench", "http"]).env("PATH", folder.path());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = errors(&output);
+    assert!(
+        said.contains("cargo build --release -p scrip-bench"),
+        "{said}"
+    );
+}
