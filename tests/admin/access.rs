@@ -3,10 +3,8 @@
 use reqwest::Method;
 use serde_json::json;
 
-use crate::{
-    ADMIN, assert_invalid, get, patch, post, project,
-    support::{Client, Server},
-};
+use crate::{ADMIN, assert_invalid, get, patch, post, project};
+use kit::{Client, Server};
 
 #[tokio::test]
 async fn only_the_administrator_gets_in() {

@@ -6,11 +6,11 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use crate::support::{Launch, Server, launch::BINARY, process::Process};
+use kit::{Launch, Server, launch::binary, process::Process};
 
 /// Runs the binary to its end.
 fn run(words: &[&str]) -> Output {
-    let mut command = Command::new(BINARY);
+    let mut command = Command::new(binary());
     command
         .args(words)
         .stdin(Stdio::null())
@@ -98,7 +98,7 @@ async fn a_token_is_made_once_and_printed_once() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (token, base) = first_start(&data).await;
-    let reply = crate::support::Client::new(&base.1, &token)
+    let reply = kit::Client::new(&base.1, &token)
         .get("/api/admin/v1/projects")
         .await;
     assert_eq!(reply.status, 200);
@@ -120,7 +120,7 @@ async fn a_token_is_made_once_and_printed_once() {
         "{:?}",
         second.said()
     );
-    let reply = crate::support::Client::new(&base, &token)
+    let reply = kit::Client::new(&base, &token)
         .get("/api/admin/v1/projects")
         .await;
     assert_eq!(reply.status, 200);
@@ -145,7 +145,7 @@ async fn first_start(data: &Path) -> (String, (Process, String)) {
 }
 
 fn begin(data: &Path) -> Process {
-    let mut command = Command::new(BINARY);
+    let mut command = Command::new(binary());
     command
         .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
         .arg(data);
@@ -161,7 +161,7 @@ fn listening(line: &str) -> Option<String> {
 /// A folder with the binary and, beside it, a program that stands in for `scrip-bench`.
 fn with_bench(script: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::copy(BINARY, folder.path().join("scrip")).unwrap();
+    std::fs::copy(binary(), folder.path().join("scrip")).unwrap();
     let bench = folder.path().join("scrip-bench");
     std::fs::write(&bench, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&bench, std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -2,13 +2,13 @@
 
 use std::{os::unix::fs::PermissionsExt as _, path::Path, process::Command, time::Duration};
 
-use crate::support::{launch::BINARY, process::Process, tool};
+use kit::{launch::binary, process::Process, tool};
 
 const ENDS_WITHIN: Duration = Duration::from_secs(60);
 
 /// Starts it and waits for the last line of what it prints.
 async fn start(data: &Path) -> (Process, Vec<String>) {
-    let mut command = Command::new(BINARY);
+    let mut command = Command::new(binary());
     command
         .args(["dev", "--listen", "127.0.0.1:0", "--data-dir"])
         .arg(data);

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::{assert_invalid, get, patch, post, product, project, support::Server};
+use crate::{assert_invalid, get, patch, post, product, project};
+use kit::Server;
 
 /// The products that callers see.
 async fn offered(server: &Server) -> Vec<Value> {

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::{assert_invalid, get, patch, post, project, support::Server};
+use crate::{assert_invalid, get, patch, post, project};
+use kit::Server;
 
 #[tokio::test]
 async fn a_project_comes_with_keys_that_work_at_once() {

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::{assert_invalid, get, patch, post, project, support::Server};
+use crate::{assert_invalid, get, patch, post, project};
+use kit::Server;
 
-async fn set(server: &Server, provider: Value) -> crate::support::Reply {
+async fn set(server: &Server, provider: Value) -> kit::Reply {
     patch(
         &server.admin(),
         &project(server),

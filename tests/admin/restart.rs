@@ -10,10 +10,8 @@ use scrip::{
 };
 use serde_json::json;
 
-use crate::{
-    ADMIN, get, patch, post, product, project,
-    support::{Client, Server, instance::Instance},
-};
+use crate::{ADMIN, get, patch, post, product, project};
+use kit::{Client, Server, instance::Instance};
 
 #[tokio::test]
 async fn every_acknowledged_change_is_there_after_a_crash() {

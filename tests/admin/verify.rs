@@ -9,7 +9,7 @@ use domain::{
 };
 use persistence::{Append, Logged, Note, Options, SledJournal, Store};
 
-use crate::support::Server;
+use kit::Server;
 
 /// Puts something into a stopped server's log that no server would; and into the books, or not.
 fn plant(data_dir: &Path, what: &Logged, fold: bool) {

@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{
-    node::{folder, judge},
-    support::{
-        Client, Launch, Server,
-        stripe::{self, Stripe},
-    },
+use crate::node::{folder, judge};
+use kit::{
+    Client, Launch, Server,
+    stripe::{self, Stripe},
 };
 
 /// Paths, and the types of what is sent there.

@@ -5,10 +5,8 @@ use std::process::Command;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{
-    node::judge,
-    support::{Client, Server, deadline, launch::BINARY, process::Process},
-};
+use crate::node::judge;
+use kit::{Client, Server, deadline, launch::binary, process::Process};
 
 async fn open() -> Server {
     let server = Server::start().await;
@@ -123,7 +121,7 @@ async fn a_person_buys_on_a_phone() {
 async fn a_person_buys_in_the_demo_shop() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join(".scrip");
-    let mut command = Command::new(BINARY);
+    let mut command = Command::new(binary());
     command.args(["dev", "--listen", "127.0.0.1:0", "--data-dir"]);
     command.arg(&data).env_remove("SCRIP_ADMIN_TOKEN");
     let mut process = Process::start(command, false);

@@ -4,7 +4,7 @@ use super::{
     diary::Record,
     operation::{Mark, Operation},
 };
-use crate::support::{
+use kit::{
     Client,
     ledger::{self, Balance, Entry},
 };

@@ -1,23 +1,30 @@
 //! Reading an external wallet whole: its view and every page of its ledger.
 
-use super::client::Client;
+use crate::client::Client;
 use serde_json::Value;
 
 /// One ledger entry, as far as books are checked by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) id: String,
-    pub(crate) delta: i64,
-    pub(crate) reason: String,
-    pub(crate) key: Option<String>,
-    pub(crate) balance_after: i64,
+pub struct Entry {
+    /// `led_…`
+    pub id: String,
+    /// What it changed, in credits.
+    pub delta: i64,
+    /// Such as `deduction`.
+    pub reason: String,
+    /// The idempotency key of what made it.
+    pub key: Option<String>,
+    /// What was there then, held credits included.
+    pub balance_after: i64,
 }
 
 /// What can be spent and what is held, in credits of one product.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Balance {
-    pub(crate) balance: i64,
-    pub(crate) held: i64,
+pub struct Balance {
+    /// What can be spent.
+    pub balance: i64,
+    /// What open holds have set aside.
+    pub held: i64,
 }
 
 /// Entries asked for at once: the most that the interface allows.
@@ -25,7 +32,7 @@ const PAGE: usize = 100;
 
 /// All entries of an external wallet, newest first; `None` where there is no such wallet.
 /// `wallet` must need no escaping in a URL.
-pub(crate) async fn entries(client: &Client, wallet: &str) -> Option<Vec<Entry>> {
+pub async fn entries(client: &Client, wallet: &str) -> Option<Vec<Entry>> {
     let path = format!("/api/v1/wallets/external/ledger?externalUserId={wallet}&limit={PAGE}");
     let mut all = Vec::new();
     let mut cursor = String::new();
@@ -44,7 +51,7 @@ pub(crate) async fn entries(client: &Client, wallet: &str) -> Option<Vec<Entry>>
 }
 
 /// The entries in one page of a ledger.
-pub(crate) fn page(body: &Value) -> Vec<Entry> {
+pub fn page(body: &Value) -> Vec<Entry> {
     let list = body["entries"]
         .as_array()
         .unwrap_or_else(|| panic!("no `entries` in {body}"));
@@ -68,7 +75,7 @@ fn entry(body: &Value) -> Entry {
 }
 
 /// The balance of one product in an external wallet; `None` where there is no such wallet.
-pub(crate) async fn balance(client: &Client, wallet: &str, product: &str) -> Option<Balance> {
+pub async fn balance(client: &Client, wallet: &str, product: &str) -> Option<Balance> {
     let reply = client
         .get(&format!("/api/v1/wallets/external?externalUserId={wallet}"))
         .await;

@@ -1,20 +1,24 @@
 //! What a test needs before its first credit: a project, its keys and one credit product.
 
-use super::client::Client;
+use crate::client::Client;
 use serde_json::{Value, json};
 
 /// A project with one credit product, as the admin API answered.
 #[derive(Debug, Clone)]
-pub(crate) struct Project {
-    pub(crate) id: String,
-    pub(crate) publishable: String,
-    pub(crate) secret: String,
-    pub(crate) product: String,
+pub struct Project {
+    /// `proj_…`
+    pub id: String,
+    /// Its first publishable key.
+    pub publishable: String,
+    /// Its first secret key.
+    pub secret: String,
+    /// The id of its credit product.
+    pub product: String,
 }
 
 impl Project {
     /// Creates a project and its product with the administrator's client.
-    pub(crate) async fn create(admin: &Client) -> Self {
+    pub async fn create(admin: &Client) -> Self {
         let projects = "/api/admin/v1/projects";
         let project = admin
             .post(projects, &json!({"name": "Test"}))

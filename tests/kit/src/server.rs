@@ -1,6 +1,6 @@
 //! A server of a test's own: a fresh data directory, a project, and the binary serving it.
 
-use super::{client::Client, instance::Instance, launch::Launch, ledger, project::Project};
+use crate::{client::Client, instance::Instance, launch::Launch, ledger, project::Project};
 use serde_json::{Value, json};
 use std::{
     path::{Path, PathBuf},
@@ -9,24 +9,25 @@ use std::{
 use tempfile::TempDir;
 
 /// A server with a project and a product. Dropping it kills it and removes its directory.
-pub(crate) struct Server {
+pub struct Server {
     // Dropped first: the process must be gone before its directory.
     instance: Option<Instance>,
     launch: Launch,
     project: Project,
     data_dir: PathBuf,
     /// Holds the data directory, unless the test has put that elsewhere.
+    #[expect(dead_code, reason = "it removes the directory when it is dropped")]
     folder: Option<TempDir>,
 }
 
 impl Server {
     /// A server as its defaults make it.
-    pub(crate) async fn start() -> Self {
+    pub async fn start() -> Self {
         Self::launch(Launch::default()).await
     }
 
     /// A server started the given way, also after a restart.
-    pub(crate) async fn launch(launch: Launch) -> Self {
+    pub async fn launch(launch: Launch) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         // As the kernel names it: that is how traces and recordings tell it.
         let path = folder.path().canonicalize().expect("the folder is there");
@@ -38,7 +39,7 @@ impl Server {
     }
 
     /// A server on a data directory that the test looks after.
-    pub(crate) async fn launch_at(launch: Launch, data_dir: &Path) -> Self {
+    pub async fn launch_at(launch: Launch, data_dir: &Path) -> Self {
         let instance = Instance::start(&launch, data_dir).await;
         let project = Project::create(&instance.admin()).await;
         Self {
@@ -51,67 +52,67 @@ impl Server {
     }
 
     /// The running process; panics when the test has stopped it.
-    pub(crate) fn instance(&self) -> &Instance {
+    pub fn instance(&self) -> &Instance {
         self.instance.as_ref().expect("the server is running")
     }
 
     /// The running process, for a test that ends it.
-    pub(crate) fn instance_mut(&mut self) -> &mut Instance {
+    pub fn instance_mut(&mut self) -> &mut Instance {
         self.instance.as_mut().expect("the server is running")
     }
 
     /// The absolute address of `path`, which starts with a slash.
-    pub(crate) fn url(&self, path: &str) -> String {
+    pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.instance().base())
     }
 
     /// The way the server is started.
-    pub(crate) fn launch_settings(&self) -> &Launch {
+    pub fn launch_settings(&self) -> &Launch {
         &self.launch
     }
 
     /// The data directory.
-    pub(crate) fn data_dir(&self) -> &Path {
+    pub fn data_dir(&self) -> &Path {
         &self.data_dir
     }
 
     /// The project with its keys and its product.
-    pub(crate) fn project(&self) -> &Project {
+    pub fn project(&self) -> &Project {
         &self.project
     }
 
     /// The project's first secret key.
-    pub(crate) fn secret(&self) -> &str {
+    pub fn secret(&self) -> &str {
         &self.project.secret
     }
 
     /// The project's first publishable key.
-    pub(crate) fn publishable(&self) -> &str {
+    pub fn publishable(&self) -> &str {
         &self.project.publishable
     }
 
     /// The id of the project's credit product.
-    pub(crate) fn product(&self) -> &str {
+    pub fn product(&self) -> &str {
         &self.project.product
     }
 
     /// A client with the secret key.
-    pub(crate) fn client(&self) -> Client {
+    pub fn client(&self) -> Client {
         self.instance().client(self.secret())
     }
 
     /// A client with the publishable key.
-    pub(crate) fn browser(&self) -> Client {
+    pub fn browser(&self) -> Client {
         self.instance().client(self.publishable())
     }
 
     /// A client with the administrator's secret.
-    pub(crate) fn admin(&self) -> Client {
+    pub fn admin(&self) -> Client {
         self.instance().admin()
     }
 
     /// Grants credits to an external wallet, which need not exist.
-    pub(crate) async fn grant(&self, wallet: &str, amount: i64, key: &str) -> Value {
+    pub async fn grant(&self, wallet: &str, amount: i64, key: &str) -> Value {
         let body = json!({
             "externalUserId": wallet, "productId": self.product(), "amount": amount,
             "idempotencyKey": key,
@@ -123,21 +124,21 @@ impl Server {
     }
 
     /// Balance and held credits of an external wallet that must exist.
-    pub(crate) async fn balance(&self, wallet: &str) -> ledger::Balance {
+    pub async fn balance(&self, wallet: &str) -> ledger::Balance {
         ledger::balance(&self.client(), wallet, self.product())
             .await
             .unwrap_or_else(|| panic!("no wallet of `{wallet}`"))
     }
 
     /// Ends the server cleanly and starts it again, on another port.
-    pub(crate) async fn restart(&mut self) {
+    pub async fn restart(&mut self) {
         let status = self.terminate().await;
         assert!(status.success(), "a clean end exits with 0, not {status}");
         self.start_again().await;
     }
 
     /// Sends SIGTERM and waits for the end.
-    pub(crate) async fn terminate(&mut self) -> ExitStatus {
+    pub async fn terminate(&mut self) -> ExitStatus {
         self.instance
             .take()
             .expect("the server is running")
@@ -146,7 +147,7 @@ impl Server {
     }
 
     /// Sends SIGKILL and waits for the end.
-    pub(crate) async fn crash(&mut self) {
+    pub async fn crash(&mut self) {
         self.instance
             .take()
             .expect("the server is running")
@@ -155,25 +156,25 @@ impl Server {
     }
 
     /// Starts the binary again on the directory of a server that was stopped.
-    pub(crate) async fn start_again(&mut self) {
+    pub async fn start_again(&mut self) {
         let launch = self.launch.clone();
         self.start_as(&launch).await;
     }
 
     /// Starts the binary another way, once, on the directory of a server that was stopped.
-    pub(crate) async fn start_as(&mut self, launch: &Launch) {
+    pub async fn start_as(&mut self, launch: &Launch) {
         assert!(self.instance.is_none(), "the server is still running");
         self.instance = Some(Instance::start(launch, &self.data_dir).await);
     }
 
     /// Takes over a process that was started on this server's directory.
-    pub(crate) fn take_over(&mut self, instance: Instance) {
+    pub fn take_over(&mut self, instance: Instance) {
         assert!(self.instance.is_none(), "the server is still running");
         self.instance = Some(instance);
     }
 
     /// Runs `scrip verify` on the directory of a stopped server; panics unless it is clean.
-    pub(crate) fn verify(&self) {
+    pub fn verify(&self) {
         assert!(self.instance.is_none(), "the server is still running");
         self.launch.verify(&self.data_dir);
     }

@@ -9,7 +9,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
 /// Calls one server with one bearer key. Clones share connections.
 #[derive(Clone)]
-pub(crate) struct Client {
+pub struct Client {
     http: reqwest::Client,
     base: String,
     key: String,
@@ -17,16 +17,18 @@ pub(crate) struct Client {
 
 /// An answer as it came.
 #[derive(Debug, Clone)]
-pub(crate) struct Reply {
-    pub(crate) status: u16,
-    pub(crate) headers: HeaderMap,
+pub struct Reply {
+    /// The status code.
+    pub status: u16,
+    /// All headers.
+    pub headers: HeaderMap,
     /// The body, or null where it is not JSON.
-    pub(crate) body: Value,
+    pub body: Value,
 }
 
 impl Client {
     /// A client of the server at `base` (`http://host:port`), with connections of its own.
-    pub(crate) fn new(base: &str, key: &str) -> Self {
+    pub fn new(base: &str, key: &str) -> Self {
         let http = reqwest::Client::builder()
             .timeout(ANSWER_WITHIN)
             .no_proxy()
@@ -41,14 +43,14 @@ impl Client {
     }
 
     /// A request to `path`, with this client's key, to be added to and sent with [`Client::send`].
-    pub(crate) fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+    pub fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
         self.http
             .request(method, format!("{}{path}", self.base))
             .bearer_auth(&self.key)
     }
 
     /// Sends a request; an error means that no whole answer came.
-    pub(crate) async fn send(request: reqwest::RequestBuilder) -> Result<Reply, reqwest::Error> {
+    pub async fn send(request: reqwest::RequestBuilder) -> Result<Reply, reqwest::Error> {
         let response = request.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let bytes = response.bytes().await?;
@@ -60,14 +62,14 @@ impl Client {
     }
 
     /// GETs `path` from a server that must answer.
-    pub(crate) async fn get(&self, path: &str) -> Reply {
+    pub async fn get(&self, path: &str) -> Reply {
         Self::send(self.request(Method::GET, path))
             .await
             .unwrap_or_else(|error| panic!("GET {path} got no answer: {error:?}"))
     }
 
     /// POSTs JSON to `path` of a server that must answer.
-    pub(crate) async fn post(&self, path: &str, body: &Value) -> Reply {
+    pub async fn post(&self, path: &str, body: &Value) -> Reply {
         Self::send(self.request(Method::POST, path).json(body))
             .await
             .unwrap_or_else(|error| panic!("POST {path} got no answer: {error:?}"))
@@ -76,13 +78,13 @@ impl Client {
 
 impl Reply {
     /// The body, if the status is the expected one; panics with both otherwise.
-    pub(crate) fn expect(self, status: u16) -> Value {
+    pub fn expect(self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.body);
         self.body
     }
 
     /// The error code of the body, or nothing.
-    pub(crate) fn code(&self) -> &str {
+    pub fn code(&self) -> &str {
         self.body["code"].as_str().unwrap_or_default()
     }
 }

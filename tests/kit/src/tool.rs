@@ -4,28 +4,34 @@ use std::process::{Command, Stdio};
 
 /// A program and the Debian package that has it.
 #[derive(Clone, Copy)]
-pub(crate) struct Tool {
-    pub(crate) name: &'static str,
+pub struct Tool {
+    /// What it is called on PATH.
+    pub name: &'static str,
     package: &'static str,
 }
 
-pub(crate) const CC: Tool = Tool {
+/// A C compiler.
+pub const CC: Tool = Tool {
     name: "cc",
     package: "gcc and libc6-dev",
 };
-pub(crate) const STRACE: Tool = Tool {
+/// Traces system calls.
+pub const STRACE: Tool = Tool {
     name: "strace",
     package: "strace",
 };
-pub(crate) const UNSHARE: Tool = Tool {
+/// Makes namespaces.
+pub const UNSHARE: Tool = Tool {
     name: "unshare",
     package: "util-linux",
 };
-pub(crate) const NSENTER: Tool = Tool {
+/// Enters namespaces.
+pub const NSENTER: Tool = Tool {
     name: "nsenter",
     package: "util-linux",
 };
-pub(crate) const MOUNT: Tool = Tool {
+/// Mounts filesystems.
+pub const MOUNT: Tool = Tool {
     name: "mount",
     package: "mount",
 };
@@ -33,7 +39,7 @@ pub(crate) const MOUNT: Tool = Tool {
 impl Tool {
     /// Panics with the package to install where the program is missing: a fault test that
     /// silently skips proves nothing.
-    pub(crate) fn require(self) -> &'static str {
+    pub fn require(self) -> &'static str {
         let found = std::env::var_os("PATH").is_some_and(|path| {
             std::env::split_paths(&path).any(|folder| folder.join(self.name).is_file())
         });
@@ -47,7 +53,7 @@ impl Tool {
 }
 
 /// Runs a program to its end; panics with everything it said unless it succeeds.
-pub(crate) fn run(command: &mut Command) -> String {
+pub fn run(command: &mut Command) -> String {
     let output = command
         .stdin(Stdio::null())
         .output()

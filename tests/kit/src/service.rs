@@ -1,9 +1,10 @@
-//! The service on a journal in memory, with one project of one product.
+//! The service in this process, as the composition root joins it, on a journal in memory and by a clock
+//! that only the test moves, with one project of one product.
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use actors::{
-    Handle, Keyring, Options, Seal,
+    Handle,
     clock::{Clock, ManualClock},
 };
 use domain::{
@@ -14,15 +15,13 @@ use domain::{
 use persistence::{MemoryJournal, Store};
 use reqwest::Method;
 use scrip::{
-    app::{self, AppState},
-    catalog::{CatalogStore, NewPrice, NewProduct, NewProject, ProjectChange, sha256},
-    config::{Config, Flags},
-    limits::{Limits, Settings},
-    metrics::Metrics,
+    catalog::{CatalogStore, NewPrice, NewProduct, NewProject, ProjectChange},
+    compose::{self, Ground},
+    config::Config,
     outbound::mail::Mailer,
-    payments::{self, Payments},
-    providers::{Accounts, Place, Sandboxes},
-    server::{self, Server},
+    payments::Payments,
+    providers::Sandboxes,
+    secrets::Given,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -30,93 +29,84 @@ use tempfile::TempDir;
 use crate::client::{Client, Reply};
 
 /// 2026-11-18T11:06:40Z
-pub(crate) const START: Timestamp = Timestamp(1_795_000_000_000);
-const SERVER_KEY: [u8; 32] = [7; 32];
-pub(crate) const ADMIN_TOKEN: &str = "an administrator's token";
+pub const START: Timestamp = Timestamp(1_795_000_000_000);
+/// The administrator's token.
+pub const ADMIN_TOKEN: &str = "an administrator's token";
 /// A code that opens nothing.
-pub(crate) const NO_CODE: &str = "OLIVE-0000-0000-0000";
+pub const NO_CODE: &str = "OLIVE-0000-0000-0000";
 
 /// A running service; it ends with the test's runtime.
-pub(crate) struct Service {
-    pub(crate) base: String,
-    pub(crate) clock: Arc<ManualClock>,
-    pub(crate) journal: Arc<MemoryJournal>,
-    pub(crate) catalog: Arc<CatalogStore>,
-    pub(crate) handle: Handle,
-    pub(crate) payments: Payments,
-    pub(crate) sandboxes: Sandboxes,
-    pub(crate) mailer: Mailer,
+pub struct Service {
+    /// `http://host:port`, without a slash at its end.
+    pub base: String,
+    /// Its time, which only the test moves.
+    pub clock: Arc<ManualClock>,
+    /// Its store, which fails when the test says so.
+    pub journal: Arc<MemoryJournal>,
+    /// Its projects and their keys, products and prices.
+    pub catalog: Arc<CatalogStore>,
+    /// Its wallets.
+    pub handle: Handle,
+    /// What joins provider and wallets.
+    pub payments: Payments,
+    /// The built-in provider.
+    pub sandboxes: Sandboxes,
+    /// What sends its mails.
+    pub mailer: Mailer,
     /// Where mails are written to.
-    pub(crate) mails: TempDir,
-    pub(crate) project: Project,
+    pub mails: TempDir,
+    /// The project that the keys below are of.
+    pub project: Project,
     /// The product's id.
-    pub(crate) product: String,
+    pub product: String,
     /// Calls with the project's publishable key.
-    pub(crate) publishable: Client,
+    pub publishable: Client,
     /// Calls with its secret key.
-    pub(crate) secret: Client,
+    pub secret: Client,
 }
 
 impl Service {
     /// Starts one with the default settings.
-    pub(crate) async fn start() -> Self {
+    pub async fn start() -> Self {
         Self::with(|_| {}).await
     }
 
-    /// Starts one with other limits.
-    pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
-        Self::beside("http://127.0.0.1:1", change).await
+    /// Starts one for which Stripe's API is at this address.
+    pub async fn beside(stripe: &str) -> Self {
+        Self::with(|config| config.stripe.api_base = stripe.parse().unwrap()).await
     }
 
-    /// Starts one for which Stripe's API is at this address.
-    pub(crate) async fn beside(stripe: &str, change: impl FnOnce(&mut Settings)) -> Self {
-        let clock = Arc::new(ManualClock::new(START));
-        let journal = Arc::new(MemoryJournal::new());
-        let handle = Handle::start(
-            Store::of(Arc::clone(&journal)),
-            Arc::clone(&clock) as Arc<dyn Clock>,
-            Keyring::new(&SERVER_KEY),
-            Options::default(),
-        )
-        .await
-        .unwrap();
-        let seal = Seal::new(&SERVER_KEY, "test");
-        let catalog = Arc::new(CatalogStore::load(handle.clone(), seal).unwrap());
-        let socket = server::reserve("127.0.0.1:0".parse().unwrap()).unwrap();
-        let base = format!("http://{}", socket.local_addr().unwrap());
-        let config = Config::read(&Flags::default()).unwrap();
+    /// Starts one with other settings.
+    pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
+        let (clock, journal) = (
+            Arc::new(ManualClock::new(START)),
+            Arc::new(MemoryJournal::new()),
+        );
         let mails = tempfile::tempdir().unwrap();
-        let mailer = Mailer::start(&config.mail, mails.path()).unwrap();
-        let place = Place {
-            public_url: base.clone(),
-            own_url: base.clone(),
-            stripe_api: stripe.parse().unwrap(),
-        };
-        let stored = payments::stored(&handle).unwrap();
-        let of = Arc::clone(&catalog);
-        let accounts = Arc::new(Accounts::new(&handle, of, place, &SERVER_KEY, &stored));
-        let sandboxes = Sandboxes::start(&handle, &accounts);
-        let providers = Arc::clone(&accounts);
-        let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers, stored);
-        let mut settings = Settings::from(&config);
-        change(&mut settings);
-        let app = AppState {
-            handle: handle.clone(),
-            catalog: Arc::clone(&catalog),
-            payments: payments.clone(),
-            accounts,
-            sandboxes: sandboxes.clone(),
-            mailer: mailer.clone(),
-            limits: Limits::new(settings),
-            config: Arc::new(config.clone()),
-            admin_token_sha256: sha256(ADMIN_TOKEN.as_bytes()),
+        let mut config = Config::defaults().unwrap();
+        config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        config.data_dir = mails.path().to_owned();
+        // Nothing is there: a test that sells says where its provider is.
+        config.stripe.api_base = "http://127.0.0.1:1".parse().unwrap();
+        change(&mut config);
+        let ground = Ground {
+            store: Store::of(Arc::clone(&journal)),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
-            metrics: Metrics::new(),
         };
-        let listener = server::listen(socket).unwrap();
-        let server = Server::new(listener, app::service(Arc::new(app)), config.http);
-        tokio::spawn(server.run(std::future::pending(), std::future::pending()));
+        let given = Given {
+            admin_token: Some(ADMIN_TOKEN.into()),
+            server_key: Some("07".repeat(32)),
+        };
+        let service = compose::Service::start_on(ground, config, given)
+            .await
+            .unwrap();
+        let base = format!("http://{}", service.address());
+        let app = Arc::clone(service.app());
+        tokio::spawn(service.answer());
 
+        let (catalog, handle) = (Arc::clone(&app.catalog), app.handle.clone());
+        let (payments, sandboxes) = (app.payments.clone(), app.sandboxes.clone());
+        let mailer = app.mailer.clone();
         let new = NewProject {
             name: "Demo".into(),
             ..NewProject::default()
@@ -142,7 +132,7 @@ impl Service {
     }
 
     /// Moves the clock of the project's sandbox on.
-    pub(crate) async fn advance(&self, seconds: i64) {
+    pub async fn advance(&self, seconds: i64) {
         let moved = self
             .sandboxes
             .advance(&self.payments, self.project.id, seconds);
@@ -150,13 +140,13 @@ impl Service {
     }
 
     /// Asks about orders that stay pending, as each round does.
-    pub(crate) async fn ask_about_pending(&self) {
+    pub async fn ask_about_pending(&self) {
         let project = self.catalog.project(self.project.id).unwrap();
         self.payments.reconciler().ask(&project).await.unwrap();
     }
 
     /// Adds a product that holds credits.
-    pub(crate) async fn add_product(&self, name: &str) -> ProductId {
+    pub async fn add_product(&self, name: &str) -> ProductId {
         let new = NewProduct {
             name: name.into(),
             kind: ProductType::Credits,
@@ -172,8 +162,22 @@ impl Service {
             .id
     }
 
+    /// Adds a subscription product that holds credits.
+    pub async fn add_plan(&self) -> ProductId {
+        let product = NewProduct {
+            name: "Plan".into(),
+            kind: ProductType::Subscription,
+            description: None,
+            credit_unit: Some("credits".into()),
+            free_grant: None,
+            active: true,
+        };
+        let made = self.catalog.create_product(self.project.id, product).await;
+        made.unwrap().id
+    }
+
     /// Adds a price of the product; its id.
-    pub(crate) async fn add_price(&self, credits_granted: i64) -> String {
+    pub async fn add_price(&self, credits_granted: i64) -> String {
         let new = NewPrice {
             label: None,
             amount_cents: 500,
@@ -195,7 +199,7 @@ impl Service {
     }
 
     /// Changes the project.
-    pub(crate) async fn set(&self, change: ProjectChange) {
+    pub async fn set(&self, change: ProjectChange) {
         self.catalog
             .update_project(self.project.id, change, None)
             .await
@@ -203,7 +207,7 @@ impl Service {
     }
 
     /// A client with a new key.
-    pub(crate) async fn client(&self, kind: KeyKind) -> Client {
+    pub async fn client(&self, kind: KeyKind) -> Client {
         let key = self
             .catalog
             .create_key(self.project.id, kind)
@@ -213,7 +217,7 @@ impl Service {
     }
 
     /// A client of another project.
-    pub(crate) async fn stranger(&self, kind: KeyKind) -> Client {
+    pub async fn stranger(&self, kind: KeyKind) -> Client {
         let new = NewProject {
             name: "Other".into(),
             ..NewProject::default()
@@ -228,12 +232,12 @@ impl Service {
     }
 
     /// A request without a key.
-    pub(crate) async fn anonymous(&self, method: Method, path: &str) -> Reply {
+    pub async fn anonymous(&self, method: Method, path: &str) -> Reply {
         self.with_authorization(method, path, None).await
     }
 
     /// A request with this `Authorization`, or none.
-    pub(crate) async fn with_authorization(
+    pub async fn with_authorization(
         &self,
         method: Method,
         path: &str,
@@ -253,7 +257,7 @@ impl Service {
     }
 
     /// A new code wallet's code.
-    pub(crate) async fn code(&self) -> String {
+    pub async fn code(&self) -> String {
         let wallet = self
             .secret
             .post("/api/v1/wallets", &Value::Null)
@@ -263,7 +267,7 @@ impl Service {
     }
 
     /// Grants a user credits.
-    pub(crate) async fn grant(&self, user: &str, amount: i64) {
+    pub async fn grant(&self, user: &str, amount: i64) {
         let body = json!({
             "externalUserId": user, "productId": self.product, "amount": amount,
             "idempotencyKey": format!("grant {user} {amount}"),
@@ -272,7 +276,7 @@ impl Service {
     }
 
     /// Grants a code wallet credits.
-    pub(crate) async fn grant_code(&self, code: &str, amount: i64) {
+    pub async fn grant_code(&self, code: &str, amount: i64) {
         let body = json!({
             "code": code, "productId": self.product, "amount": amount,
             "idempotencyKey": format!("grant {amount}"),
@@ -281,7 +285,7 @@ impl Service {
     }
 
     /// A user's balance of the product.
-    pub(crate) async fn balance(&self, user: &str) -> Value {
+    pub async fn balance(&self, user: &str) -> Value {
         let path = format!("/api/v1/wallets/external?externalUserId={user}");
         let wallet = self.secret.get(&path).await.expect(200);
         wallet["balances"][0]["balance"].clone()
@@ -290,7 +294,7 @@ impl Service {
 
 /// That an answer is this refusal.
 #[track_caller]
-pub(crate) fn assert_refused(reply: &Reply, status: u16, code: &str) {
+pub fn assert_refused(reply: &Reply, status: u16, code: &str) {
     assert_eq!(
         (reply.status, reply.code()),
         (status, code),
@@ -310,12 +314,12 @@ pub(crate) fn assert_refused(reply: &Reply, status: u16, code: &str) {
 
 /// That one input is at fault.
 #[track_caller]
-pub(crate) fn assert_invalid(reply: &Reply, param: &str) {
+pub fn assert_invalid(reply: &Reply, param: &str) {
     assert_refused(reply, 400, "invalid_request");
     assert_eq!(reply.body["param"], param, "{}", reply.body);
 }
 
 /// A header of an answer.
-pub(crate) fn header<'a>(reply: &'a Reply, name: &str) -> Option<&'a str> {
+pub fn header<'a>(reply: &'a Reply, name: &str) -> Option<&'a str> {
     reply.headers.get(name).map(|value| value.to_str().unwrap())
 }

@@ -1,6 +1,6 @@
 //! A child process: what it says, how it ends. It never outlives its owner.
 
-use super::deadline;
+use crate::deadline;
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     io::{BufRead, BufReader, Read},
@@ -14,7 +14,7 @@ use std::{
 const SHOWN_LINES: usize = 40;
 
 /// A started process. Dropping it kills it.
-pub(crate) struct Process {
+pub struct Process {
     child: Child,
     /// Who gets the signals: the child, or the child's child where a tracer stands between.
     target: Option<Pid>,
@@ -25,7 +25,7 @@ pub(crate) struct Process {
 impl Process {
     /// Starts `command` with both outputs captured. `wrapped` means that the process to be
     /// signalled is a child of the one started, to be named with [`Process::adopt`].
-    pub(crate) fn start(mut command: Command, wrapped: bool) -> Self {
+    pub fn start(mut command: Command, wrapped: bool) -> Self {
         command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -48,18 +48,18 @@ impl Process {
     }
 
     /// Names the process that signals go to.
-    pub(crate) fn adopt(&mut self, id: Pid) {
+    pub fn adopt(&mut self, id: Pid) {
         self.target = Some(id);
     }
 
     /// All lines said so far on both outputs.
-    pub(crate) fn said(&self) -> Vec<String> {
+    pub fn said(&self) -> Vec<String> {
         lines(&self.said).clone()
     }
 
     /// Waits for a line of output that `pick` takes something from; panics when the process ends
     /// before, or the time is over.
-    pub(crate) async fn hears<T>(&mut self, what: &str, pick: impl Fn(&str) -> Option<T>) -> T {
+    pub async fn hears<T>(&mut self, what: &str, pick: impl Fn(&str) -> Option<T>) -> T {
         let mut seen = 0;
         deadline::until(what, deadline::SOON, || {
             let ended = self.ended();
@@ -78,17 +78,17 @@ impl Process {
     }
 
     /// The exit status, once the process has ended.
-    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+    pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("a child can be waited for")
     }
 
     /// Asks the process to end.
-    pub(crate) fn terminate(&mut self) {
+    pub fn terminate(&mut self) {
         self.signal(Signal::TERM);
     }
 
     /// Ends the process at once, as a crash would.
-    pub(crate) fn kill(&mut self) {
+    pub fn kill(&mut self) {
         self.signal(Signal::KILL);
     }
 
@@ -103,7 +103,7 @@ impl Process {
     }
 
     /// Waits for the end, and for everything that was said before it.
-    pub(crate) async fn wait(&mut self, limit: Duration) -> ExitStatus {
+    pub async fn wait(&mut self, limit: Duration) -> ExitStatus {
         let status = deadline::until("the end of the process", limit, || self.ended()).await;
         self.drain();
         status

@@ -3,17 +3,13 @@
 use std::time::{Duration, Instant};
 
 /// How long a condition that should hold within moments may take on a busy machine.
-pub(crate) const SOON: Duration = Duration::from_secs(30);
+pub const SOON: Duration = Duration::from_secs(30);
 
 /// Time between two looks at a condition.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Looks until `condition` gives a value; panics naming `what` when `limit` has passed.
-pub(crate) async fn until<T>(
-    what: &str,
-    limit: Duration,
-    mut condition: impl FnMut() -> Option<T>,
-) -> T {
+pub async fn until<T>(what: &str, limit: Duration, mut condition: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + limit;
     loop {
         if let Some(value) = condition() {

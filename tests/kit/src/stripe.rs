@@ -16,24 +16,32 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-pub(crate) const SECRET_KEY: &str = "sk_test_of_the_shop";
-pub(crate) const WEBHOOK_SECRET: &str = "whsec_of_the_shop";
+/// The key of the account.
+pub const SECRET_KEY: &str = "sk_test_of_the_shop";
+/// What reports are signed with.
+pub const WEBHOOK_SECRET: &str = "whsec_of_the_shop";
 
 /// What was asked.
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
-    pub(crate) method: Method,
-    pub(crate) path: String,
-    pub(crate) key: String,
-    pub(crate) operation: String,
+pub struct Call {
+    /// GET, POST, ….
+    pub method: Method,
+    /// Without the query.
+    pub path: String,
+    /// What `Authorization` said.
+    pub key: String,
+    /// What `Idempotency-Key` said, or nothing.
+    pub operation: String,
     /// The body's or the query's pairs.
-    pub(crate) form: BTreeMap<String, String>,
+    pub form: BTreeMap<String, String>,
 }
 
 /// What is answered out of turn.
 #[derive(Debug, Clone)]
-pub(crate) enum Instead {
+pub enum Instead {
+    /// This status and body, with no wish to be asked again.
     Status(u16, Value),
+    /// What no client can read.
     Garbage,
     /// No answer, for as long as anybody waits.
     Silence,
@@ -53,13 +61,15 @@ struct World {
 
 /// The provider; it ends with the test's runtime.
 #[derive(Clone)]
-pub(crate) struct Stripe {
-    pub(crate) base: String,
+pub struct Stripe {
+    /// Where its API is, without a slash at its end.
+    pub base: String,
     world: Arc<Mutex<World>>,
 }
 
 impl Stripe {
-    pub(crate) async fn start() -> Self {
+    /// Starts with an account in which nothing is.
+    pub async fn start() -> Self {
         let world = Arc::<Mutex<World>>::default();
         let router = Router::new()
             .fallback(answer)
@@ -71,24 +81,24 @@ impl Stripe {
     }
 
     /// What was asked so far, by path.
-    pub(crate) fn calls(&self, path: &str) -> Vec<Call> {
+    pub fn calls(&self, path: &str) -> Vec<Call> {
         let world = self.world.lock();
         let calls = world.calls.iter().filter(|call| call.path == path);
         calls.cloned().collect()
     }
 
     /// Answers the next request of this path otherwise.
-    pub(crate) fn instead(&self, path: &str, instead: Instead) {
+    pub fn instead(&self, path: &str, instead: Instead) {
         self.world.lock().instead.push((path.into(), instead));
     }
 
     /// Puts an object where it is read.
-    pub(crate) fn put(&self, path: &str, object: Value) {
+    pub fn put(&self, path: &str, object: Value) {
         self.world.lock().objects.insert(path.into(), object);
     }
 
     /// Changes fields of an object; as it is then.
-    pub(crate) fn set(&self, path: &str, fields: Value) -> Value {
+    pub fn set(&self, path: &str, fields: Value) -> Value {
         let mut world = self.world.lock();
         let object = world.objects.get_mut(path).expect("the object is there");
         for (name, value) in fields.as_object().expect("fields") {
@@ -98,14 +108,14 @@ impl Stripe {
     }
 
     /// Lists an event, as the account does whether or not a webhook arrives.
-    pub(crate) fn list(&self, id: &str, kind: &str, object: &Value, now: i64) {
+    pub fn list(&self, id: &str, kind: &str, object: &Value, now: i64) {
         let (event, _) = event(id, kind, object, now);
         let event = serde_json::from_str(&event).unwrap();
         self.world.lock().events.push(event);
     }
 
     /// A payment with its charge, of which so much went back; `marks` is what was written on it.
-    pub(crate) fn charged(&self, payment: &str, marks: &Value, cents: i64, refunded: i64) -> Value {
+    pub fn charged(&self, payment: &str, marks: &Value, cents: i64, refunded: i64) -> Value {
         let charge = format!("ch_of_{payment}");
         self.put(
             &format!("/v1/payment_intents/{payment}"),
@@ -124,7 +134,7 @@ impl Stripe {
     }
 
     /// A session, paid.
-    pub(crate) fn pay(&self, checkout: &str) -> Value {
+    pub fn pay(&self, checkout: &str) -> Value {
         self.set(
             &format!("/v1/checkout/sessions/{checkout}"),
             json!({
@@ -137,7 +147,7 @@ impl Stripe {
 }
 
 /// An event with its signature header, as of `now` in seconds since the Unix epoch.
-pub(crate) fn event(id: &str, kind: &str, object: &Value, now: i64) -> (String, String) {
+pub fn event(id: &str, kind: &str, object: &Value, now: i64) -> (String, String) {
     let body = json!({
         "id": id, "object": "event", "type": kind, "created": now, "livemode": false,
         "api_version": "2026-10-28.endive", "data": {"object": object},

@@ -1,14 +1,5 @@
 //! A mail server for tests: takes every mail and keeps it, refuses or falls silent where a test says
 //! so. It speaks enough SMTP for any client, on loopback only.
-#![allow(dead_code, reason = "each test target uses a part of the harness")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "a test that cannot go on must panic, and say why"
-)]
 
 use std::{
     net::SocketAddr,
@@ -31,7 +22,7 @@ const SOON: Duration = Duration::from_secs(30);
 
 /// How the server treats a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub enum Manner {
     /// Takes its mails.
     Accept,
     /// Answers the mail's sender with this line, such as `451 4.7.1 Later`.
@@ -42,20 +33,20 @@ pub(crate) enum Manner {
 
 /// A mail as it arrived, dots undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Caught {
+pub struct Caught {
     /// The name in `EHLO`.
-    pub(crate) hello: String,
+    pub hello: String,
     /// Between `<` and `>` of `MAIL FROM`.
-    pub(crate) from: String,
+    pub from: String,
     /// Between `<` and `>` of each `RCPT TO`.
-    pub(crate) to: Vec<String>,
+    pub to: Vec<String>,
     /// Head and body, lines ended by CR LF.
-    pub(crate) data: String,
+    pub data: String,
 }
 
 impl Caught {
     /// The value of a field of the head, unfolded.
-    pub(crate) fn header(&self, name: &str) -> Option<String> {
+    pub fn header(&self, name: &str) -> Option<String> {
         let (head, _) = self.data.split_once("\r\n\r\n")?;
         let head = head.replace("\r\n ", " ").replace("\r\n\t", " ");
         let start = format!("{}:", name.to_lowercase());
@@ -65,7 +56,7 @@ impl Caught {
     }
 
     /// What comes after the head, with quoted-printable undone in it.
-    pub(crate) fn body(&self) -> String {
+    pub fn body(&self) -> String {
         let (_, body) = self.data.split_once("\r\n\r\n").unwrap();
         let mut bytes = Vec::new();
         let mut rest = body.replace("=\r\n", "").into_bytes().into_iter();
@@ -87,7 +78,7 @@ impl Caught {
 }
 
 /// The server. Dropping it closes it.
-pub(crate) struct Catcher {
+pub struct Catcher {
     address: SocketAddr,
     mails: mpsc::UnboundedReceiver<Caught>,
     connections: Arc<AtomicUsize>,
@@ -96,7 +87,7 @@ pub(crate) struct Catcher {
 
 impl Catcher {
     /// Treats the first connections as told, one by one, and takes the mails of all others.
-    pub(crate) async fn start(manners: &[Manner]) -> Self {
+    pub async fn start(manners: &[Manner]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (caught, mails) = mpsc::unbounded_channel();
@@ -123,17 +114,17 @@ impl Catcher {
     }
 
     /// For `mail.smtp_url`.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("smtp://{}", self.address)
     }
 
     /// Connections so far.
-    pub(crate) fn connections(&self) -> usize {
+    pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
     /// The next mail; panics when none comes.
-    pub(crate) async fn next(&mut self) -> Caught {
+    pub async fn next(&mut self) -> Caught {
         tokio::time::timeout(SOON, self.mails.recv())
             .await
             .expect("a mail arrives")
@@ -141,7 +132,7 @@ impl Catcher {
     }
 
     /// A mail that has arrived already.
-    pub(crate) fn arrived(&mut self) -> Option<Caught> {
+    pub fn arrived(&mut self) -> Option<Caught> {
         self.mails.try_recv().ok()
     }
 }

@@ -1,21 +1,39 @@
 //! How the binary is started: environment, and the program it runs under.
 
-use super::tool;
+use crate::tool;
 use std::{
     ffi::{OsStr, OsString},
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
 };
 
-/// The binary under test.
-pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_scrip");
+/// The binary under test: Cargo says where it is, else it lies where Cargo puts it.
+///
+/// # Panics
+///
+/// Where there is none.
+#[must_use]
+pub fn binary() -> PathBuf {
+    let said = std::env::var_os("CARGO_BIN_EXE_scrip").map(PathBuf::from);
+    let found = said.unwrap_or_else(|| {
+        let this = std::env::current_exe().expect("a test has a path");
+        let deps = this.parent().expect("it lies in a folder");
+        deps.with_file_name("scrip")
+    });
+    assert!(
+        found.is_file(),
+        "no binary at {}: build it first",
+        found.display()
+    );
+    found
+}
 
 /// The administrator secret every test server is given.
-pub(crate) const ADMIN_TOKEN: &str = "test-admin-token-0123456789abcdef";
+pub const ADMIN_TOKEN: &str = "test-admin-token-0123456789abcdef";
 
 /// How to start the binary. [`Launch::default`] is the binary as it is.
 #[derive(Clone, Default)]
-pub(crate) struct Launch {
+pub struct Launch {
     env: Vec<(OsString, OsString)>,
     under: Vec<OsString>,
     wraps: bool,
@@ -23,13 +41,13 @@ pub(crate) struct Launch {
 
 impl Launch {
     /// Sets a variable, such as an override of a configuration key.
-    pub(crate) fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.env.push((name.as_ref().into(), value.as_ref().into()));
         self
     }
 
     /// Starts the binary through a program that becomes it (`exec`): same process id.
-    pub(crate) fn through<I: AsRef<OsStr>>(mut self, program: impl IntoIterator<Item = I>) -> Self {
+    pub fn through<I: AsRef<OsStr>>(mut self, program: impl IntoIterator<Item = I>) -> Self {
         self.under = program
             .into_iter()
             .map(|word| word.as_ref().into())
@@ -38,8 +56,8 @@ impl Launch {
     }
 
     /// Starts the binary as the child of a program that passes on its exit status. Whoever asks
-    /// for this must tell the child's id ([`super::process::Process::adopt`]).
-    pub(crate) fn wrapped<I: AsRef<OsStr>>(self, program: impl IntoIterator<Item = I>) -> Self {
+    /// for this must tell the child's id ([`crate::process::Process::adopt`]).
+    pub fn wrapped<I: AsRef<OsStr>>(self, program: impl IntoIterator<Item = I>) -> Self {
         Self {
             wraps: true,
             ..self.through(program)
@@ -47,29 +65,30 @@ impl Launch {
     }
 
     /// Whether the started process is not the binary itself.
-    pub(crate) fn wraps(&self) -> bool {
+    pub fn wraps(&self) -> bool {
         self.wraps
     }
 
     /// `scrip serve` on a data directory and any free port of loopback.
-    pub(crate) fn serve(&self, data_dir: &Path) -> Command {
+    pub fn serve(&self, data_dir: &Path) -> Command {
         let mut command = self.command("serve", data_dir);
         command.args(["--listen", "127.0.0.1:0"]);
         command
     }
 
     /// Runs `scrip verify` on a data directory that no server has open; panics unless it is clean.
-    pub(crate) fn verify(&self, data_dir: &Path) {
+    pub fn verify(&self, data_dir: &Path) {
         tool::run(&mut self.command("verify", data_dir));
     }
 
     /// The binary with a verb that works on a data directory.
-    pub(crate) fn command(&self, verb: &str, data_dir: &Path) -> Command {
+    pub fn command(&self, verb: &str, data_dir: &Path) -> Command {
+        let binary = binary();
         let mut words = self
             .under
             .iter()
             .map(OsString::as_os_str)
-            .chain([OsStr::new(BINARY)]);
+            .chain([binary.as_os_str()]);
         let mut command = Command::new(words.next().expect("the binary is always there"));
         command
             .args(words)

@@ -1,6 +1,6 @@
 //! One running `scrip serve`, from its start to its end.
 
-use super::{
+use crate::{
     client::Client,
     deadline,
     launch::{ADMIN_TOKEN, Launch},
@@ -13,76 +13,76 @@ use std::{path::Path, process::ExitStatus, time::Duration};
 const CLEAN_END: Duration = Duration::from_secs(60);
 
 /// A process serving one data directory.
-pub(crate) struct Instance {
+pub struct Instance {
     process: Process,
     base: String,
 }
 
 impl Instance {
     /// Starts the binary and waits until it says that it listens.
-    pub(crate) async fn start(launch: &Launch, data_dir: &Path) -> Self {
+    pub async fn start(launch: &Launch, data_dir: &Path) -> Self {
         Self::ready(Self::begin(launch, data_dir)).await
     }
 
     /// Starts the binary without waiting for it.
-    pub(crate) fn begin(launch: &Launch, data_dir: &Path) -> Process {
+    pub fn begin(launch: &Launch, data_dir: &Path) -> Process {
         Process::start(launch.serve(data_dir), launch.wraps())
     }
 
     /// Waits until a process that was begun says that it listens.
-    pub(crate) async fn ready(mut process: Process) -> Self {
+    pub async fn ready(mut process: Process) -> Self {
         let base = process.hears("the line with the address", address).await;
         Self { process, base }
     }
 
     /// The base address, without a slash at its end.
-    pub(crate) fn base(&self) -> &str {
+    pub fn base(&self) -> &str {
         &self.base
     }
 
     /// A client with the given bearer key and connections of its own.
-    pub(crate) fn client(&self, key: &str) -> Client {
+    pub fn client(&self, key: &str) -> Client {
         Client::new(&self.base, key)
     }
 
     /// A client with the administrator's secret.
-    pub(crate) fn admin(&self) -> Client {
+    pub fn admin(&self) -> Client {
         self.client(ADMIN_TOKEN)
     }
 
     /// See [`Process::adopt`].
-    pub(crate) fn adopt(&mut self, id: Pid) {
+    pub fn adopt(&mut self, id: Pid) {
         self.process.adopt(id);
     }
 
     /// All lines said so far on both outputs.
-    pub(crate) fn said(&self) -> Vec<String> {
+    pub fn said(&self) -> Vec<String> {
         self.process.said()
     }
 
     /// The exit status, once the process has ended.
-    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+    pub fn ended(&mut self) -> Option<ExitStatus> {
         self.process.ended()
     }
 
     /// Sends SIGKILL; [`Instance::wait`] sees it through.
-    pub(crate) fn kill(&mut self) {
+    pub fn kill(&mut self) {
         self.process.kill();
     }
 
     /// Waits for an end that something else brings about.
-    pub(crate) async fn wait(&mut self) -> ExitStatus {
+    pub async fn wait(&mut self) -> ExitStatus {
         self.process.wait(CLEAN_END).await
     }
 
     /// Sends SIGTERM and waits for the end, whatever the status.
-    pub(crate) async fn terminate(mut self) -> ExitStatus {
+    pub async fn terminate(mut self) -> ExitStatus {
         self.process.terminate();
         self.wait().await
     }
 
     /// Sends SIGKILL and waits for the end.
-    pub(crate) async fn crash(mut self) {
+    pub async fn crash(mut self) {
         self.kill();
         self.process.wait(deadline::SOON).await;
     }

@@ -6,16 +6,14 @@ use tokio::task::JoinHandle;
 
 /// A named task which must be finished with [`Background::finish`].
 #[must_use = "unfinished background work fails the test"]
-pub(crate) struct Background<T> {
+pub struct Background<T> {
     name: String,
     task: Option<JoinHandle<T>>,
 }
 
 impl<T: Send + 'static> Background<T> {
-    pub(crate) fn spawn(
-        name: impl Into<String>,
-        work: impl Future<Output = T> + Send + 'static,
-    ) -> Self {
+    /// Starts the work.
+    pub fn spawn(name: impl Into<String>, work: impl Future<Output = T> + Send + 'static) -> Self {
         Self {
             name: name.into(),
             task: Some(tokio::spawn(work)),
@@ -23,12 +21,12 @@ impl<T: Send + 'static> Background<T> {
     }
 
     /// Whether the work has ended.
-    pub(crate) fn has_ended(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         self.task.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// Waits for the end of the work; its panic becomes the caller's.
-    pub(crate) async fn finish(mut self, limit: Duration) -> T {
+    pub async fn finish(mut self, limit: Duration) -> T {
         let task = self
             .task
             .take()
