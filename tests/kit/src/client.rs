@@ -29,14 +29,8 @@ pub struct Reply {
 impl Client {
     /// A client of the server at `base` (`http://host:port`), with connections of its own.
     pub fn new(base: &str, key: &str) -> Self {
-        let http = reqwest::Client::builder()
-            .timeout(ANSWER_WITHIN)
-            .no_proxy()
-            .tls_backend_preconfigured(no_trust())
-            .build()
-            .expect("a plain HTTP client needs nothing of the system");
         Self {
-            http,
+            http: plain_http(),
             base: base.into(),
             key: key.into(),
         }
@@ -87,6 +81,17 @@ impl Reply {
     pub fn code(&self) -> &str {
         self.body["code"].as_str().unwrap_or_default()
     }
+}
+
+/// A client for plain HTTP on this machine, which waits half a minute for an answer.
+#[must_use]
+pub fn plain_http() -> reqwest::Client {
+    reqwest::Client::builder()
+        .timeout(ANSWER_WITHIN)
+        .no_proxy()
+        .tls_backend_preconfigured(no_trust())
+        .build()
+        .expect("a plain HTTP client needs nothing of the system")
 }
 
 /// Trusts nobody, for plain HTTP only. reqwest would otherwise look for the system's certificates,
