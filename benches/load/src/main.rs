@@ -36,7 +36,6 @@ mod report;
 mod server;
 mod shop;
 mod stop;
-mod stripe;
 mod sustained;
 
 use std::{path::Path, process::ExitCode};

@@ -6,6 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use hdrhistogram::Histogram;
+use kit::stripe::Stripe;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -19,7 +20,6 @@ use super::{
     project::Project,
     report::Target,
     shop::{Opening, Sales, Shop},
-    stripe::Stripe,
 };
 
 /// Wallets that both are spread over.
@@ -82,8 +82,8 @@ impl Bench {
             .enable_all()
             .build()
             .context("a runtime")?;
-        let stripe = Stripe::start(&runtime)?;
-        let api = [("SCRIP_STRIPE_API_BASE", stripe.base())];
+        let stripe = runtime.block_on(Stripe::forgetful());
+        let api = [("SCRIP_STRIPE_API_BASE", stripe.base.clone())];
         let mut real = self.server(&self.place.data("purchases"), &api)?;
         real.ready()?;
         let project = Project::create(&real)?;
@@ -117,6 +117,7 @@ impl Bench {
         let paid = stage.shop.paid_once(&stage.runtime, &bought.orders)?;
         self.purchase_figures(&stage, &alone, &beside, &bought, paid);
         stage.real.terminate()?;
+        stage.shop.asked_in_order()?;
         if paid == bought.orders.len() as u64 {
             Ok(())
         } else {

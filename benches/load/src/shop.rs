@@ -7,8 +7,11 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use domain::Timestamp;
 use hdrhistogram::Histogram;
+use kit::{
+    client::plain_http,
+    stripe::{self, Stripe},
+};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use tokio::{
@@ -23,7 +26,6 @@ use super::{
     load::{histogram, user},
     project::{PROJECTS, Project, text},
     stop,
-    stripe::{self, Stripe},
 };
 
 /// Credits for each payment.
@@ -101,21 +103,26 @@ impl Shop {
                 "interval": "one_time",
             }),
         )?;
-        // Refused only where one is chosen already; without TLS it is never used.
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let http = reqwest::Client::builder()
-            .no_proxy()
-            .tls_certs_only([])
-            .timeout(Duration::from_secs(30));
         Ok(Self {
             stripe,
-            http: http.build().context("an HTTP client")?,
+            http: plain_http(),
             server: format!("http://{}", server.address()),
             project: project.id.clone(),
             secret: project.secret.clone(),
             price: text(&price, "id")?,
             product,
         })
+    }
+
+    /// That Stripe was asked nothing that it would not have taken.
+    pub(crate) fn asked_in_order(&self) -> Result<()> {
+        match self.stripe.complaints().as_slice() {
+            [] => Ok(()),
+            complaints => Err(Error(format!(
+                "Stripe was asked what it does not take: {}",
+                complaints.join("; ")
+            ))),
+        }
     }
 
     /// Lets buyers in, beside whatever else is done meanwhile.
@@ -174,14 +181,17 @@ impl Shop {
         let opened = self.answer(request.json(&body)).await?;
         let checkout = begun.elapsed();
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now = now.unwrap_or_default().as_millis();
-        let now = Timestamp(i64::try_from(now).unwrap_or(i64::MAX));
-        let webhook = self.stripe.pay(&text(&opened, "checkoutId")?, now)?;
+        let now = now.unwrap_or_default().as_secs().cast_signed();
+        let checkout_id = text(&opened, "checkoutId")?;
+        let email = format!("{checkout_id}@mail.example");
+        let session = self.stripe.pay_as(&checkout_id, &email);
+        let event = format!("evt_{checkout_id}");
+        let (body, signature) = stripe::event(&event, "checkout.session.completed", &session, now);
         let path = format!("{}/webhooks/stripe/{}", self.server, self.project);
         let request = self.http.post(path);
-        let request = request.header("stripe-signature", webhook.signature);
+        let request = request.header("stripe-signature", signature);
         let begun = Instant::now();
-        let reply = request.body(webhook.body).send().await;
+        let reply = request.body(body).send().await;
         let reply = reply.context("a webhook")?;
         if reply.status() != 200 {
             return Err(Error(format!("a webhook: {}", reply.status())));
