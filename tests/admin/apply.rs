@@ -5,13 +5,13 @@ use std::{
     process::{Command, Output},
 };
 
-use serde_json::Value;
-
-use crate::{get, patch};
 use kit::{
     Server,
     launch::{ADMIN_TOKEN, binary},
 };
+use serde_json::Value;
+
+use crate::{get, patch};
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/catalog.example.toml");
 

@@ -6,7 +6,11 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use kit::{Launch, Server, launch::binary, process::Process};
+use kit::{
+    Instance, Launch, Server,
+    launch::binary,
+    process::{Process, listening},
+};
 
 /// Runs the binary to its end.
 fn run(words: &[&str]) -> Output {
@@ -145,17 +149,7 @@ async fn first_start(data: &Path) -> (String, (Process, String)) {
 }
 
 fn begin(data: &Path) -> Process {
-    let mut command = Command::new(binary());
-    command
-        .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
-        .arg(data);
-    command.env_remove("SCRIP_ADMIN_TOKEN");
-    Process::start(command, false)
-}
-
-fn listening(line: &str) -> Option<String> {
-    let (_, rest) = line.split_once("listening on ")?;
-    Some(rest.split_whitespace().next()?.to_owned())
+    Instance::begin(&Launch::default().without_token(), data)
 }
 
 /// A folder with the binary and, beside it, a program that stands in for `scrip-bench`.

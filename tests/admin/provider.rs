@@ -1,9 +1,9 @@
 //! A project's payment provider and its sandbox, as an administrator sets them.
 
+use kit::Server;
 use serde_json::{Value, json};
 
 use crate::{assert_invalid, get, patch, post, project};
-use kit::Server;
 
 async fn set(server: &Server, provider: Value) -> kit::Reply {
     patch(

@@ -4,7 +4,7 @@ use crate::{
     client::Client,
     deadline,
     launch::{ADMIN_TOKEN, Launch},
-    process::Process,
+    process::{Process, listening},
 };
 use rustix::process::Pid;
 use std::{path::Path, process::ExitStatus, time::Duration};
@@ -31,7 +31,7 @@ impl Instance {
 
     /// Waits until a process that was begun says that it listens.
     pub async fn ready(mut process: Process) -> Self {
-        let base = process.hears("the line with the address", address).await;
+        let base = process.hears("the line with the address", listening).await;
         Self { process, base }
     }
 
@@ -86,11 +86,4 @@ impl Instance {
         self.kill();
         self.process.wait(deadline::SOON).await;
     }
-}
-
-/// The address in the line that says the server is ready.
-fn address(line: &str) -> Option<String> {
-    let (_, rest) = line.split_once("listening on http://")?;
-    let address = rest.split_whitespace().next()?.trim_end_matches('/');
-    Some(format!("http://{address}"))
 }

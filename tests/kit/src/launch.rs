@@ -37,6 +37,7 @@ pub struct Launch {
     env: Vec<(OsString, OsString)>,
     under: Vec<OsString>,
     wraps: bool,
+    without_token: bool,
 }
 
 impl Launch {
@@ -64,6 +65,15 @@ impl Launch {
         }
     }
 
+    /// Gives it no administrator's secret: it makes its own.
+    #[must_use]
+    pub fn without_token(self) -> Self {
+        Self {
+            without_token: true,
+            ..self
+        }
+    }
+
     /// Whether the started process is not the binary itself.
     pub fn wraps(&self) -> bool {
         self.wraps
@@ -71,7 +81,16 @@ impl Launch {
 
     /// `scrip serve` on a data directory and any free port of loopback.
     pub fn serve(&self, data_dir: &Path) -> Command {
-        let mut command = self.command("serve", data_dir);
+        self.on_any_port("serve", data_dir)
+    }
+
+    /// `scrip dev`, likewise.
+    pub fn dev(&self, data_dir: &Path) -> Command {
+        self.on_any_port("dev", data_dir)
+    }
+
+    fn on_any_port(&self, verb: &str, data_dir: &Path) -> Command {
+        let mut command = self.command(verb, data_dir);
         command.args(["--listen", "127.0.0.1:0"]);
         command
     }
@@ -95,7 +114,11 @@ impl Launch {
             .arg(verb)
             .arg("--data-dir")
             .arg(data_dir);
-        command.env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN);
+        if self.without_token {
+            command.env_remove("SCRIP_ADMIN_TOKEN");
+        } else {
+            command.env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN);
+        }
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }

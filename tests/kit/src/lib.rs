@@ -16,6 +16,7 @@
 pub mod background;
 pub mod client;
 pub mod deadline;
+pub mod demo;
 pub mod instance;
 pub mod launch;
 pub mod ledger;
@@ -31,6 +32,7 @@ pub mod tool;
 pub use self::{
     background::Background,
     client::{Client, Reply},
+    demo::Demo,
     instance::Instance,
     launch::Launch,
     project::Project,

@@ -128,6 +128,14 @@ impl Drop for Process {
     }
 }
 
+/// The base address in the line that says that a server is ready.
+#[must_use]
+pub fn listening(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once("listening on http://")?;
+    let address = rest.split_whitespace().next()?.trim_end_matches('/');
+    Some(format!("http://{address}"))
+}
+
 /// Keeps what a process says, line by line, until it closes the pipe.
 fn keep_lines(pipe: impl Read + Send + 'static, said: &Arc<Mutex<Vec<String>>>) -> JoinHandle<()> {
     let said = Arc::clone(said);
