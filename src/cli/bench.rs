@@ -49,7 +49,10 @@ pub(super) fn run(args: BenchArgs) -> Result<(), Failure> {
 
 /// The one beside this program, else the first on PATH.
 fn find(this: &Path, path: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
-    let on_path = path.map(|folder| folder.join(PROGRAM));
+    // Not of the current folder, which an empty entry means: it may be anybody's.
+    let on_path = path
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(PROGRAM));
     std::iter::once(this.with_file_name(PROGRAM))
         .chain(on_path)
         .find(|program| program.is_file())
@@ -74,7 +77,7 @@ mod tests {
     fn the_one_beside_it_wins() {
         let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let this = home.path().join("scrip");
-        let path = || [other.path().to_owned()].into_iter();
+        let path = || [PathBuf::new(), other.path().to_owned()].into_iter();
         assert_eq!(find(&this, path()), None);
         let on_path = other.path().join(PROGRAM);
         std::fs::write(&on_path, "").unwrap();

@@ -17,8 +17,8 @@ pub(crate) struct BenchArgs {
     /// What to measure; everything when left out.
     #[command(subcommand)]
     pub(crate) suite: Option<Suite>,
-    /// The server to measure [default: the one that `scrip bench` was typed of, else the `scrip`
-    /// beside this program].
+    /// The server to measure [default: the `scrip` whose `bench` this is, else the one beside this
+    /// program].
     #[arg(long, global = true, value_name = "PATH", env = SERVER_VARIABLE, hide_env = true)]
     pub(crate) server: Option<PathBuf>,
     /// Short rounds and small counts: whether it works, not how fast it is.

@@ -48,13 +48,12 @@ impl Binary {
 }
 
 /// What builds the server into the folder of this path: Cargo names it after the profile.
-fn build(path: &Path) -> String {
+fn build(path: &Path) -> &'static str {
     let folder = path.parent().and_then(Path::file_name);
     match folder.and_then(|name| name.to_str()) {
-        Some("debug") => "cargo build".into(),
-        Some("release") => "cargo build --release".into(),
-        Some(profile) => format!("cargo build --profile {profile}"),
-        None => "cargo build --release".into(),
+        Some("debug") => "cargo build",
+        Some("dist") => "cargo build --profile dist",
+        _ => "cargo build --release",
     }
 }
 
@@ -84,6 +83,7 @@ mod tests {
             ("target/debug", "cargo build"),
             ("target/release", "cargo build --release"),
             ("target/dist", "cargo build --profile dist"),
+            ("/usr/local/bin", "cargo build --release"),
         ] {
             assert_eq!(build(&Path::new(folder).join("scrip")), command);
         }
