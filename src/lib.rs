@@ -8,7 +8,6 @@ pub use ::{catalog, payments};
 pub mod admin;
 pub mod api;
 pub mod app;
-pub mod bench;
 pub mod cli;
 pub mod compose;
 pub mod config;

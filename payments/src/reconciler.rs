@@ -122,7 +122,7 @@ impl Reconciler {
             let mut from = cursor.plus_seconds(until_due);
             let asked = self.ask_about(project, provider, &mut from, until).await;
             // Where it stopped, it goes on from there.
-            *cursor = from.plus_seconds(-until_due);
+            *cursor = from.plus_seconds(until_due.saturating_neg());
             reached.asked |= asked.as_ref().is_ok_and(|asked| *asked > 0);
             if let Err(error) = asked {
                 self.0.projects.insert(id, reached);

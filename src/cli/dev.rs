@@ -13,7 +13,7 @@ use crate::{
     compose::{self, Service},
     config::{Config, Flags},
     secrets::Given,
-    server,
+    server::{self, signals::Signals},
 };
 use demo::Demo;
 
@@ -56,6 +56,8 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
     compose::runtime(&config)
         .map_err(Failure::new)?
         .block_on(async {
+            // Before anything that takes long: a signal during recovery must be heard.
+            let signals = Signals::listen().map_err(Failure::new)?;
             let mut given = Given::from_environment();
             let admin_token = match given.admin_token.take() {
                 Some(token) => token,
@@ -71,7 +73,7 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
                     return Err(failure);
                 }
             }
-            service.run().await.map_err(Failure::new)
+            service.run(signals).await.map_err(Failure::new)
         })
 }
 

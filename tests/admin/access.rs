@@ -1,12 +1,10 @@
 //! Who gets in, and what is said to the others.
 
+use kit::{Client, Server};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::{
-    ADMIN, assert_invalid, get, patch, post, project,
-    support::{Client, Server},
-};
+use crate::{ADMIN, assert_invalid, get, patch, post, project};
 
 #[tokio::test]
 async fn only_the_administrator_gets_in() {

@@ -1,10 +1,11 @@
 //! A project's payment provider and its sandbox, as an administrator sets them.
 
+use kit::Server;
 use serde_json::{Value, json};
 
-use crate::{assert_invalid, get, patch, post, project, support::Server};
+use crate::{assert_invalid, get, patch, post, project};
 
-async fn set(server: &Server, provider: Value) -> crate::support::Reply {
+async fn set(server: &Server, provider: Value) -> kit::Reply {
     patch(
         &server.admin(),
         &project(server),

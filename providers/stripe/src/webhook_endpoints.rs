@@ -52,7 +52,7 @@ impl WebhookEndpoint {
                 .iter()
                 .any(|sent| sent == kind || sent == "*")
         };
-        self.status == "enabled" && KINDS.iter().all(|kind| sent(kind))
+        self.status == "enabled" && KINDS.iter().all(sent)
     }
 }
 
