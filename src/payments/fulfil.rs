@@ -8,15 +8,17 @@
 use actors::Paid;
 use domain::{
     Rejection, Timestamp,
+    catalog::Interval,
     id::{OrderId, OrderSerial, PriceId},
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
-        Reversal, SubscriptionStatus,
+        OrderKind, Reversal, SubscriptionStatus,
         pay::{Billing, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
         renew::Renew,
+        switch::Switch,
         update_subscription::UpdateSubscription,
     },
 };
@@ -165,10 +167,12 @@ impl<'a> Reports<'a> {
     /// A webhook's invoice may be written in an older version, which puts things elsewhere: only its
     /// name is taken from there.
     async fn invoice_paid(&self, invoice: &Invoice) -> Result<(), Error> {
-        // The first one is its checkout's; one for a switch brings its credits with the switch.
-        if invoice.billing_reason != Some(BillingReason::SubscriptionCycle) {
+        // The first one is its checkout's.
+        let Some(BillingReason::SubscriptionCycle | BillingReason::SubscriptionUpdate) =
+            invoice.billing_reason
+        else {
             return Ok(());
-        }
+        };
         match invoice.subscription() {
             Some(id) => self.follow(id, Some(&invoice.id)).await,
             None => Ok(()),
@@ -180,14 +184,21 @@ impl<'a> Reports<'a> {
         &self,
         first: OrderId,
         invoice: &StripeInvoiceId,
+        paused: bool,
         at: Timestamp,
     ) -> Result<(), Error> {
         let invoice = self.client.invoice(invoice).await?;
-        let cycle = invoice.billing_reason == Some(BillingReason::SubscriptionCycle);
-        let paid = cycle && invoice.status == Some(InvoiceStatus::Paid);
-        let (true, Some(id), Some(line)) = (paid, invoice.subscription(), invoice.cycle_line())
-        else {
+        let kind = match invoice.billing_reason {
+            Some(BillingReason::SubscriptionCycle) => OrderKind::Renewal,
+            Some(BillingReason::SubscriptionUpdate) => OrderKind::Switch,
+            _ => return Ok(()),
+        };
+        let paid = invoice.status == Some(InvoiceStatus::Paid);
+        let (true, Some(id)) = (paid, invoice.subscription()) else {
             return Ok(());
+        };
+        let Some(line) = invoice.cycle_line() else {
+            return self.switched(first, &invoice, paused, at).await;
         };
         let handle = &self.payments.0.handle;
         let scope = &self.project.scope;
@@ -209,28 +220,70 @@ impl<'a> Reports<'a> {
         };
         let renew = Renew {
             order: self.renewal(&invoice)?,
+            kind,
             terms,
-            payment: Payment {
-                amount_cents: invoice.amount_paid,
-                payment: None,
-                customer: invoice
-                    .customer
-                    .as_ref()
-                    .and_then(|id| CustomerId::new(id.as_str()).ok()),
-                email: invoice
-                    .customer_email
-                    .as_deref()
-                    .and_then(|email| Email::new(email).ok()),
-            },
+            payment: payment_of(&invoice),
             billing: Billing {
                 subscription: name(id)?,
                 invoice: InvoiceId::new(invoice.id.as_str()).ok(),
+                cycle_start: seconds_to_instant(line.period.start),
                 current_period_end: seconds_to_instant(line.period.end),
+                trial: false,
+                paused,
                 // Never ahead of our own clock, by which what is asked for is dated.
                 reported_at: seconds_to_instant(invoice.created).min(at),
             },
         };
         self.tell(first, Purchase::Renew(Box::new(renew))).await
+    }
+
+    /// A paid switch within a cycle, as the lines say that settle it: one gives back what is left of the
+    /// old tier, one takes what is left of the new one.
+    async fn switched(
+        &self,
+        first: OrderId,
+        invoice: &Invoice,
+        paused: bool,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        let settling = || invoice.lines().iter().filter(|line| line.is_proration());
+        let (Some(left), Some(taken), Some(id)) = (
+            settling().find(|line| line.amount < 0),
+            settling().find(|line| line.amount >= 0),
+            invoice.subscription(),
+        ) else {
+            return Ok(());
+        };
+        let (Some(old), Some(new)) = (left.price(), taken.price()) else {
+            return Ok(());
+        };
+        let (Some(old), Some(terms)) = (self.terms(old).await?, self.terms(new).await?) else {
+            return Ok(());
+        };
+        let end = taken.period.end;
+        let days = if terms.interval == Interval::Year {
+            365
+        } else {
+            30
+        };
+        let switch = Switch {
+            order: self.renewal(invoice)?,
+            old,
+            terms,
+            at: seconds_to_instant(taken.period.start),
+            payment: payment_of(invoice),
+            billing: Billing {
+                subscription: name(id)?,
+                invoice: InvoiceId::new(invoice.id.as_str()).ok(),
+                // The lines do not say when it began.
+                cycle_start: seconds_to_instant(end.saturating_sub(days * 86_400)),
+                current_period_end: seconds_to_instant(end),
+                trial: false,
+                paused,
+                reported_at: seconds_to_instant(invoice.created).min(at),
+            },
+        };
+        self.tell(first, Purchase::Switch(Box::new(switch))).await
     }
 
     /// The terms of one of the provider's prices, if it is one of ours.
@@ -257,7 +310,8 @@ impl<'a> Reports<'a> {
             return Ok(());
         };
         if let Some(invoice) = invoice.or(subscription.latest_invoice.as_ref()) {
-            self.renew(order, invoice, at).await?;
+            let paused = subscription.status == StripeStatus::Paused;
+            self.renew(order, invoice, paused, at).await?;
         }
         self.update(order, &subscription, at).await
     }
@@ -274,8 +328,9 @@ impl<'a> Reports<'a> {
             StripeStatus::Canceled | StripeStatus::IncompleteExpired => {
                 SubscriptionStatus::Canceled
             }
-            // Not begun, or not billed for the time being: nothing changes for the wallet.
-            StripeStatus::Incomplete | StripeStatus::Paused | StripeStatus::Other => return Ok(()),
+            StripeStatus::Paused => SubscriptionStatus::Paused,
+            // Not begun: nothing changes for the wallet.
+            StripeStatus::Incomplete | StripeStatus::Other => return Ok(()),
         };
         let report = UpdateSubscription {
             subscription: name(&subscription.id)?,
@@ -361,12 +416,13 @@ impl<'a> Reports<'a> {
             return Ok(None);
         };
         Ok(match invoice.billing_reason {
-            Some(BillingReason::SubscriptionCycle) => Some(OrderId {
-                serial: self.renewal(&invoice)?,
-                wallet: first.wallet,
-            }),
+            Some(BillingReason::SubscriptionCycle | BillingReason::SubscriptionUpdate) => {
+                Some(OrderId {
+                    serial: self.renewal(&invoice)?,
+                    wallet: first.wallet,
+                })
+            }
             Some(BillingReason::SubscriptionCreate) => Some(first),
-            // What a switch cost is not an order's price: its credits stay with the cycle.
             _ => None,
         })
     }
@@ -428,6 +484,17 @@ impl<'a> Reports<'a> {
     }
 }
 
+fn payment_of(invoice: &Invoice) -> Payment {
+    let customer = invoice.customer.as_ref();
+    let email = invoice.customer_email.as_deref();
+    Payment {
+        amount_cents: invoice.amount_paid,
+        payment: None,
+        customer: customer.and_then(|id| CustomerId::new(id.as_str()).ok()),
+        email: email.and_then(|email| Email::new(email).ok()),
+    }
+}
+
 fn billing(
     session: &Session,
     subscription: &Subscription,
@@ -439,7 +506,11 @@ fn billing(
             .invoice
             .as_ref()
             .and_then(|id| InvoiceId::new(id.as_str()).ok()),
+        // Before all that follows; nothing else is asked of the first one.
+        cycle_start: Timestamp(0),
         current_period_end: period_end(subscription, at),
+        trial: subscription.status == StripeStatus::Trialing,
+        paused: false,
         reported_at: at,
     })
 }
