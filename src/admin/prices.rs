@@ -46,6 +46,12 @@ struct Create {
     rollover: Option<bool>,
     /// The product whose balance it fills; its own when left out.
     credits_product_id: Option<String>,
+    /// Days for which a subscription is free at first; none when left out.
+    #[schema(value_type = Option<u32>, minimum = 1, maximum = 730)]
+    trial_days: Option<u32>,
+    /// Credits for those days; 0 when left out.
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 9_007_199_254_740_991_i64)]
+    trial_credits: Option<i64>,
 }
 
 /// What to change of a price. Its terms never change: what was sold stays what it was.
@@ -200,6 +206,8 @@ impl Create {
                 .interval
                 .ok_or_else(|| Error::missing("interval"))?
                 .into(),
+            trial_days: self.trial_days,
+            trial_credits: self.trial_credits.unwrap_or(0),
         })
     }
 }

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::{query::write_order_cursor, view::Instant};
 
-/// A checkout or a subscription's renewal.
+/// A checkout, a subscription's renewal or its switch to another tier.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Order {
@@ -20,7 +20,7 @@ pub(super) struct Order {
     /// `pending`, `paid`, `failed`, `refunded` or `expired`
     #[schema(value_type = String, example = "paid")]
     status: OrderStatus,
-    /// `checkout` or `renewal`
+    /// `checkout`, `renewal` or `switch`
     #[schema(value_type = String, example = "checkout")]
     kind: OrderKind,
     /// The code of the anonymous wallet that it fills; null for an external one, until a payment has
@@ -38,7 +38,7 @@ pub(super) struct Order {
     created_at: Instant,
     #[schema(value_type = Option<String>, format = DateTime)]
     paid_at: Option<Instant>,
-    /// The provider's session; null for a renewal.
+    /// The provider's session; null for a renewal or a switch.
     checkout_id: Option<String>,
     price_id: String,
     product_id: String,

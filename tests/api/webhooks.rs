@@ -427,8 +427,43 @@ async fn a_subscription_is_renewed_switched_and_ends() {
     let wallet = shop.wallet("ann").await;
     assert_eq!(wallet["features"], json!(["max", "pro"]));
     assert_eq!(
-        wallet["balances"][0]["balance"], 900,
-        "the difference came at once"
+        wallet["balances"][0]["balance"], 500,
+        "the difference comes when it is paid"
+    );
+
+    shop.stripe.put(
+        "/v1/prices/price_larger",
+        json!({
+            "id": "price_larger", "product": "prod_x", "active": true, "currency": "eur",
+            "metadata": {"scrip_price_id": larger},
+        }),
+    );
+    let line = |amount: i64, price: &Value| {
+        json!({
+            "amount": amount, "period": {"start": shop.seconds(), "end": end},
+            "parent": {"subscription_item_details": {"proration": true}},
+            "pricing": {"price_details": {"price": price}},
+        })
+    };
+    let switch = json!({
+        "id": "in_3", "object": "invoice", "customer": "cus_1", "status": "paid",
+        "billing_reason": "subscription_update", "amount_paid": 1000, "currency": "eur",
+        "created": shop.seconds(),
+        "parent": {"subscription_details": {"subscription": "sub_1", "metadata": subscription["metadata"]}},
+        "lines": {"data": [line(-1900, &price), line(2900, &json!("price_larger"))]},
+    });
+    shop.stripe.put("/v1/invoices/in_3", switch.clone());
+    for _ in 0..2 {
+        shop.report("invoice.paid", &switch).await.expect(200);
+        assert_eq!(shop.wallet("ann").await["balances"][0]["balance"], 900);
+    }
+    let orders = shop.service.secret.get("/api/v1/orders").await.expect(200);
+    assert_eq!(
+        (
+            &orders["orders"][0]["kind"],
+            &orders["orders"][0]["amountCents"]
+        ),
+        (&json!("switch"), &json!(1000))
     );
 
     subscription["status"] = json!("past_due");

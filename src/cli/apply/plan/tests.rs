@@ -73,7 +73,7 @@ fn price(id: &str, product: &str, label: &str) -> Value {
     json!({
         "id": id, "productId": product, "label": label, "amountCents": 500, "currency": "EUR",
         "creditsGranted": 100, "creditsProductId": null, "creditsExpireAfterDays": null,
-        "rollover": false, "features": [], "interval": "one_time", "active": true, "createdAt": "",
+        "rollover": false, "features": [], "interval": "one_time", "trialDays": null, "trialCredits": 0, "active": true, "createdAt": "",
     })
 }
 
