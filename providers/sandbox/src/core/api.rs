@@ -12,6 +12,7 @@ mod promotions;
 mod range;
 mod read;
 pub(crate) mod refunds;
+mod schedules;
 mod sessions;
 mod subscriptions;
 
@@ -22,7 +23,7 @@ use super::{
     params::Params,
     records::{
         Charge, Configuration, Coupon, Customer, Dispute, Intent, Invoice, Price, Product,
-        PromotionCode, Refund, Subscription,
+        PromotionCode, Refund, Schedule, Subscription,
     },
     refusal::Refusal,
 };
@@ -79,6 +80,14 @@ fn route(desk: &mut Desk<'_>, method: &str, path: &str, params: &Params) -> Resu
         ("GET", ["subscriptions", id]) => read::one::<Subscription>(desk, params, id),
         ("POST", ["subscriptions", id]) => subscriptions::update(desk, params, id),
         ("DELETE", ["subscriptions", id]) => subscriptions::cancel(desk, params, id),
+        ("POST", ["subscriptions", id, "resume"]) => subscriptions::resume(desk, params, id),
+        ("POST", ["subscription_schedules"]) => schedules::create(desk, params),
+        ("GET", ["subscription_schedules"]) => schedules::list(desk, params),
+        ("GET", ["subscription_schedules", id]) => read::one::<Schedule>(desk, params, id),
+        ("POST", ["subscription_schedules", id]) => schedules::update(desk, params, id),
+        ("POST", ["subscription_schedules", id, "release"]) => schedules::release(desk, params, id),
+        ("POST", ["subscription_schedules", id, "cancel"]) => schedules::cancel(desk, params, id),
+        ("POST", ["invoices", id, word]) => subscriptions::invoice(desk, params, id, word),
         ("GET", ["invoices"]) => subscriptions::invoices(desk, params),
         ("GET", ["invoices", id]) => read::one::<Invoice>(desk, params, id),
         ("GET", ["invoice_payments"]) => subscriptions::invoice_payments(desk, params),

@@ -19,8 +19,8 @@ mod payments;
 mod sessions;
 
 pub(crate) use billing::{
-    Invoice, InvoiceLine, InvoicePayment, InvoiceStatus, Reason, Retry, Standing, Subscription,
-    TermDiscount, Until,
+    Cardless, Invoice, InvoiceLine, InvoicePayment, InvoiceStatus, Meanwhile, Pause, Phase, Reason,
+    Retry, Schedule, ScheduleStatus, Standing, Subscription, TermDiscount, Trial, Until,
 };
 pub(crate) use catalog::{Coupon, Customer, Duration, Off, Price, Product, PromotionCode};
 pub(crate) use payments::{
@@ -28,6 +28,7 @@ pub(crate) use payments::{
 };
 pub(crate) use sessions::{
     Configuration, Later, Line, Mode, PaymentStatus, PortalSession, Session, Status, Tiers,
+    TrialOffer,
 };
 
 /// What all objects begin with.
@@ -213,7 +214,13 @@ kinds! {
             self.next_step()
         }
     },
-    Invoice invoices "invoice",
+    Schedule schedules "subscription_schedule",
+    Invoice invoices "invoice" {
+        fn due(&self) -> Option<i64> {
+            let draft = self.status == InvoiceStatus::Draft;
+            self.finalizes_at.filter(|_| draft)
+        }
+    },
     InvoicePayment invoice_payments "invoice_payment",
     Configuration configurations "configuration",
     PortalSession portal_sessions "billing_portal.session" {

@@ -9,6 +9,7 @@ mod billing;
 mod catalog;
 mod payments;
 mod portal;
+mod schedules;
 mod sessions;
 
 pub(crate) use portal::portal_url;

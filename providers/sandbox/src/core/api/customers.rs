@@ -20,6 +20,7 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
         description,
         metadata,
         declines: false,
+        balance: 0,
     };
     desk.books.put(customer.clone());
     Ok(customer.view(desk.books))

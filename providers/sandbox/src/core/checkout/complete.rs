@@ -28,7 +28,11 @@ pub(super) fn at_once(
         }
         Mode::Subscription => {
             billing::start(desk, &mut session, true)?;
-            session.payment_status = PaymentStatus::Paid;
+            session.payment_status = if session.trial.is_some() {
+                PaymentStatus::NoPaymentRequired
+            } else {
+                PaymentStatus::Paid
+            };
         }
     }
     desk.books.put(session.clone());
@@ -104,6 +108,7 @@ fn begin(desk: &mut Desk<'_>, session: &mut Session, email: Option<&str>) -> Res
                     description: None,
                     metadata: Metadata::new(),
                     declines: false,
+                    balance: 0,
                 };
                 session.customer = Some(customer.head.id.clone());
                 desk.books.put(customer);

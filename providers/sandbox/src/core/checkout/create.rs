@@ -4,11 +4,15 @@ use url::Url;
 
 use crate::core::{
     api::prices::{inline_price, interval},
+    billing::MAX_TRIAL_DAYS,
     books::Desk,
     money,
     params::Params,
     promotions,
-    records::{Customer, Line, Mode, PaymentStatus, Price, PromotionCode, Session, Status},
+    records::{
+        Cardless, Customer, Line, Mode, PaymentStatus, Price, PromotionCode, Session, Status,
+        TrialOffer,
+    },
     refusal::Refusal,
 };
 
@@ -17,6 +21,8 @@ const MAX_QUANTITY: i64 = 999_999;
 const MINUTE: i64 = 60;
 const SHORTEST: i64 = 30 * MINUTE;
 const LONGEST: i64 = 24 * 60 * MINUTE;
+/// A trial ends so long from now, at least.
+const SOONEST_TRIAL_END: i64 = 48 * 60 * MINUTE;
 /// The shop's clock is not ours.
 const LEEWAY: i64 = 5 * MINUTE;
 
@@ -52,6 +58,7 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
     }
     params.word("ui_mode", &["hosted", "hosted_page"])?;
     params.list("payment_method_types")?;
+    let trial = trial(params, mode, desk.now)?;
     if mode == Mode::Payment {
         params.text("payment_intent_data[receipt_email]")?;
         params.text("payment_intent_data[setup_future_usage]")?;
@@ -87,6 +94,7 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
         intent: None,
         subscription: None,
         invoice: None,
+        trial,
     };
     match discount {
         Some(Discount::Coupon(id)) => {
@@ -184,6 +192,52 @@ fn inner(params: &Params, mode: Mode) -> Result<&'static str, Refusal> {
     }
     let message = format!("You can not pass `{theirs}` in a mode other than `{name}`.");
     Err(Refusal::param(theirs, message))
+}
+
+/// Time that is to cost nothing, and what happens after it to who gave no card.
+fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<TrialOffer>, Refusal> {
+    const METHOD: &str = "payment_method_collection";
+    const DAYS: &str = "subscription_data[trial_period_days]";
+    const END: &str = "subscription_data[trial_end]";
+    let collection = params.word(METHOD, &["always", "if_required"])?;
+    if collection.is_some() && mode == Mode::Payment {
+        let message = "`payment_method_collection` can only be used in `subscription` mode.";
+        return Err(Refusal::param(METHOD, message));
+    }
+    if mode == Mode::Payment {
+        return Ok(None);
+    }
+    let path = "subscription_data[trial_settings][end_behavior][missing_payment_method]";
+    let cardless = match params.word(path, &["cancel", "create_invoice", "pause"])? {
+        Some("cancel") => Cardless::Cancel,
+        Some("pause") => Cardless::Pause,
+        _ => Cardless::CreateInvoice,
+    };
+    let days = params.integer::<i64>(DAYS)?;
+    let until = params.integer::<i64>(END)?;
+    if days.is_some() && until.is_some() {
+        let message = "You may only specify one of these parameters: trial_end, trial_period_days.";
+        return Err(Refusal::param(DAYS, message));
+    }
+    if days.is_some_and(|days| days < 1) {
+        let message = "The minimum number of trial period days is 1.";
+        return Err(Refusal::param(DAYS, message).with_code("parameter_invalid_integer"));
+    }
+    if days.is_some_and(|days| days > MAX_TRIAL_DAYS) {
+        let message =
+            format!("The maximum number of trial period days is {MAX_TRIAL_DAYS} (2 years).");
+        return Err(Refusal::param(DAYS, message));
+    }
+    if until.is_some_and(|until| until < now.saturating_add(SOONEST_TRIAL_END)) {
+        let message = "The `trial_end` date has to be at least 2 days in the future.";
+        return Err(Refusal::param(END, message));
+    }
+    Ok((days.is_some() || until.is_some()).then_some(TrialOffer {
+        days,
+        until,
+        cardless,
+        no_card: collection == Some("if_required"),
+    }))
 }
 
 enum Discount {
