@@ -33,6 +33,7 @@ use stripe::{
 
 mod api;
 mod delivery;
+mod endpoints;
 mod journeys;
 mod pages;
 mod patience;

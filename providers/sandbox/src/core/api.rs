@@ -2,6 +2,7 @@
 //! Everything that can be refused is refused before anything changes.
 
 mod customers;
+mod endpoints;
 mod events;
 mod expand;
 mod list;
@@ -16,14 +17,15 @@ mod schedules;
 mod sessions;
 mod subscriptions;
 
+pub(crate) use events::covers;
 use serde_json::Value;
 
 use super::{
     books::Desk,
     params::Params,
     records::{
-        Charge, Configuration, Coupon, Customer, Dispute, Intent, Invoice, Price, Product,
-        PromotionCode, Refund, Schedule, Subscription,
+        Charge, Configuration, Coupon, Customer, Dispute, Endpoint, Intent, Invoice, Price,
+        Product, PromotionCode, Refund, Schedule, Subscription,
     },
     refusal::Refusal,
 };
@@ -50,6 +52,16 @@ fn route(desk: &mut Desk<'_>, method: &str, path: &str, params: &Params) -> Resu
         ("GET", ["checkout", "sessions", id, "line_items"]) => sessions::items(desk, params, id),
         ("POST", ["products"]) => prices::create_product(desk, params),
         ("GET", ["products"]) => prices::list_products(desk, params),
+        ("POST", ["products", id]) => prices::update_product(desk, params, id),
+        ("DELETE", ["products", id]) => prices::delete_product(desk, params, id),
+        ("POST", ["prices", id]) => prices::update(desk, params, id),
+        ("POST", ["customers", id]) => customers::update(desk, params, id),
+        ("GET", ["account"]) => endpoints::account(desk.books, params),
+        ("POST", ["webhook_endpoints"]) => endpoints::create(desk, params),
+        ("GET", ["webhook_endpoints"]) => endpoints::list(desk, params),
+        ("GET", ["webhook_endpoints", id]) => read::one::<Endpoint>(desk, params, id),
+        ("POST", ["webhook_endpoints", id]) => endpoints::update(desk, params, id),
+        ("DELETE", ["webhook_endpoints", id]) => endpoints::delete(desk, params, id),
         ("GET", ["products", id]) => read::one::<Product>(desk, params, id),
         ("POST", ["prices"]) => prices::create(desk, params),
         ("GET", ["prices"]) => prices::list(desk, params),

@@ -15,6 +15,7 @@ use super::{
 
 mod billing;
 mod catalog;
+mod endpoints;
 mod payments;
 mod sessions;
 
@@ -23,12 +24,13 @@ pub(crate) use billing::{
     Retry, Schedule, ScheduleStatus, Standing, Subscription, TermDiscount, Trial, Until,
 };
 pub(crate) use catalog::{Coupon, Customer, Duration, Off, Price, Product, PromotionCode};
+pub(crate) use endpoints::{Endpoint, Target};
 pub(crate) use payments::{
     Charge, Dispute, DisputeStatus, Intent, IntentStatus, Movement, Refund, RefundStatus,
 };
 pub(crate) use sessions::{
-    Configuration, Later, Line, Mode, PaymentStatus, PortalSession, Session, Status, Tiers,
-    TrialOffer,
+    Challenge, Configuration, Later, Line, Mode, PaymentStatus, PortalSession, Session, Status,
+    Tiers, TrialOffer, Wishes,
 };
 
 /// What all objects begin with.
@@ -58,6 +60,9 @@ pub(crate) struct Event {
     pub(crate) retry_at: Option<i64>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) request: Request,
+    /// Registered endpoints that were not reached yet.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) targets: Vec<Target>,
 }
 
 /// Leaves out of a note what its first readers did not know and what it has as usual.
@@ -231,12 +236,13 @@ kinds! {
     Event events "event" {
         const IS_EVENT: bool = true;
         fn is_outgoing(&self) -> bool {
-            self.outgoing
+            self.is_pending()
         }
         fn forget_at(&self) -> Option<i64> {
-            (!self.outgoing).then(|| self.head.created.saturating_add(EVENT_SECONDS))
+            (!self.is_pending()).then(|| self.head.created.saturating_add(EVENT_SECONDS))
         }
     },
+    Endpoint endpoints "webhook_endpoint",
     Operation operations "operation" {
         fn forget_at(&self) -> Option<i64> {
             Some(self.head.created.saturating_add(OPERATION_SECONDS))

@@ -9,7 +9,7 @@ use super::{
     books::Desk,
     disputes,
     params::Params,
-    records::{Charge, Customer, Dispute, Refund, RefundStatus, Subscription},
+    records::{Charge, Customer, Dispute, Endpoint, Refund, RefundStatus, Subscription},
     refunds,
     refusal::Refusal,
     views::View as _,
@@ -28,6 +28,7 @@ pub(crate) fn call(
         ("POST", ["customers", id]) => customer(desk, params, id),
         ("POST", ["refunds", id, word]) => refund(desk, params, id, word),
         ("POST", ["subscriptions", id, word]) => subscription(desk, params, id, word),
+        ("POST", ["webhook_endpoints", id, "disable"]) => disable(desk, params, id),
         ("POST", ["disputes"]) => dispute(desk, params),
         ("POST", ["disputes", id, word]) => decide(desk, params, id, word),
         _ => Err(Refusal {
@@ -66,6 +67,15 @@ fn customer(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Ref
     customer.declines = declines;
     desk.books.put(customer.clone());
     Ok(customer.view(desk.books))
+}
+
+/// Days of failures: nothing more is sent there.
+fn disable(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+    params.finish()?;
+    let mut endpoint: Endpoint = desk.books.find(id)?;
+    endpoint.enabled = false;
+    desk.books.put(endpoint.clone());
+    Ok(endpoint.view(desk.books))
 }
 
 /// A trial that ended without a card, or will.

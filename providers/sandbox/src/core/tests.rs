@@ -22,12 +22,19 @@ mod events;
 mod kept;
 mod money_back;
 mod rests;
+mod rules;
 
 /// The last of January 2026, 10:00.
 const START: i64 = 1_769_853_600;
 
 /// Told along with something else that says it too.
-pub(crate) const QUIET: [&str; 4] = [
+pub(crate) const QUIET: [&str; 10] = [
+    "payment_intent.payment_failed",
+    "price.created",
+    "price.updated",
+    "product.created",
+    "product.deleted",
+    "product.updated",
     "charge.succeeded",
     "invoice.created",
     "invoice.finalized",

@@ -124,7 +124,7 @@ pub(super) fn payment(desk: &mut Desk<'_>, invoice: &mut Invoice) -> Result<Inte
         email: invoice.email.as_deref(),
         description: Some(match invoice.reason {
             Reason::Create => "Subscription creation",
-            Reason::Cycle | Reason::Update => "Subscription update",
+            Reason::Cycle | Reason::Update | Reason::Manual => "Subscription update",
         }),
         // What is written on the subscription is not copied here.
         metadata: Metadata::new(),

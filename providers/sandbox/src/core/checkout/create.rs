@@ -2,16 +2,16 @@
 
 use url::Url;
 
+use super::wishes::{trial, wishes};
 use crate::core::{
     api::prices::{inline_price, interval},
-    billing::MAX_TRIAL_DAYS,
-    books::Desk,
-    money,
+    books::{Books, Desk},
+    email, money,
     params::Params,
     promotions,
     records::{
-        Cardless, Customer, Line, Mode, PaymentStatus, Price, PromotionCode, Session, Status,
-        TrialOffer,
+        Customer, Line, Mode, PaymentStatus, Price, Product, PromotionCode, Session, Status,
+        Subscription,
     },
     refusal::Refusal,
 };
@@ -21,8 +21,6 @@ const MAX_QUANTITY: i64 = 999_999;
 const MINUTE: i64 = 60;
 const SHORTEST: i64 = 30 * MINUTE;
 const LONGEST: i64 = 24 * 60 * MINUTE;
-/// A trial ends so long from now, at least.
-const SOONEST_TRIAL_END: i64 = 48 * 60 * MINUTE;
 /// The shop's clock is not ours.
 const LEEWAY: i64 = 5 * MINUTE;
 
@@ -53,15 +51,18 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
     let inner_path = inner(params, mode)?;
     let inner = params.metadata(&format!("{inner_path}[metadata]"))?;
     let description = params.bounded(&format!("{inner_path}[description]"), 500)?;
-    for harmless in ["locale", "billing_address_collection", "submit_type"] {
-        params.text(harmless)?;
-    }
+    params.word(
+        "submit_type",
+        &["auto", "book", "donate", "pay", "subscribe"],
+    )?;
     params.word("ui_mode", &["hosted", "hosted_page"])?;
     params.list("payment_method_types")?;
     let trial = trial(params, mode, desk.now)?;
+    let wishes = wishes(params, mode, customer.is_some())?;
     if mode == Mode::Payment {
         params.text("payment_intent_data[receipt_email]")?;
         params.text("payment_intent_data[setup_future_usage]")?;
+        params.bounded("payment_intent_data[statement_descriptor_suffix]", 22)?;
     }
     let reference = params.bounded("client_reference_id", 200)?;
     let metadata = params.metadata("metadata")?;
@@ -95,7 +96,10 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
         subscription: None,
         invoice: None,
         trial,
+        wishes,
+        challenge: None,
     };
+    one_currency(desk.books, &session)?;
     match discount {
         Some(Discount::Coupon(id)) => {
             promotions::apply_coupon(desk.books, desk.now, &mut session, &id)
@@ -110,6 +114,9 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
         None => {}
     }
     params.finish()?;
+    if mode == Mode::Payment {
+        money::chargeable(session.total(), &session.currency)?;
+    }
     for price in basket.inline {
         let (product, price) = price.split();
         desk.books.put(product);
@@ -117,6 +124,29 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
     }
     desk.books.put(session.clone());
     Ok(session)
+}
+
+/// A customer pays for all subscriptions in one currency.
+pub(super) fn one_currency(books: &Books, session: &Session) -> Result<(), Refusal> {
+    let Some(customer) = session
+        .customer
+        .as_ref()
+        .filter(|_| session.mode == Mode::Subscription)
+    else {
+        return Ok(());
+    };
+    let other = books.all::<Subscription>().find(|subscription| {
+        subscription.customer == *customer
+            && subscription.ended_at.is_none()
+            && subscription.currency != session.currency
+    });
+    other.map_or(Ok(()), |other| {
+        Err(Refusal::invalid(format!(
+            "You cannot combine currencies on a single customer. This customer has an active \
+             subscription, subscription schedule, discount, quote, or invoice item with currency {}.",
+            other.currency
+        )))
+    })
 }
 
 /// An absolute address that a browser can be sent to.
@@ -145,22 +175,10 @@ fn buyer(desk: &Desk<'_>, params: &Params) -> Result<(Option<String>, Option<Str
                 .find::<Customer>(id)
                 .map_err(|refusal| refusal.of_param("customer"))?;
         }
-        (None, Some(email)) if !is_email(email) => {
-            let message = format!("Invalid email address: {email}");
-            return Err(Refusal::param("customer_email", message).with_code("email_invalid"));
-        }
+        (None, Some(text)) => email::checked(text, "customer_email")?,
         _ => {}
     }
     Ok((customer, email))
-}
-
-/// Whether a letter could go there.
-pub(crate) fn is_email(text: &str) -> bool {
-    let blank = text.chars().any(|c| c.is_whitespace() || c.is_control());
-    let halves = text.split_once('@');
-    !blank
-        && halves
-            .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'))
 }
 
 fn closing(params: &Params, now: i64) -> Result<i64, Refusal> {
@@ -192,52 +210,6 @@ fn inner(params: &Params, mode: Mode) -> Result<&'static str, Refusal> {
     }
     let message = format!("You can not pass `{theirs}` in a mode other than `{name}`.");
     Err(Refusal::param(theirs, message))
-}
-
-/// Time that is to cost nothing, and what happens after it to who gave no card.
-fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<TrialOffer>, Refusal> {
-    const METHOD: &str = "payment_method_collection";
-    const DAYS: &str = "subscription_data[trial_period_days]";
-    const END: &str = "subscription_data[trial_end]";
-    let collection = params.word(METHOD, &["always", "if_required"])?;
-    if collection.is_some() && mode == Mode::Payment {
-        let message = "`payment_method_collection` can only be used in `subscription` mode.";
-        return Err(Refusal::param(METHOD, message));
-    }
-    if mode == Mode::Payment {
-        return Ok(None);
-    }
-    let path = "subscription_data[trial_settings][end_behavior][missing_payment_method]";
-    let cardless = match params.word(path, &["cancel", "create_invoice", "pause"])? {
-        Some("cancel") => Cardless::Cancel,
-        Some("pause") => Cardless::Pause,
-        _ => Cardless::CreateInvoice,
-    };
-    let days = params.integer::<i64>(DAYS)?;
-    let until = params.integer::<i64>(END)?;
-    if days.is_some() && until.is_some() {
-        let message = "You may only specify one of these parameters: trial_end, trial_period_days.";
-        return Err(Refusal::param(DAYS, message));
-    }
-    if days.is_some_and(|days| days < 1) {
-        let message = "The minimum number of trial period days is 1.";
-        return Err(Refusal::param(DAYS, message).with_code("parameter_invalid_integer"));
-    }
-    if days.is_some_and(|days| days > MAX_TRIAL_DAYS) {
-        let message =
-            format!("The maximum number of trial period days is {MAX_TRIAL_DAYS} (2 years).");
-        return Err(Refusal::param(DAYS, message));
-    }
-    if until.is_some_and(|until| until < now.saturating_add(SOONEST_TRIAL_END)) {
-        let message = "The `trial_end` date has to be at least 2 days in the future.";
-        return Err(Refusal::param(END, message));
-    }
-    Ok((days.is_some() || until.is_some()).then_some(TrialOffer {
-        days,
-        until,
-        cardless,
-        no_card: collection == Some("if_required"),
-    }))
 }
 
 enum Discount {
@@ -361,6 +333,14 @@ fn line(
             if !price.active {
                 let message =
                     "The price specified is inactive. This field only accepts active prices.";
+                return Err(Refusal::param(price_path, message));
+            }
+            let product = desk.books.get::<Product>(&price.product);
+            if product.is_some_and(|product| !product.active) {
+                let message = format!(
+                    "The price specified belongs to the product {}, which is not active.",
+                    price.product
+                );
                 return Err(Refusal::param(price_path, message));
             }
             let line = Line {

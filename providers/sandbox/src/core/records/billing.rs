@@ -264,6 +264,8 @@ pub(crate) enum Reason {
     Create,
     Cycle,
     Update,
+    /// Of something that was bought once.
+    Manual,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -108,6 +108,30 @@ pub(crate) struct Session {
     /// Of the subscription.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) trial: Option<TrialOffer>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) wishes: Wishes,
+    /// The buyer's bank asks them who they are.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) challenge: Option<Challenge>,
+}
+
+/// What the shop wants beside the money.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Wishes {
+    pub(crate) locale: Option<String>,
+    pub(crate) tax: bool,
+    pub(crate) tax_ids: bool,
+    pub(crate) billing: Option<String>,
+    pub(crate) invoice: bool,
+    pub(crate) terms: bool,
+}
+
+/// A payment that waits for the buyer to prove who they are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Challenge {
+    pub(crate) email: Option<String>,
+    /// Of a payment; a subscription has none before it begins.
+    pub(crate) intent: Option<String>,
 }
 
 /// Time that is to cost nothing.

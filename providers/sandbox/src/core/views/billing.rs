@@ -116,6 +116,7 @@ impl View for Invoice {
             Reason::Create => "subscription_create",
             Reason::Cycle => "subscription_cycle",
             Reason::Update => "subscription_update",
+            Reason::Manual => "manual",
         };
         let lines = self.lines.iter().map(|line| self.line(line)).collect();
         let start = self.lines.iter().map(|line| line.start).min();
@@ -179,13 +180,13 @@ impl View for Invoice {
             "next_payment_attempt": self.next_attempt,
             "number": finalized.map(|_| self.number()),
             "on_behalf_of": null,
-            "parent": {
+            "parent": self.of_subscription().then(|| json!({
                 "type": "subscription_details",
                 "quote_details": null,
                 "subscription_details": {
                     "metadata": self.metadata, "subscription": self.subscription,
                 },
-            },
+            })),
             "payment_settings": {
                 "default_mandate": null, "payment_method_options": null,
                 "payment_method_types": null,
@@ -222,12 +223,40 @@ impl View for Invoice {
 }
 
 impl Invoice {
+    fn of_subscription(&self) -> bool {
+        !self.subscription.is_empty()
+    }
+
     /// What people call it.
     pub(crate) fn number(&self) -> String {
         format!("SANDBOX-{:06}", self.head.n)
     }
 
     fn line(&self, line: &InvoiceLine) -> Value {
+        let parent = if self.of_subscription() {
+            json!({
+                "type": "subscription_item_details",
+                "invoice_item_details": null,
+                "subscription_item_details": {
+                    "invoice_item": null,
+                    "proration": line.proration,
+                    "proration_details": { "credited_items": null },
+                    "subscription": self.subscription,
+                    "subscription_item": self.item,
+                },
+            })
+        } else {
+            json!({
+                "type": "invoice_item_details",
+                "invoice_item_details": {
+                    "invoice_item": line.id.replace("il_", "ii_"),
+                    "proration": false,
+                    "proration_details": { "credited_items": null },
+                    "subscription": null,
+                },
+                "subscription_item_details": null,
+            })
+        };
         json!({
             "id": line.id,
             "object": "line_item",
@@ -240,17 +269,7 @@ impl Invoice {
             "invoice": self.head.id,
             "livemode": false,
             "metadata": {},
-            "parent": {
-                "type": "subscription_item_details",
-                "invoice_item_details": null,
-                "subscription_item_details": {
-                    "invoice_item": null,
-                    "proration": line.proration,
-                    "proration_details": { "credited_items": null },
-                    "subscription": self.subscription,
-                    "subscription_item": self.item,
-                },
-            },
+            "parent": parent,
             "period": { "start": line.start, "end": line.end },
             "pretax_credit_amounts": [],
             "pricing": {
