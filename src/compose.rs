@@ -20,14 +20,18 @@ use tracing_subscriber::EnvFilter;
 use crate::{
     app::{self, App, AppState},
     catalog::CatalogStore,
-    config::{Config, LogFormat},
+    config::{Config, Http, LogFormat},
     limits::{Limits, Settings},
     metrics::Metrics,
     outbound::mail::{self, Mailer},
     payments::{self, Payments},
     providers::{Accounts, Place, Sandboxes},
     secrets::{Given, Secrets},
-    server::{self, Server, signals::Signals},
+    server::{
+        self, Server,
+        descriptors::{self, TooFew},
+        signals::Signals,
+    },
 };
 
 /// Why the service did not start, or did not end in order.
@@ -62,6 +66,9 @@ pub enum Error {
     /// The operating system refused something else.
     #[error(transparent)]
     System(#[from] std::io::Error),
+    /// Too few connections could be taken.
+    #[error(transparent)]
+    Descriptors(#[from] TooFew),
     /// `log` in the configuration is no filter.
     #[error("configuration: log: {0}")]
     Log(String),
@@ -69,6 +76,8 @@ pub enum Error {
 
 /// After the log failed for good: time for the answers that say so to reach their callers.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
+/// Connections of whoever reads the figures at an address of their own.
+const FIGURES_CONNECTIONS: usize = 64;
 /// How often sled collects garbage; durability does not hang on it.
 const GARBAGE_INTERVAL_MS: u64 = 200;
 
@@ -113,7 +122,8 @@ impl Service {
     /// # Errors
     ///
     /// Every [`Error`]; the store is closed in order then.
-    pub async fn start(config: Config, given: Given) -> Result<Self, Error> {
+    pub async fn start(mut config: Config, given: Given) -> Result<Self, Error> {
+        config.http.max_connections = descriptors::raise(config.http.max_connections)?;
         // An address that is taken is refused before the data is touched.
         let reserved = Reserved::all_of(&config)?;
         let ground = Ground {
@@ -269,7 +279,8 @@ impl Service {
         let rounds = self.app.payments.start();
         let endpoints = self.app.accounts.keep_endpoints();
         let service = app::service(Arc::clone(&self.app));
-        let server = Server::new(self.listener, service, self.config.http.clone());
+        let server = Server::new(self.listener, service, self.config.http.clone())
+            .trusting(&self.config.trusted_proxies);
         let grace = Duration::from_secs(self.config.shutdown_seconds);
         let stopping = Arc::new(Notify::new());
         let stopped = Arc::clone(&stopping);
@@ -297,7 +308,11 @@ impl Service {
 
     fn serve_figures(&self, listener: TcpListener) -> JoinHandle<()> {
         let router = app::metrics_router(Arc::clone(&self.app));
-        let server = Server::new(listener, router, self.config.http.clone());
+        let http = Http {
+            max_connections: FIGURES_CONNECTIONS.min(self.config.http.max_connections),
+            ..self.config.http.clone()
+        };
+        let server = Server::new(listener, router, http);
         tokio::spawn(server.run(std::future::pending(), std::future::pending()))
     }
 }

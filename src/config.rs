@@ -85,10 +85,14 @@ pub struct Http {
     pub workers: usize,
     /// Open connections.
     pub max_connections: usize,
+    /// Open connections of one client address.
+    pub max_connections_per_client: usize,
     /// Seconds for a request's head.
     pub head_timeout_seconds: u64,
     /// Seconds for a request's body.
     pub body_timeout_seconds: u64,
+    /// Seconds for a client to take what is written to it.
+    pub write_timeout_seconds: u64,
     /// Bytes of a request's body.
     pub max_body_bytes: usize,
     /// Bytes of a batch's body.
@@ -248,12 +252,20 @@ impl Config {
                 "http.max_connections is at least 1",
             ),
             (
+                self.http.max_connections_per_client >= 1,
+                "http.max_connections_per_client is at least 1",
+            ),
+            (
                 self.http.head_timeout_seconds >= 1,
                 "http.head_timeout_seconds is at least 1",
             ),
             (
                 self.http.body_timeout_seconds >= 1,
                 "http.body_timeout_seconds is at least 1",
+            ),
+            (
+                self.http.write_timeout_seconds >= 1,
+                "http.write_timeout_seconds is at least 1",
             ),
             (
                 self.http.max_body_bytes >= 8192,

@@ -139,6 +139,14 @@ impl Inbox {
         self.0.state.lock().finished(key);
     }
 
+    /// Whether a project has a provider that may send webhooks: asked before a body is read.
+    #[must_use]
+    pub fn expects(&self, project: ProjectId) -> bool {
+        let ground = &self.0.ground;
+        let known = ground.catalog.project(project);
+        known.is_ok_and(|known| ground.providers.of(&known).is_ok())
+    }
+
     /// Takes a webhook in: checks it, stores it, works it off. An `Ok` may be acknowledged.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use axum::{
     http::{Method, header},
     response::Response,
 };
-use hyper::{Request, body::Incoming};
+use hyper::Request;
 
 use super::{
     auth::{AnyKey, SecretKey},
@@ -27,7 +27,7 @@ use super::{
 use crate::{
     app::App,
     metrics::Route,
-    server::{self, Front},
+    server::{self, Asked, Front},
 };
 
 const CODE_ROUTE: &str = "/api/v1/wallets/{code}/deduct";
@@ -73,7 +73,7 @@ impl ShortWay {
         }
     }
 
-    async fn deduct(&self, request: Request<Incoming>, peer: SocketAddr) -> Response {
+    async fn deduct(&self, request: Asked, peer: SocketAddr) -> Response {
         let (parts, body) = request.into_parts();
         let (app, headers, limits) = (&self.app, &parts.headers, &self.app.config.http);
         let (context, tail) = edge::enter(app, headers, peer.ip(), true);
@@ -116,7 +116,7 @@ impl ShortWay {
 }
 
 impl Front for ShortWay {
-    async fn answer(self: Arc<Self>, request: Request<Incoming>, peer: SocketAddr) -> Response {
+    async fn answer(self: Arc<Self>, request: Asked, peer: SocketAddr) -> Response {
         if Known::of(&request).is_some() {
             self.deduct(request, peer).await
         } else {
