@@ -12,10 +12,12 @@ use parking_lot::Mutex;
 
 use crate::limits::Client;
 
+type Open = Arc<Mutex<HashMap<Client, usize>>>;
+
 /// Connections by client.
 #[derive(Debug)]
 pub(super) struct Clients {
-    open: Arc<Mutex<HashMap<Client, usize>>>,
+    open: Open,
     max: usize,
     /// Whose connections are others'.
     exempt: Vec<IpNet>,
@@ -23,7 +25,7 @@ pub(super) struct Clients {
 
 /// One connection of a client; given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Seat(Option<(Client, Arc<Mutex<HashMap<Client, usize>>>)>);
+pub(super) struct Seat(Option<(Client, Open)>);
 
 impl Clients {
     /// So many for each.

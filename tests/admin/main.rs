@@ -16,6 +16,7 @@ mod access;
 mod apply;
 mod commands;
 mod dev;
+mod files;
 mod keys;
 mod prices;
 mod products;
