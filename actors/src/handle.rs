@@ -5,6 +5,7 @@ mod batch;
 mod holds;
 mod ledger;
 mod orders;
+mod serial;
 mod wallets;
 
 pub use orders::{Draft, Paid};

@@ -15,9 +15,8 @@ use domain::{
 };
 use futures_util::{StreamExt as _, stream};
 use persistence::{Books, OrderPlace};
-use uuid::Uuid;
 
-use super::{Address, Handle, Scope, born};
+use super::{Address, Handle, Scope, born, serial::serial};
 use crate::{
     answer::{Error, OrderAnswer, OrderPage},
     keyring::{external_key, order_key},
@@ -53,7 +52,7 @@ impl Handle {
         address: Option<&Address>,
         terms: &Terms,
     ) -> Result<Draft, Error> {
-        let serial = OrderSerial(Uuid::now_v7().as_u128());
+        let serial = OrderSerial(serial());
         let Some(address) = address else {
             let wallet = order_key(scope.project, serial);
             let order = OrderId { serial, wallet };
