@@ -2,7 +2,7 @@
 //! wallets under the catalog, all of it under the router. Also the order in which they start and
 //! end.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{io::IsTerminal as _, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use actors::{
     Handle, Keyring, Seal,
@@ -21,6 +21,7 @@ use crate::{
     app::{self, App, AppState},
     catalog::CatalogStore,
     config::{Config, Http, LogFormat},
+    data_dir,
     limits::{Limits, Settings},
     metrics::Metrics,
     outbound::mail::{self, Mailer},
@@ -48,6 +49,14 @@ pub enum Error {
     /// The data directory cannot be opened or closed.
     #[error(transparent)]
     Store(#[from] persistence::Error),
+    /// The data directory cannot be made or looked into.
+    #[error("{} cannot be used: {error}", path.display())]
+    Data {
+        /// Which.
+        path: PathBuf,
+        /// What the operating system says.
+        error: std::io::Error,
+    },
     /// A secret is missing or does not fit.
     #[error(transparent)]
     Secrets(#[from] crate::secrets::Error),
@@ -126,6 +135,10 @@ impl Service {
         config.http.max_connections = descriptors::raise(config.http.max_connections)?;
         // An address that is taken is refused before the data is touched.
         let reserved = Reserved::all_of(&config)?;
+        data_dir::open(&config.data_dir).map_err(|error| Error::Data {
+            path: config.data_dir.clone(),
+            error,
+        })?;
         let ground = Ground {
             store: open_store(&config).await?,
             clock: Arc::new(SystemClock::new()),
@@ -421,8 +434,11 @@ pub fn log_to_stderr(config: &Config) -> Result<(), Error> {
         .log
         .parse()
         .map_err(|error| Error::Log(format!("{error}")))?;
+    // Colours are for terminals, and for people who want them.
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal() && !plain)
         .with_writer(std::io::stderr);
     let set = match config.log_format {
         LogFormat::Text => lines.try_init(),

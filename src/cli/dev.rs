@@ -52,6 +52,8 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
     if config.log == "info" {
         config.log = "warn".into();
     }
+    // Whoever tries recovery reads its mails there.
+    config.mail.files = true;
     compose::log_to_stderr(&config).map_err(Failure::new)?;
     compose::runtime(&config)
         .map_err(Failure::new)?

@@ -11,9 +11,11 @@ use url::{Host, Url};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mail {
-    /// The server that takes them; `None`: they are written into the data directory.
+    /// The server that takes them; `None`: they are written as `files` says.
     #[serde(deserialize_with = "smtp_url")]
     pub smtp_url: Option<SmtpUrl>,
+    /// Whether mails are written into the data directory where there is no server.
+    pub files: bool,
     /// Whom they come from.
     #[serde(deserialize_with = "mailbox")]
     pub from: Mailbox,

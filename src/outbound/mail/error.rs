@@ -15,6 +15,9 @@ pub enum Error {
     /// What it was addressed to or is made of is no mail.
     #[error("this is no mail that can be sent")]
     Malformed,
+    /// There is no way to send any.
+    #[error("no mail server is set")]
+    NoServer,
     /// The server does not want it.
     #[error("the mail server refused with {0}")]
     Refused(u16),
@@ -32,7 +35,7 @@ impl Error {
     pub const fn is_transient(&self) -> bool {
         match self {
             Self::Busy(_) | Self::Unreachable(_) | Self::Folder(_) => true,
-            Self::Settings(_) | Self::Malformed | Self::Refused(_) => false,
+            Self::Settings(_) | Self::Malformed | Self::NoServer | Self::Refused(_) => false,
         }
     }
 
