@@ -23,6 +23,7 @@ mod products;
 mod projects;
 mod provider;
 mod restart;
+mod secrets;
 mod verify;
 
 use kit::{Client, Reply, Server};

@@ -7,8 +7,8 @@ use lettre::transport::smtp;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The server cannot be spoken to as configured.
-    #[error("mail.smtp_url cannot be used: {0}")]
-    Settings(smtp::Error),
+    #[error("mail.smtp_url cannot be used")]
+    Settings,
     /// The folder for mails cannot be used.
     #[error("mails cannot be written: {0}")]
     Folder(#[from] std::io::Error),
@@ -35,7 +35,7 @@ impl Error {
     pub const fn is_transient(&self) -> bool {
         match self {
             Self::Busy(_) | Self::Unreachable(_) | Self::Folder(_) => true,
-            Self::Settings(_) | Self::Malformed | Self::NoServer | Self::Refused(_) => false,
+            Self::Settings | Self::Malformed | Self::NoServer | Self::Refused(_) => false,
         }
     }
 
