@@ -61,7 +61,9 @@ impl Handle {
 }
 
 /// The buyer's address and the encrypted code.
-fn read_on(parts: PaidByParts, asked: &PaidBy) -> Result<Option<(Email, Box<[u8]>)>, Error> {
+type Found = (Email, Box<[u8]>);
+
+fn read_on(parts: PaidByParts, asked: &PaidBy) -> Result<Option<Found>, Error> {
     let mut found = parts.address.clone();
     let mut below = parts.below;
     let mut looked_at = 0_usize;
