@@ -122,10 +122,14 @@ async fn unread_without_sandbox(
     next.run(request).await
 }
 
-/// The figures alone, without a token: for a listener of its own.
+/// The figures alone, for a listener of its own: without a token, unless they have one of their own.
 pub fn metrics_router(app: App) -> Router {
+    let figures = match app.config.metrics.token {
+        Some(_) => get(vitals::metrics),
+        None => get(vitals::open_metrics),
+    };
     Router::new()
-        .route("/metrics", get(vitals::open_metrics))
+        .route("/metrics", figures)
         .fallback(api::route_not_found)
         .method_not_allowed_fallback(api::method_not_allowed)
         .layer((EdgeLayer(Arc::clone(&app)), GateLayer))

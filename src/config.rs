@@ -9,6 +9,7 @@ mod environment;
 mod layers;
 mod mail;
 mod public_url;
+mod token;
 
 use std::{
     net::SocketAddr,
@@ -22,6 +23,7 @@ use url::Url;
 
 pub use mail::{Mail, SmtpUrl};
 pub use public_url::PublicUrl;
+pub use token::Token;
 
 /// The commented defaults.
 pub const DEFAULTS: &str = include_str!("../config.toml");
@@ -97,6 +99,12 @@ pub struct Http {
     pub max_body_bytes: usize,
     /// Bytes of a batch's body.
     pub max_batch_body_bytes: usize,
+    /// Certificates, PEM; `None`: plain HTTP.
+    #[serde(deserialize_with = "layers::empty_path_is_none")]
+    pub tls_cert: Option<PathBuf>,
+    /// Their key, PEM; set exactly when `tls_cert` is.
+    #[serde(deserialize_with = "layers::empty_path_is_none")]
+    pub tls_key: Option<PathBuf>,
 }
 
 /// How often clients may ask.
@@ -125,9 +133,12 @@ pub struct Limits {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
-    /// An address of its own, without a token; `None`: on the main address, with one.
+    /// An address of its own; `None`: on the main address, never without a token.
     #[serde(deserialize_with = "layers::empty_is_none")]
     pub listen: Option<SocketAddr>,
+    /// What opens them, beside the administrator's token.
+    #[serde(deserialize_with = "token::empty_is_none")]
+    pub token: Option<Token>,
 }
 
 /// The payment provider.
@@ -274,6 +285,10 @@ impl Config {
             (
                 self.http.max_batch_body_bytes >= self.http.max_body_bytes,
                 "http.max_batch_body_bytes is at least http.max_body_bytes",
+            ),
+            (
+                self.http.tls_cert.is_some() == self.http.tls_key.is_some(),
+                "http.tls_cert and http.tls_key are set together or both empty",
             ),
             (
                 self.limits.publishable_burst >= 1,

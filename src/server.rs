@@ -8,6 +8,7 @@ mod connection;
 pub mod descriptors;
 pub mod signals;
 mod stream;
+pub mod tls;
 
 use std::{
     convert::Infallible,
@@ -26,9 +27,10 @@ use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use ipnet::IpNet;
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpSocket, TcpStream},
     sync::{Semaphore, watch},
-    time::Instant,
+    time::{Instant, timeout},
 };
 use tower::Service as _;
 
@@ -37,12 +39,15 @@ pub use body::Timely;
 use clients::Clients;
 use connection::{Patience, Waiting};
 use stream::Watched;
+use tls::Tls;
 
 /// Connections that the kernel keeps while we do not accept.
 const BACKLOG: u32 = 4096;
 /// What a connection buffers of a head and of what is written: enough for any head that is meant, and
 /// little enough for all connections at once. Bodies come in pieces of it.
 const BUFFER_BYTES: usize = 32 * 1024;
+/// How long a client may take to agree on TLS.
+const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 /// Between two lines in the log that a client has too many connections.
 const TELL_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// Whoever reads a body with a deadline of its own gives up first, and says so.
@@ -112,6 +117,7 @@ pub struct Server<F> {
     front: F,
     http: Http,
     clients: Clients,
+    tls: Option<Arc<Tls>>,
 }
 
 impl<F: Front> Server<F> {
@@ -122,6 +128,7 @@ impl<F: Front> Server<F> {
             listener,
             front,
             clients: Clients::new(http.max_connections_per_client),
+            tls: None,
             http,
         }
     }
@@ -130,6 +137,13 @@ impl<F: Front> Server<F> {
     #[must_use]
     pub fn trusting(mut self, proxies: &[IpNet]) -> Self {
         self.clients.exempt(proxies);
+        self
+    }
+
+    /// Speaks TLS, where there is some to speak.
+    #[must_use]
+    pub fn speaking(mut self, tls: Option<Arc<Tls>>) -> Self {
+        self.tls = tls;
         self
     }
 
@@ -194,24 +208,66 @@ impl<F: Front> Server<F> {
         // The connection's own, so that requests of several do not count references in one place.
         let front = Arc::new(self.front.clone());
         let stream = Watched::new(stream, Arc::clone(&waiting));
+        let acceptor = self.tls.as_ref().map(|tls| tls.acceptor());
+        let conversation = Conversation {
+            front,
+            peer,
+            body,
+            waiting,
+            patience,
+            stopped,
+        };
         async move {
-            let service = service_fn(|request: hyper::Request<Incoming>| {
-                waiting.ends();
-                let (front, waiting) = (Arc::clone(&front), Arc::clone(&waiting));
-                let request = request.map(|arriving| Timely::new(arriving, body));
-                async move {
-                    let response = front.answer(request, peer).await;
-                    waiting.begins();
-                    Ok::<_, Infallible>(response)
-                }
-            });
-            let mut protocol = http1::Builder::new();
-            protocol.max_buf_size(BUFFER_BYTES);
-            let connection = protocol.serve_connection(TokioIo::new(stream), service);
-            let ended = connection::run(connection, &waiting, patience, stopped).await;
-            if let Err(error) = ended {
-                tracing::debug!(error = %error, "A connection ended early");
+            let Some(acceptor) = acceptor else {
+                return conversation.hold(stream).await;
+            };
+            match timeout(HANDSHAKE_WITHIN, acceptor.accept(stream)).await {
+                Ok(Ok(stream)) => conversation.hold(stream).await,
+                Ok(Err(error)) => tracing::debug!(%error, "A client could not agree on TLS"),
+                Err(_) => tracing::debug!("A client took too long to agree on TLS"),
             }
+        }
+    }
+}
+
+/// All that a connection's requests share.
+struct Conversation<F> {
+    front: Arc<F>,
+    peer: SocketAddr,
+    /// How long a body may take.
+    body: Duration,
+    waiting: Arc<Waiting>,
+    patience: Patience,
+    stopped: watch::Receiver<bool>,
+}
+
+impl<F: Front> Conversation<F> {
+    /// Answers requests until the connection's end.
+    async fn hold(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let Self {
+            front,
+            peer,
+            body,
+            waiting,
+            patience,
+            stopped,
+        } = self;
+        let service = service_fn(|request: hyper::Request<Incoming>| {
+            waiting.ends();
+            let (front, waiting) = (Arc::clone(&front), Arc::clone(&waiting));
+            let request = request.map(|arriving| Timely::new(arriving, body));
+            async move {
+                let response = front.answer(request, peer).await;
+                waiting.begins();
+                Ok::<_, Infallible>(response)
+            }
+        });
+        let mut protocol = http1::Builder::new();
+        protocol.max_buf_size(BUFFER_BYTES);
+        let connection = protocol.serve_connection(TokioIo::new(stream), service);
+        let ended = connection::run(connection, &waiting, patience, stopped).await;
+        if let Err(error) = ended {
+            tracing::debug!(error = %error, "A connection ended early");
         }
     }
 }

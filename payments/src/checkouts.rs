@@ -14,6 +14,8 @@ use domain::{
 };
 use port::{CheckoutRequest, Discount, OpenedCheckout, Provider, Reference};
 
+use tracing::Instrument as _;
+
 use super::{Error, Feed, Ground, failpoint, places::Places};
 
 /// Checkouts that may be being opened at once, over all projects.
@@ -83,10 +85,11 @@ impl Checkouts {
         let checkouts = self.clone();
         // In a task of its own: a caller who goes away in the middle must not leave a page without its
         // order.
-        let task = tokio::spawn(async move {
+        let work = async move {
             let _place = place;
             checkouts.opened(&project, &new).await
-        });
+        };
+        let task = tokio::spawn(work.in_current_span());
         task.await
             .unwrap_or(Err(Error::Wallet(actors::Error::Unavailable)))
     }

@@ -148,7 +148,7 @@ pub(super) async fn checkout(
         payments::Error::Wallet(actors::Error::Rejected(Rejection::WalletNotFound)) if by_code => {
             guesses.in_vain()
         }
-        payments::Error::InvalidDiscountCode => {
+        payments::Error::Provider(port::Error::InvalidDiscountCode) => {
             guesses.in_vain_for(Error::from_payments(error, &key))
         }
         other => Error::from_payments(other, &key),

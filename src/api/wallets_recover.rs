@@ -7,6 +7,7 @@ use actors::BoughtCode;
 use axum::{extract::State, http::StatusCode};
 use domain::{catalog::KeyKind, text::Email};
 use serde::Deserialize;
+use tracing::Instrument as _;
 use utoipa::ToSchema;
 
 use super::{
@@ -66,7 +67,7 @@ pub(super) async fn recover(
         return Ok(StatusCode::ACCEPTED);
     };
     // Behind the answer's back: how long it takes would tell whether there is anything.
-    tokio::spawn(async move {
+    let search = async move {
         let _expected = expected;
         let codes = app.handle.codes_paid_by(&key.scope, &email, MAX_WALLETS);
         let codes = match codes.await {
@@ -92,6 +93,7 @@ pub(super) async fn recover(
                 tracing::error!("A recovery mail was not sent");
             }
         }
-    });
+    };
+    tokio::spawn(search.in_current_span());
     Ok(StatusCode::ACCEPTED)
 }

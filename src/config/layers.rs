@@ -104,6 +104,14 @@ pub(super) fn empty_is_none<'de, D: Deserializer<'de>>(
         .map_err(|_| D::Error::custom(format!("`{text}` is not ADDRESS:PORT")))
 }
 
+/// An empty text stands for no file.
+pub(super) fn empty_path_is_none<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<PathBuf>, D::Error> {
+    let text = String::deserialize(from)?;
+    Ok((!text.is_empty()).then(|| text.into()))
+}
+
 /// An address that paths can be put behind: a query would swallow them, and a password in it would
 /// be shown wherever it is.
 pub(super) fn http_url<'de, D: Deserializer<'de>>(from: D) -> Result<Url, D::Error> {

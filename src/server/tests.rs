@@ -23,6 +23,8 @@ const HTTP: Http = Http {
     write_timeout_seconds: 20,
     max_body_bytes: 8192,
     max_batch_body_bytes: 8192,
+    tls_cert: None,
+    tls_key: None,
 };
 
 /// A server of this router, what stops it, and its end.

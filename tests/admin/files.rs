@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::support::{Launch, Server};
+use kit::{Launch, Server};
 
 /// The binary under a limit of open files.
 fn limited(limit: &str) -> Launch {

@@ -18,12 +18,14 @@ mod commands;
 mod dev;
 mod files;
 mod keys;
+mod logs;
 mod prices;
 mod products;
 mod projects;
 mod provider;
 mod restart;
 mod secrets;
+mod tls;
 mod verify;
 
 use kit::{Client, Reply, Server};

@@ -3,19 +3,17 @@
 
 use std::process::Output;
 
+use kit::{
+    Launch, Server, deadline,
+    smtp::{Catcher, Manner},
+};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
 };
 
-use crate::{
-    get, patch, post, product, project,
-    support::{
-        Launch, Server, deadline,
-        smtp::{Catcher, Manner},
-    },
-};
+use crate::{get, patch, post, product, project};
 
 const KEY: &str = "sk_test_hushAAAA1111";
 const WEBHOOK: &str = "whsec_hushBBBB2222";

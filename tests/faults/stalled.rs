@@ -7,6 +7,7 @@
 
 use std::time::{Duration, Instant};
 
+use kit::{Background, Client, Server};
 use reqwest::Method;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
@@ -16,8 +17,6 @@ use tokio::{
     task::JoinSet,
     time::{interval, timeout},
 };
-
-use crate::support::{Background, Server};
 
 const STALLED: usize = 900;
 /// Of a body that says it is larger.
@@ -42,10 +41,7 @@ async fn stalled_connections_are_cut_off_and_hold_nobody_up() {
             &format!("/api/admin/v1/projects/{}", server.project().id),
         )
         .json(&json!({"provider": {"kind": "sandbox"}}));
-    crate::support::Client::send(provider)
-        .await
-        .unwrap()
-        .expect(200);
+    Client::send(provider).await.unwrap().expect(200);
     server.grant("ann", 1_000_000_000, "grant").await;
 
     let alone = load(&server, tokio::time::sleep(Duration::from_secs(3))).await;

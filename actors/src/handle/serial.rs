@@ -54,11 +54,11 @@ mod tests {
 
     #[test]
     fn serials_of_one_instant_tell_nothing_of_each_other() {
-        let random = |serial: u128| serial as u64 & (u64::MAX >> 2);
+        let random = |serial: u128| serial & (u128::MAX >> 66);
         let serials: Vec<_> = (0..1000).map(|_| random(at(0, Uuid::new_v4()))).collect();
         // Every bit is as often one as zero, also compared with the one before it.
         for bit in 0..62 {
-            let is_set = |serial: &u64| serial >> bit & 1 == 1;
+            let is_set = |serial: &u128| serial >> bit & 1 == 1;
             let set = serials.iter().filter(|serial| is_set(serial)).count();
             assert!((350..650).contains(&set), "bit {bit}: {set}");
             let pairs = serials.windows(2);

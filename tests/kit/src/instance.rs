@@ -41,7 +41,7 @@ impl Instance {
     }
 
     /// The process, as `/proc` names it.
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.process.id()
     }
 

@@ -53,7 +53,7 @@ impl Process {
     }
 
     /// The started process, as `/proc` names it.
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.child.id()
     }
 
