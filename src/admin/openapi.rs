@@ -43,6 +43,9 @@ pub(super) enum Failure {
     /// `missing_api_key` or `invalid_api_key`: the administrator's token is missing or wrong.
     #[response(status = 401, headers(("WWW-Authenticate" = String, description = "`Bearer`")))]
     Unauthorized(#[to_schema] ErrorBody<'static>),
+    /// `rate_limited`: too many wrong tokens or requests from this address.
+    #[response(status = 429, headers(("Retry-After" = u32, description = "Seconds.")))]
+    Limited(#[to_schema] ErrorBody<'static>),
     /// `overloaded`: nothing was done. `unavailable`: it may or may not have been done.
     #[response(status = 503, headers(("Retry-After" = u32, description = "Seconds.")))]
     Unavailable(#[to_schema] ErrorBody<'static>),

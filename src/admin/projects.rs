@@ -1,6 +1,7 @@
 //! Projects: make, list, show, change.
 
 use axum::{Json, extract::State, http::StatusCode};
+use secrecy::SecretString;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -78,11 +79,11 @@ struct Provider {
     #[schema(value_type = String, example = "sandbox")]
     kind: Option<String>,
     /// Of a Stripe account: its API key, `sk_…` or `rk_…`.
-    #[schema(write_only, nullable = false)]
-    secret_key: Option<String>,
+    #[schema(value_type = Option<String>, write_only, nullable = false)]
+    secret_key: Option<SecretString>,
     /// Of a Stripe account: what its webhooks are signed with, `whsec_…`.
-    #[schema(write_only, nullable = false)]
-    webhook_secret: Option<String>,
+    #[schema(value_type = Option<String>, write_only, nullable = false)]
+    webhook_secret: Option<SecretString>,
 }
 
 #[derive(Deserialize)]

@@ -49,7 +49,7 @@ mod wallets_recover;
 mod wallets_rotate;
 pub(crate) mod webhooks;
 
-pub use auth::{Administrator, AnyKey, SecretKey};
+pub use auth::{Administrator, AnyKey, SecretKey, Watcher};
 pub(crate) use body::Body;
 pub(crate) use cors::CorsForBrowsers;
 pub use error::{Code, Error};

@@ -106,7 +106,7 @@ impl Demo {
                     }
                 }
                 ProviderChange::Stripe {
-                    secret_key: Some(key),
+                    secret_key: Some(key.into()),
                     webhook_secret: None,
                 }
             }

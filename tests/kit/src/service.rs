@@ -88,6 +88,8 @@ impl Service {
         config.data_dir = mails.path().to_owned();
         // Nothing is there: a test that sells says where its provider is.
         config.stripe.api_base = "http://127.0.0.1:1".parse().unwrap();
+        // Where tests read them.
+        config.mail.files = true;
         change(&mut config);
         let ground = Ground {
             store: Store::of(Arc::clone(&journal)),
