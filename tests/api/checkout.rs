@@ -452,6 +452,8 @@ async fn other_shop(shop: &Shop) -> (Client, String) {
         rollover: false,
         features: vec!["notes".into()],
         interval: Interval::OneTime,
+        trial_days: None,
+        trial_credits: 0,
     };
     let price = catalog
         .create_price(project.id, product, new)

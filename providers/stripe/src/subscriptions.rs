@@ -55,7 +55,8 @@ struct SubscriptionItem {
     current_period_end: Option<i64>,
 }
 
-const DAY_SECONDS: i64 = 86_400;
+const MONTH_SECONDS: i64 = 30 * 86_400;
+const YEAR_SECONDS: i64 = 365 * 86_400;
 
 /// What a subscription is billed by.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -106,8 +107,7 @@ impl Subscription {
         let running = items.find(|item| item.current_period_end == Some(end));
         let usual = || {
             let yearly = self.price().is_some_and(|price| price.is_yearly());
-            let days = if yearly { 365 } else { 30 };
-            end.saturating_sub(days * DAY_SECONDS)
+            end.saturating_sub(if yearly { YEAR_SECONDS } else { MONTH_SECONDS })
         };
         let start = running.and_then(|item| item.current_period_start);
         start.unwrap_or_else(usual)
