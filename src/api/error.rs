@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::{Rejection, text::TextError, wallet::place_order::MAX_PENDING};
+use domain::{Rejection, text::TextError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -124,6 +124,12 @@ codes! {
     /// As many lots of the product as manual grants may make.
     TooManyLots = CONFLICT "too_many_lots"
         "This wallet has too many grants of this product that expire at different times.";
+    /// As many orders as may wait for payment.
+    TooManyPendingOrders = CONFLICT "too_many_pending_orders"
+        "Too many orders of this wallet are pending. Pay one, or let them expire.";
+    /// The wallet's subscriptions are charged in another currency.
+    CurrencyMismatch = CONFLICT "currency_mismatch"
+        "This wallet's subscriptions are charged in another currency.";
     /// Too many requests.
     RateLimited = TOO_MANY_REQUESTS "rate_limited" "Too many requests. Slow down.";
     /// Too many recovery codes that opened nothing.
@@ -157,6 +163,8 @@ pub struct Error {
 enum Detail {
     Shortfall(Shortfall),
     Limit(Refusal),
+    /// What `currency_mismatch` adds.
+    Currency(String),
 }
 
 /// The fields that `insufficient_credits` adds.
@@ -204,6 +212,10 @@ pub(crate) struct ErrorBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Price>>)]
     prices: Option<&'a [Price]>,
+    /// What the wallet's subscriptions are charged in; with `currency_mismatch`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "EUR")]
+    currency: Option<&'a str>,
 }
 
 impl Error {
@@ -313,17 +325,12 @@ impl Error {
             Rejection::HoldClosed => Self::new(Code::HoldClosed),
             Rejection::AlreadySubscribed => Self::new(Code::AlreadySubscribed),
             Rejection::NoPurchase => Self::new(Code::NoPurchase),
-            Rejection::TooManyPending => {
-                // One may be paid at any moment; all are gone in a day.
-                let refusal = Refusal {
-                    limit: u32::try_from(MAX_PENDING).unwrap_or(u32::MAX),
-                    retry_after_seconds: 3600,
-                    reset_seconds: 24 * 3600,
-                };
-                Self::limited(Code::RateLimited, refusal).saying(
-                    "Too many orders of this wallet are pending. Pay one, or let them expire.",
-                )
-            }
+            Rejection::TooManyPending => Self::new(Code::TooManyPendingOrders),
+            Rejection::CurrencyMismatch { currency } => Self {
+                param: Some("priceId".into()),
+                detail: Some(Box::new(Detail::Currency(currency.into()))),
+                ..Self::new(Code::CurrencyMismatch)
+            },
             Rejection::BalanceLimit => Self::new(Code::BalanceLimit),
             Rejection::TooManyHolds => Self::new(Code::TooManyHolds),
             Rejection::TooManyLots => Self::new(Code::TooManyLots),
@@ -406,6 +413,10 @@ impl Error {
             shortfall: short.map(|s| s.shortfall),
             product_id: short.map(|s| s.product_id.as_str()),
             prices: short.map(|s| s.prices.as_slice()),
+            currency: match self.detail.as_deref() {
+                Some(Detail::Currency(currency)) => Some(currency),
+                _ => None,
+            },
         }
     }
 
@@ -485,6 +496,8 @@ mod tests {
             (409, "balance_limit"),
             (409, "too_many_holds"),
             (409, "too_many_lots"),
+            (409, "too_many_pending_orders"),
+            (409, "currency_mismatch"),
             (429, "rate_limited"),
             (429, "too_many_invalid_codes"),
             (429, "wallet_creation_limit"),
