@@ -106,6 +106,7 @@ impl Telling<'_> {
             payment,
             customer,
             email,
+            receipt,
             subscription,
             invoice,
         } = report;
@@ -138,7 +139,7 @@ impl Telling<'_> {
                 payment,
                 customer,
                 email: email.and_then(|email| Email::new(email).ok()),
-                receipt: domain::wallet::Receipt::default(),
+                receipt,
             },
             billing,
         };

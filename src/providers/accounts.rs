@@ -10,6 +10,7 @@ use domain::{
     Timestamp,
     catalog::{Account, Stripe},
     id::ProjectId,
+    wallet::ProviderKind,
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use parking_lot::Mutex;
@@ -162,7 +163,13 @@ impl Accounts {
             .client(secret(&keys.secret_key)?);
         let secrets = SigningSecret::new(&keys.webhook_secret).into_iter();
         let shared = Arc::clone(&self.shared);
-        let account = StripeAccount::new(id, client, secrets.collect(), Some(false), shared);
+        let account = StripeAccount::new(
+            id,
+            client,
+            secrets.collect(),
+            (ProviderKind::Sandbox, Some(false)),
+            shared,
+        );
         let sandbox = self.sandbox.get();
         let sandbox = sandbox.ok_or(Error::Defect("the sandbox is not there yet"))?;
         Ok(Arc::new(Boxed {
@@ -178,7 +185,13 @@ impl Accounts {
         // By the machine's clock, as they are signed.
         let secrets = self.accepted(account, self.handle.now());
         let shared = Arc::clone(&self.shared);
-        let account = StripeAccount::new(id, client, secrets, livemode(&key), shared);
+        let account = StripeAccount::new(
+            id,
+            client,
+            secrets,
+            (ProviderKind::Stripe, livemode(&key)),
+            shared,
+        );
         Ok(Arc::new(account))
     }
 

@@ -115,6 +115,11 @@ async fn buy_once(shop: &Shop, name: &str) -> Vec<Value> {
             assert!(order[field].is_string(), "{order}");
             order[field] = Value::Null;
         }
+        if !order["payment"].is_null() {
+            for field in ["paymentId", "customerId"] {
+                order["payment"][field] = Value::Null;
+            }
+        }
     }
     let mut wallet = shop.wallet(name).await;
     for field in ["walletId", "externalUserId"] {

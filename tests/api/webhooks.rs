@@ -254,6 +254,28 @@ async fn an_asynchronous_payment_comes_or_does_not() {
 }
 
 #[tokio::test]
+async fn a_paid_order_says_to_a_secret_key_how_it_was_paid() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    assert!(shop.order(&begun["orderId"]).await["payment"].is_null());
+    shop.pay(&begun).await;
+    let order = shop.order(&begun["orderId"]).await;
+    let payment = &order["payment"];
+    assert_eq!(
+        (
+            &payment["provider"],
+            &payment["livemode"],
+            &payment["customerId"]
+        ),
+        (&json!("stripe"), &json!(false), &json!("cus_1"))
+    );
+    assert!(payment["paymentId"].as_str().unwrap().starts_with("pi_"));
+    let path = format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap());
+    let seen = shop.service.publishable.get(&path).await.expect(200);
+    assert!(seen.get("payment").is_none());
+}
+
+#[tokio::test]
 async fn a_closed_session_expires_its_order() {
     let shop = Shop::open().await;
     let begun = shop.begun("ann").await;

@@ -5,7 +5,7 @@ use domain::{
     text::{CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
     wallet::{
-        SubscriptionStatus,
+        Receipt, SubscriptionStatus,
         pay::{Billing, Payment},
     },
 };
@@ -72,6 +72,8 @@ pub struct PaidOrder {
     pub customer: Option<CustomerId>,
     /// The buyer's address.
     pub email: Option<String>,
+    /// Who took the money, and where to read about it.
+    pub receipt: Receipt,
     /// The subscription that it starts.
     pub subscription: Option<SubscriptionNow>,
     /// That subscription's first bill.

@@ -31,6 +31,8 @@ pub struct Invoice {
     pub currency: String,
     /// When it was made, in seconds since the Unix epoch.
     pub created: i64,
+    /// Where its payer can read it.
+    pub hosted_invoice_url: Option<String>,
     parent: Option<Parent>,
     subscription: Option<SubscriptionId>,
     #[serde(default)]

@@ -3,12 +3,12 @@
 use domain::{
     id::OrderId,
     text::{
-        CustomerId as OurCustomerId, Email, InvoiceId as OurInvoiceId, PaymentId,
+        CustomerId as OurCustomerId, Email, InvoiceId as OurInvoiceId, PageUrl, PaymentId,
         SubscriptionId as OurSubscriptionId,
     },
     time::Timestamp,
     wallet::{
-        SubscriptionStatus as Status,
+        Receipt, SubscriptionStatus as Status,
         pay::{Billing, Payment},
     },
 };
@@ -111,6 +111,7 @@ impl Stripe {
             payment: intent.and_then(|id| PaymentId::new(id.as_str()).ok()),
             customer: customer.and_then(|id| OurCustomerId::new(id.as_str()).ok()),
             email: session.email().map(ToOwned::to_owned),
+            receipt: self.receipt(),
             subscription,
             invoice: invoice.and_then(|id| OurInvoiceId::new(id.as_str()).ok()),
         };
@@ -224,7 +225,10 @@ impl Stripe {
                 payment: None,
                 customer: customer.and_then(|id| OurCustomerId::new(id.as_str()).ok()),
                 email: email.and_then(|email| Email::new(email).ok()),
-                receipt: domain::wallet::Receipt::default(),
+                receipt: Receipt {
+                    invoice_url: page(invoice.hosted_invoice_url.as_deref()),
+                    ..self.receipt()
+                },
             },
             billing: Billing {
                 subscription: billed,
@@ -287,6 +291,11 @@ impl Stripe {
         self.shared.ours.insert(known, ours);
         Ok(ours)
     }
+}
+
+/// The address of a page, where it is one.
+fn page(url: Option<&str>) -> Option<PageUrl> {
+    url.and_then(|url| PageUrl::new(url).ok())
 }
 
 fn standing(subscription: &Subscription) -> Standing {

@@ -14,6 +14,7 @@ use domain::{
     id::{OrderId, PriceId, ProjectId},
     text::{CheckoutId, SubscriptionId as OurSubscriptionId},
     time::Timestamp,
+    wallet::{ProviderKind, Receipt},
 };
 use port::{
     Asked, CheckoutRequest, Memory, OpenedCheckout, Operation, Page, PortalRequest, Provider,
@@ -38,6 +39,8 @@ pub struct Stripe {
     client: Client,
     /// What webhooks may be signed with now.
     secrets: Vec<SigningSecret>,
+    /// Who is called in this form.
+    kind: ProviderKind,
     /// Whether the key moves real money; `None`: it does not say.
     livemode: Option<bool>,
     shared: Arc<Shared>,
@@ -72,15 +75,25 @@ impl Stripe {
         project: ProjectId,
         client: Client,
         secrets: Vec<SigningSecret>,
-        livemode: Option<bool>,
+        (kind, livemode): (ProviderKind, Option<bool>),
         shared: Arc<Shared>,
     ) -> Self {
         Self {
             project,
             client,
             secrets,
+            kind,
             livemode,
             shared,
+        }
+    }
+
+    /// Who took the money.
+    fn receipt(&self) -> Receipt {
+        Receipt {
+            provider: Some(self.kind),
+            livemode: self.livemode.unwrap_or(false),
+            ..Receipt::default()
         }
     }
 
