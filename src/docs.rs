@@ -10,7 +10,7 @@ use axum::{
 };
 use serde_json::Value;
 
-use crate::app::App;
+use crate::state::App;
 
 mod page;
 

@@ -15,10 +15,10 @@ pub mod docs;
 mod failpoint;
 mod hex;
 mod html;
+pub mod http;
 pub mod limits;
 pub mod metrics;
 pub mod notes;
-pub mod openapi;
 pub mod outbound;
 pub mod pages;
 pub mod payments;
@@ -30,4 +30,5 @@ pub mod provider {
 }
 pub mod secrets;
 pub mod server;
+pub mod state;
 mod vitals;

@@ -9,8 +9,8 @@ use axum::{
 };
 
 use crate::{
-    api::{Administrator, Code, Error},
-    app::App,
+    http::{Administrator, Code, Error},
+    state::App,
 };
 
 /// What Prometheus calls the text that it reads.

@@ -10,8 +10,8 @@ use super::{
     view::{Key, KeyKind, Keys},
 };
 use crate::{
-    api::{Administrator, Body, Code, Error},
-    app::App,
+    http::{Administrator, Body, Code, Error},
+    state::App,
 };
 
 /// A key to make.

@@ -3,14 +3,12 @@
 //!
 //! It knows no rule of its own: the catalog decides.
 
-mod field;
 mod keys;
 mod openapi;
 mod path;
 mod prices;
 mod products;
 mod projects;
-mod refusal;
 mod sandbox;
 pub mod view;
 
@@ -18,7 +16,7 @@ use axum::{Json, Router, routing::get};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::app::App;
+use crate::state::App;
 
 /// Where everything here is served.
 pub const PREFIX: &str = "/api/admin/v1";

@@ -9,7 +9,7 @@ use utoipa::{
     },
 };
 
-use crate::api::error::ErrorBody;
+use crate::http::error::ErrorBody;
 
 /// Routes with a body refuse these.
 #[derive(IntoResponses)]

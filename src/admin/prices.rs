@@ -6,15 +6,15 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{
-    field::Field,
     openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{Interval, Price, Prices},
 };
 use crate::{
-    api::{Administrator, Body, Code, Error},
-    app::App,
     catalog::{NewPrice, PriceChange},
+    http::patch::Field,
+    http::{Administrator, Body, Code, Error},
+    state::App,
 };
 
 /// A price to make.

@@ -6,15 +6,15 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{
-    field::Field,
     openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{FreeGrant, Period, Product, ProductType, Products},
 };
 use crate::{
-    api::{Administrator, Body, Code, Error, Object},
-    app::App,
     catalog::{NewProduct, ProductChange},
+    http::patch::Field,
+    http::{Administrator, Body, Code, Error, Object},
+    state::App,
 };
 
 /// A product to make.

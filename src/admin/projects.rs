@@ -5,15 +5,15 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{
-    field::Field,
     openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{CreatedProject, CreationLimit, Mode, Project, Projects},
 };
 use crate::{
-    api::{Administrator, Body, Error, Object},
-    app::App,
     catalog::{self, NewProject, ProjectCatalog, ProjectChange, ProviderChange},
+    http::patch::Field,
+    http::{Administrator, Body, Error, Object},
+    state::App,
 };
 
 /// A project to make.

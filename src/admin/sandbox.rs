@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{
-    field::Field,
     openapi::{Failure, NotFound, Refused},
     path::Segments,
 };
 use crate::{
-    api::{Administrator, Body, Code, Error, view::Instant},
-    app::App,
     catalog::{ProjectCatalog, SandboxChange},
+    http::patch::Field,
+    http::{Administrator, Body, Code, Error, view::Instant},
     payments::AdvanceError,
+    state::App,
 };
 
 /// A project's sandbox.

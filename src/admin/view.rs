@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    api::view::Instant,
     catalog::{MintedKey, ProjectCatalog},
+    http::view::Instant,
     payments::Accounts,
 };
 

@@ -11,20 +11,20 @@ use domain::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{
-    auth::AnyKey,
-    body::Body,
-    code_path::Guesses,
-    context::Context,
-    error::{Code, Error},
-    field::Text,
-    redirect::{Redirect, redirect},
-    respond,
-    subject::{self, Named, required},
-};
 use crate::{
-    app::App,
+    http::{
+        Code, Error,
+        auth::AnyKey,
+        body::Body,
+        code_path::Guesses,
+        context::Context,
+        field::Text,
+        redirect::{Redirect, redirect},
+        respond,
+        subject::{self, Named, required},
+    },
     payments::{self, Discount, NewCheckout},
+    state::App,
 };
 
 /// Longest code of the provider's that is looked up.

@@ -6,16 +6,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::{
-    auth::SecretKey,
-    body::Body,
-    error::{Code, Error},
-    field::{Positive, Text},
-    idempotency::KeyHeader,
-    meta, respond,
-    subject::{self, required},
+use crate::{
+    catalog::ProjectCatalog,
+    http::{
+        Code, Error,
+        auth::SecretKey,
+        body::Body,
+        field::{Positive, Text},
+        idempotency::KeyHeader,
+        meta, respond,
+        subject::{self, required},
+    },
+    state::App,
 };
-use crate::{app::App, catalog::ProjectCatalog};
 
 /// Credits to grant. The wallet is named by exactly one of `externalUserId` and `code`.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -7,24 +7,26 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::{
-    auth::{AnyKey, SecretKey},
-    body::Body,
-    code_path::CodePath,
-    error::Error,
-    field::{Positive, Text},
-    idempotency::KeyHeader,
-    meta, respond,
-    subject::{self, required},
-    view::Deducted,
+use crate::{
+    http::{
+        Error,
+        auth::{AnyKey, SecretKey},
+        body::Body,
+        code_path::CodePath,
+        field::{Positive, Text},
+        idempotency::KeyHeader,
+        meta, respond,
+        subject::{self, required},
+        view::Deducted,
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// Credits to use up.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Deduct)]
-pub(super) struct Request<'a> {
+pub(crate) struct Request<'a> {
     /// Whose credits.
     #[serde(borrow)]
     #[schema(value_type = String, required, nullable = false)]
@@ -45,7 +47,7 @@ pub(super) struct Request<'a> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeductExternal)]
-pub(super) struct ExternalRequest<'a> {
+pub(crate) struct ExternalRequest<'a> {
     /// The caller's own user id.
     #[serde(borrow)]
     #[schema(value_type = String, required, nullable = false, min_length = 1, max_length = 255)]
@@ -86,7 +88,7 @@ pub(super) struct ExternalRequest<'a> {
         "too_many_invalid_codes"
     ]))),
 )]
-pub(super) async fn deduct(
+pub(crate) async fn deduct(
     State(app): State<App>,
     key: AnyKey,
     code: CodePath,
@@ -97,7 +99,7 @@ pub(super) async fn deduct(
 }
 
 /// The same for whoever knows the route already.
-pub(super) async fn by_code(
+pub(crate) async fn by_code(
     app: &App,
     key: &AnyKey,
     code: &CodePath,
@@ -143,7 +145,7 @@ pub(super) async fn by_code(
         "insufficient_credits"
     ]))),
 )]
-pub(super) async fn deduct_external(
+pub(crate) async fn deduct_external(
     State(app): State<App>,
     key: SecretKey,
     header: KeyHeader,
@@ -153,7 +155,7 @@ pub(super) async fn deduct_external(
 }
 
 /// The same for whoever knows the route already.
-pub(super) async fn by_user(
+pub(crate) async fn by_user(
     app: &App,
     key: &SecretKey,
     header: &KeyHeader,

@@ -8,16 +8,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::{
-    auth::SecretKey,
-    body::BatchBody,
-    error::{Error, ErrorBody},
-    field::{Object, Positive, Text},
-    idempotency, meta, respond,
-    subject::{self, Named, required},
-    view::Deducted,
+use crate::{
+    catalog::ProjectCatalog,
+    http::{
+        auth::SecretKey,
+        body::BatchBody,
+        error::{Error, ErrorBody},
+        field::{Object, Positive, Text},
+        idempotency, meta, respond,
+        subject::{self, Named, required},
+        view::Deducted,
+    },
+    state::App,
 };
-use crate::{app::App, catalog::ProjectCatalog};
 
 const MAX_ITEMS: usize = 1000;
 /// Bytes of a result, roughly.
@@ -26,7 +29,7 @@ const RESULT_BYTES: usize = 48;
 /// Deductions, 1 to 1,000.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = DeductBatch)]
-pub(super) struct Request<'a> {
+pub(crate) struct Request<'a> {
     #[serde(borrow)]
     #[schema(value_type = Vec<Item>, required, nullable = false, min_items = 1, max_items = 1000)]
     items: Option<Vec<Object<Item<'a>>>>,
@@ -36,7 +39,7 @@ pub(super) struct Request<'a> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeductBatchItem)]
-pub(super) struct Item<'a> {
+pub(crate) struct Item<'a> {
     /// The caller's own user id.
     #[serde(borrow)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 255)]
@@ -64,7 +67,7 @@ pub(super) struct Item<'a> {
 /// What came of each item, in their order.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DeductBatchResults)]
-pub(super) struct Results<'a> {
+pub(crate) struct Results<'a> {
     #[schema(value_type = Vec<ItemResult>)]
     results: Vec<ItemResult<'a>>,
 }
@@ -73,7 +76,7 @@ pub(super) struct Results<'a> {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = DeductBatchResult)]
-pub(super) enum ItemResult<'a> {
+pub(crate) enum ItemResult<'a> {
     /// Done, now or before.
     Done(Deducted),
     /// Refused; nothing changed.
@@ -97,7 +100,7 @@ pub(super) enum ItemResult<'a> {
     security(("secret" = [])),
     extensions(("x-errors" = json!(["conflicting_wallet"]))),
 )]
-pub(super) async fn deduct_batch(
+pub(crate) async fn deduct_batch(
     State(app): State<App>,
     key: SecretKey,
     body: BatchBody,
@@ -106,7 +109,7 @@ pub(super) async fn deduct_batch(
 }
 
 /// The same for whoever knows the route already.
-pub(super) async fn by_list(
+pub(crate) async fn by_list(
     app: &App,
     key: &SecretKey,
     body: &BatchBody,

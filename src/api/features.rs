@@ -5,15 +5,17 @@ use domain::{text::Feature, wallet::feature::FeatureAction};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{
-    auth::SecretKey,
-    body::Body,
-    error::{Code, Error},
-    field::Text,
-    respond,
-    subject::{self, required},
+use crate::{
+    http::{
+        Code, Error,
+        auth::SecretKey,
+        body::Body,
+        field::Text,
+        respond,
+        subject::{self, required},
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// A feature to unlock. The wallet is named by exactly one of `externalUserId` and `code`.
 #[derive(Debug, Deserialize, ToSchema)]

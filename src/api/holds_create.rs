@@ -8,18 +8,21 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::{
-    auth::{AnyKey, SecretKey},
-    body::Body,
-    code_path::CodePath,
-    error::Error,
-    field::{Positive, Text, Whole},
-    idempotency::KeyHeader,
-    meta, respond,
-    subject::{self, required},
-    view::PlacedHold,
+use crate::{
+    catalog::ProjectCatalog,
+    http::{
+        Error,
+        auth::{AnyKey, SecretKey},
+        body::Body,
+        code_path::CodePath,
+        field::{Positive, Text, Whole},
+        idempotency::KeyHeader,
+        meta, respond,
+        subject::{self, required},
+        view::PlacedHold,
+    },
+    state::App,
 };
-use crate::{app::App, catalog::ProjectCatalog};
 
 /// A day: nothing is held longer at once.
 pub(super) const MAX_SECONDS: i64 = 86_400;

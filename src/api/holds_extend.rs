@@ -4,18 +4,20 @@ use axum::{extract::State, response::Response};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{
-    auth::AnyKey,
-    body::Body,
-    error::Error,
-    field::Whole,
-    hold_path::{HoldPath, access},
-    holds_create::MAX_SECONDS,
-    respond,
-    subject::required,
-    view::Hold,
+use super::holds_create::MAX_SECONDS;
+use crate::{
+    http::{
+        Error,
+        auth::AnyKey,
+        body::Body,
+        field::Whole,
+        hold_path::{HoldPath, access},
+        respond,
+        subject::required,
+        view::Hold,
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// How long from now.
 #[derive(Debug, Deserialize, ToSchema)]

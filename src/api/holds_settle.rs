@@ -5,17 +5,19 @@ use domain::MAX_CREDITS;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{
-    auth::AnyKey,
-    body::Body,
-    error::Error,
-    field::Whole,
-    hold_path::{HoldPath, access},
-    respond,
-    subject::required,
-    view::Deducted,
+use crate::{
+    http::{
+        Error,
+        auth::AnyKey,
+        body::Body,
+        field::Whole,
+        hold_path::{HoldPath, access},
+        respond,
+        subject::required,
+        view::Deducted,
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// What the work cost.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -2,8 +2,10 @@
 
 use axum::{extract::State, response::Response};
 
-use super::{auth::SecretKey, error::Error, order_view::Orders, query::Query, respond};
-use crate::app::App;
+use crate::{
+    http::{Error, auth::SecretKey, query::Query, respond, view::Orders},
+    state::App,
+};
 
 /// List orders
 ///

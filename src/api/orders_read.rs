@@ -8,13 +8,10 @@ use axum::{
 };
 use domain::{id::OrderId, text::CheckoutId};
 
-use super::{
-    auth::AnyKey,
-    error::{Code, Error},
-    order_view::Order,
-    respond,
+use crate::{
+    http::{Code, Error, auth::AnyKey, respond, view::Order},
+    state::App,
 };
-use crate::app::App;
 
 /// What a path names an order by.
 #[derive(Debug)]

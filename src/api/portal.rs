@@ -7,18 +7,21 @@ use domain::catalog::KeyKind;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{
-    auth::{AnyKey, SecretKey},
-    body::Body,
-    code_path::CodePath,
-    error::Error,
-    field::Text,
-    query::Query,
-    redirect::redirect,
-    respond,
-    subject::{self, required},
+use crate::{
+    http::{
+        Error,
+        auth::{AnyKey, SecretKey},
+        body::Body,
+        code_path::CodePath,
+        field::Text,
+        query::Query,
+        redirect::redirect,
+        respond,
+        subject::{self, required},
+    },
+    payments,
+    state::App,
 };
-use crate::{app::App, payments};
 
 const RETURN_URL: &str = "returnUrl";
 

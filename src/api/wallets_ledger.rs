@@ -4,15 +4,17 @@
 use actors::Address;
 use axum::{extract::State, response::Response};
 
-use super::{
-    auth::{AnyKey, SecretKey},
-    code_path::CodePath,
-    error::Error,
-    query::Query,
-    respond,
-    view::Ledger,
+use crate::{
+    http::{
+        Error,
+        auth::{AnyKey, SecretKey},
+        code_path::CodePath,
+        query::Query,
+        respond,
+        view::Ledger,
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// Bytes of an entry, roughly.
 const ENTRY_BYTES: usize = 320;

@@ -4,10 +4,12 @@ use axum::{extract::State, response::Response};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{
-    auth::SecretKey, body::Body, error::Error, field::Text, respond, subject, view::ExternalWallet,
+use crate::{
+    http::{
+        Error, auth::SecretKey, body::Body, field::Text, respond, subject, view::ExternalWallet,
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// Whose wallet.
 #[derive(Debug, Deserialize, ToSchema)]

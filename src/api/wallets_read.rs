@@ -3,15 +3,17 @@
 use actors::Address;
 use axum::{extract::State, response::Response};
 
-use super::{
-    auth::{AnyKey, SecretKey},
-    code_path::CodePath,
-    error::Error,
-    query::Query,
-    respond,
-    view::{CodeWallet, ExternalWallet, Holdings},
+use crate::{
+    http::{
+        Error,
+        auth::{AnyKey, SecretKey},
+        code_path::CodePath,
+        query::Query,
+        respond,
+        view::{CodeWallet, ExternalWallet, Holdings},
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// Read a code wallet
 ///

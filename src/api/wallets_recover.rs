@@ -6,15 +6,13 @@ use domain::{catalog::KeyKind, text::Email};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{
-    auth::AnyKey,
-    body::Body,
-    context::Context,
-    error::{Code, Error},
-    field::Text,
-    subject::required,
+use crate::{
+    http::{
+        Code, Error, auth::AnyKey, body::Body, context::Context, field::Text, subject::required,
+    },
+    outbound::recovery_mail::recovery_mail,
+    state::App,
 };
-use crate::{app::App, outbound::recovery_mail::recovery_mail};
 
 /// More purchases than one buyer makes without an account.
 const MAX_WALLETS: usize = 200;

@@ -4,11 +4,13 @@ use axum::{extract::State, response::Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{
-    auth::AnyKey, body::MaybeBody, code_path::CodePath, error::Error, field::Text,
-    idempotency::KeyHeader, respond,
+use crate::{
+    http::{
+        Error, auth::AnyKey, body::MaybeBody, code_path::CodePath, field::Text,
+        idempotency::KeyHeader, respond,
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// What a rotation may be given.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -8,8 +8,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::error::{Code, Error};
-use crate::{app::App, payments::Refused, provider::signature};
+use crate::{
+    http::{Code, Error},
+    payments::Refused,
+    provider::signature,
+    state::App,
+};
 
 /// Larger than any event of the provider's.
 const MAX_BYTES: usize = 512 * 1024;

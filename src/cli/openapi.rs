@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{Failure, print};
-use crate::{admin, api, openapi};
+use crate::{admin, api, http::openapi};
 
 /// What to print.
 #[derive(Debug, Args)]

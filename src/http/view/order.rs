@@ -9,12 +9,13 @@ use domain::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{query::write_order_cursor, view::Instant};
+use super::Instant;
+use crate::http::cursor::write_order_cursor;
 
 /// A checkout or a subscription's renewal.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Order {
+pub(crate) struct Order {
     /// `ord_…`
     id: String,
     /// `pending`, `paid`, `failed`, `refunded` or `expired`
@@ -55,7 +56,7 @@ pub(super) struct Order {
 /// A page of a project's orders, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Orders {
+pub(crate) struct Orders {
     orders: Vec<Order>,
     /// Pass as `cursor` for the next page; null on the last one.
     next_cursor: Option<String>,
@@ -63,7 +64,7 @@ pub(super) struct Orders {
 
 impl Order {
     /// As a key of this kind may see it.
-    pub(super) fn of(answer: &OrderAnswer, kind: KeyKind) -> Self {
+    pub(crate) fn of(answer: &OrderAnswer, kind: KeyKind) -> Self {
         let order = &answer.order;
         let email = || order.email.as_ref().map(|email| email.as_str().to_owned());
         Self {

@@ -15,11 +15,11 @@ use std::cell::Cell;
 use domain::catalog::KeyKind;
 use url::{Position, SyntaxViolation, Url};
 
-use super::error::{Code, Error};
+use super::{code::Code, error::Error};
 use crate::catalog::is_loopback;
 
 /// What the provider replaces by the checkout's id when it sends the buyer back.
-pub(super) const PLACEHOLDER: &str = "{CHECKOUT_SESSION_ID}";
+pub(crate) const PLACEHOLDER: &str = "{CHECKOUT_SESSION_ID}";
 
 /// In bytes, as sent and as handed on.
 const MAX_LENGTH: usize = 2048;
@@ -27,11 +27,11 @@ const MAX_LENGTH: usize = 2048;
 /// An address that was checked, in its normal form but for [`PLACEHOLDER`], which is as it was sent.
 /// The provider puts letters, digits and `_` in its place, which no parser reads otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Redirect(String);
+pub(crate) struct Redirect(String);
 
 impl Redirect {
     /// As the provider is to have it.
-    pub(super) fn into_string(self) -> String {
+    pub(crate) fn into_string(self) -> String {
         self.0
     }
 }
@@ -42,7 +42,7 @@ impl Redirect {
 /// # Errors
 ///
 /// `redirect_not_allowed` and `invalid_request`, as the module says.
-pub(super) fn redirect(
+pub(crate) fn redirect(
     param: &'static str,
     text: &str,
     kind: KeyKind,

@@ -7,14 +7,11 @@ use axum::{
 };
 use domain::{catalog::KeyKind, id::HoldId};
 
-use super::{
-    auth::AnyKey,
-    error::{Code, Error},
-};
+use super::{auth::AnyKey, code::Code, error::Error};
 
 /// The hold that a request's path names, malformed or not.
 #[derive(Debug)]
-pub(super) struct HoldPath(Option<HoldId>);
+pub(crate) struct HoldPath(Option<HoldId>);
 
 impl<S: Send + Sync> FromRequestParts<S> for HoldPath {
     type Rejection = Error;
@@ -33,13 +30,13 @@ impl<S: Send + Sync> FromRequestParts<S> for HoldPath {
 
 impl HoldPath {
     /// The hold. Asked for after the body was read: a bad body precedes an unknown hold.
-    pub(super) fn id(&self) -> Result<HoldId, Error> {
+    pub(crate) fn id(&self) -> Result<HoldId, Error> {
         self.0.ok_or_else(|| Error::new(Code::HoldNotFound))
     }
 }
 
 /// A publishable key reaches the holds of code wallets only.
-pub(super) fn access(key: &AnyKey) -> HoldAccess {
+pub(crate) fn access(key: &AnyKey) -> HoldAccess {
     match key.kind() {
         KeyKind::Publishable => HoldAccess::CodeWallets,
         KeyKind::Secret => HoldAccess::All,

@@ -3,7 +3,7 @@
 use axum::{extract::FromRequestParts, http::request::Parts};
 use domain::Timestamp;
 
-use super::error::{Code, Error};
+use super::{code::Code, error::Error};
 use crate::{
     catalog::Authenticated,
     limits::{Client, Refusal},

@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Deserializer};
 
-use crate::api::Error;
+use super::error::Error;
 
 /// One field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Field<T> {
+pub(crate) enum Field<T> {
     /// Not there.
     #[default]
     Absent,
@@ -26,7 +26,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
 
 impl<T> Field<T> {
     /// A field that can be cleared.
-    pub(super) fn nullable(self) -> Option<Option<T>> {
+    pub(crate) fn nullable(self) -> Option<Option<T>> {
         match self {
             Self::Absent => None,
             Self::Null => Some(None),
@@ -35,7 +35,7 @@ impl<T> Field<T> {
     }
 
     /// A field that cannot.
-    pub(super) fn not_null(self, param: &str) -> Result<Option<T>, Error> {
+    pub(crate) fn not_null(self, param: &str) -> Result<Option<T>, Error> {
         match self {
             Self::Absent => Ok(None),
             Self::Null => Err(Error::invalid(param, format!("{param} cannot be null."))),

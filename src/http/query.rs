@@ -11,20 +11,19 @@ use domain::{
 };
 
 use super::{
-    error::{Code, Error},
+    code::Code,
+    cursor::{read_cursor, read_order_cursor},
+    error::Error,
     view,
 };
 use crate::catalog::ProjectCatalog;
 
 const DEFAULT_LIMIT: usize = 25;
 const MAX_LIMIT: usize = 100;
-/// What cursors start with, so that a later kind can be told apart.
-const CURSOR_PREFIX: &str = "c1_";
-const ORDER_CURSOR_PREFIX: &str = "o1_";
 
 /// The decoded pairs of a query.
 #[derive(Debug)]
-pub(super) struct Query(Vec<(String, String)>);
+pub(crate) struct Query(Vec<(String, String)>);
 
 impl<S: Sync> FromRequestParts<S> for Query {
     type Rejection = Error;
@@ -53,14 +52,14 @@ impl Query {
     }
 
     /// The user that the request is about.
-    pub(super) fn external_user(&self) -> Result<ExternalUserId, Error> {
+    pub(crate) fn external_user(&self) -> Result<ExternalUserId, Error> {
         const NAME: &str = "externalUserId";
         let user = self.get(NAME)?.ok_or_else(|| Error::missing(NAME))?;
         ExternalUserId::new(user).map_err(|error| Error::text(NAME, error))
     }
 
     /// Which part of a ledger to read.
-    pub(super) fn ledger(&self, project: &ProjectCatalog) -> Result<actors::LedgerQuery, Error> {
+    pub(crate) fn ledger(&self, project: &ProjectCatalog) -> Result<actors::LedgerQuery, Error> {
         let limit = self.limit()?;
         let before = self.get("cursor")?.map(read_cursor).transpose()?;
         let reason = self.get("reason")?.map(reason).transpose()?;
@@ -78,14 +77,14 @@ impl Query {
     }
 
     /// Which part of the list of orders to read: how many, and before which place.
-    pub(super) fn orders(&self) -> Result<(usize, Option<(Timestamp, OrderSerial)>), Error> {
+    pub(crate) fn orders(&self) -> Result<(usize, Option<(Timestamp, OrderSerial)>), Error> {
         let limit = self.limit()?;
         let before = self.get("cursor")?.map(read_order_cursor).transpose()?;
         Ok((limit, before))
     }
 
     /// Where a portal leads back to, as it was typed.
-    pub(super) fn return_url(&self) -> Result<Option<&str>, Error> {
+    pub(crate) fn return_url(&self) -> Result<Option<&str>, Error> {
         self.get("returnUrl")
     }
 
@@ -114,41 +113,6 @@ fn product(id: &str, project: &ProjectCatalog) -> Result<ProductId, Error> {
 fn reason(text: &str) -> Result<Reason, Error> {
     view::parse_reason(text)
         .ok_or_else(|| Error::invalid("reason", "reason is not one that the ledger knows."))
-}
-
-/// Where the next page starts, opaque to callers.
-pub(super) fn write_cursor(before: u64) -> String {
-    format!("{CURSOR_PREFIX}{before:x}")
-}
-
-fn read_cursor(cursor: &str) -> Result<u64, Error> {
-    let digits = cursor
-        .strip_prefix(CURSOR_PREFIX)
-        .filter(|digits| !digits.starts_with('+'));
-    digits
-        .and_then(|digits| u64::from_str_radix(digits, 16).ok())
-        .ok_or_else(|| Error::invalid("cursor", "cursor has to be a nextCursor of this list."))
-}
-
-/// The same for a list of orders.
-pub(super) fn write_order_cursor((at, order): (Timestamp, OrderSerial)) -> String {
-    format!("{ORDER_CURSOR_PREFIX}{:x}_{:x}", at.0, order.0)
-}
-
-fn read_order_cursor(cursor: &str) -> Result<(Timestamp, OrderSerial), Error> {
-    let parse = || {
-        let (at, order) = cursor.strip_prefix(ORDER_CURSOR_PREFIX)?.split_once('_')?;
-        let hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let at = u64::from_str_radix(at, 16).ok().filter(|_| hex(at))?;
-        let order = u128::from_str_radix(order, 16)
-            .ok()
-            .filter(|_| hex(order))?;
-        Some((
-            Timestamp(i64::from_ne_bytes(at.to_ne_bytes())),
-            OrderSerial(order),
-        ))
-    };
-    parse().ok_or_else(|| Error::invalid("cursor", "cursor has to be a nextCursor of this list."))
 }
 
 #[cfg(test)]
@@ -180,46 +144,6 @@ mod tests {
             assert_eq!(error.param(), Some("limit"), "{bad}");
         }
         assert!(query("limit=1&limit=2").limit().is_err());
-    }
-
-    #[test]
-    fn cursors_read_back_and_nothing_else_does() {
-        for before in [0, 1, 255, u64::MAX] {
-            assert_eq!(read_cursor(&write_cursor(before)).unwrap(), before);
-        }
-        for bad in [
-            "",
-            "c1_",
-            "1",
-            "c1_+1",
-            "c1_-1",
-            "c1_10000000000000000",
-            "c2_1",
-            "c1_ 1",
-        ] {
-            assert_eq!(
-                read_cursor(bad).unwrap_err().param(),
-                Some("cursor"),
-                "{bad}"
-            );
-        }
-    }
-
-    #[test]
-    fn cursors_of_orders_read_back_and_nothing_else_does() {
-        for at in [0, 1_800_000_000_000, i64::MAX] {
-            let place = (Timestamp(at), OrderSerial(u128::MAX - 1));
-            assert_eq!(
-                read_order_cursor(&write_order_cursor(place)).unwrap(),
-                place
-            );
-        }
-        for bad in [
-            "", "o1_", "o1_1", "o1__1", "o1_1_", "o1_+1_1", "o1_1_+1", "c1_1", "o1_1_1_1",
-        ] {
-            let error = read_order_cursor(bad).unwrap_err();
-            assert_eq!(error.param(), Some("cursor"), "{bad}");
-        }
     }
 
     #[test]

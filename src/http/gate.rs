@@ -17,10 +17,7 @@ use axum::{
 use pin_project_lite::pin_project;
 use tower::{Layer, Service};
 
-use super::{
-    context::Context,
-    error::{Code, Error},
-};
+use super::{code::Code, context::Context, error::Error};
 use crate::limits::Refusal;
 
 /// Puts [`Gate`] around routes.
@@ -96,7 +93,7 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for GateFuture<F> 
 }
 
 /// The same without the layer: runs a handler, unless the request is over its limit.
-pub(super) async fn pass(
+pub(crate) async fn pass(
     over_limit: Option<Refusal>,
     mut handler: Pin<&mut impl Future<Output = Result<Response, Error>>>,
 ) -> Response {

@@ -3,10 +3,7 @@
 use actors::Address;
 use domain::{code::Code as RecoveryCode, id::ProductId, text::ExternalUserId, wallet::ProductRef};
 
-use super::{
-    error::{Code, Error},
-    field::Text,
-};
+use super::{code::Code, error::Error, field::Text};
 use crate::catalog::ProjectCatalog;
 
 const USER: &str = "externalUserId";
@@ -14,13 +11,13 @@ const USER: &str = "externalUserId";
 /// A wallet as a body names it. A code may still turn out not to be one: that is a 404, which
 /// everything that is wrong with the body precedes.
 #[derive(Debug)]
-pub(super) enum Named {
+pub(crate) enum Named {
     User(ExternalUserId),
     Code(Option<RecoveryCode>),
 }
 
 /// The wallet that exactly one of the two fields names; `None` when neither does.
-pub(super) fn wallet(
+pub(crate) fn wallet(
     user: Option<&Text<'_>>,
     code: Option<&Text<'_>>,
 ) -> Result<Option<Named>, Error> {
@@ -34,7 +31,7 @@ pub(super) fn wallet(
 
 impl Named {
     /// The wallet's address, or that there can be no such wallet.
-    pub(super) fn address(self) -> Result<Address, Error> {
+    pub(crate) fn address(self) -> Result<Address, Error> {
         match self {
             Self::User(user) => Ok(Address::External(user)),
             Self::Code(Some(code)) => Ok(Address::Code(code)),
@@ -44,13 +41,13 @@ impl Named {
 }
 
 /// The user that a required field names.
-pub(super) fn external_user(field: Option<&Text<'_>>) -> Result<ExternalUserId, Error> {
+pub(crate) fn external_user(field: Option<&Text<'_>>) -> Result<ExternalUserId, Error> {
     let text = field.ok_or_else(|| Error::missing(USER))?;
     ExternalUserId::new(text.as_str()).map_err(|error| Error::text(USER, error))
 }
 
 /// A product that has to be named; active or not.
-pub(super) fn product(field: &Text<'_>, project: &ProjectCatalog) -> Result<ProductId, Error> {
+pub(crate) fn product(field: &Text<'_>, project: &ProjectCatalog) -> Result<ProductId, Error> {
     let known = field
         .as_str()
         .parse()
@@ -62,7 +59,7 @@ pub(super) fn product(field: &Text<'_>, project: &ProjectCatalog) -> Result<Prod
 }
 
 /// A product that may be left out. Whether that is enough is decided after a replay is recognised.
-pub(super) fn product_or_only(
+pub(crate) fn product_or_only(
     field: Option<&Text<'_>>,
     project: &ProjectCatalog,
 ) -> Result<ProductRef, Error> {
@@ -73,6 +70,6 @@ pub(super) fn product_or_only(
 }
 
 /// A field that has to be there.
-pub(super) fn required<T>(field: Option<T>, name: &'static str) -> Result<T, Error> {
+pub(crate) fn required<T>(field: Option<T>, name: &'static str) -> Result<T, Error> {
     field.ok_or_else(|| Error::missing(name))
 }

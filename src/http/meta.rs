@@ -10,7 +10,7 @@ use super::error::Error;
 const MAX_DEPTH: usize = 64;
 
 /// Checks a note and makes it compact.
-pub(super) fn parse(meta: Option<&RawValue>) -> Result<Option<Meta>, Error> {
+pub(crate) fn parse(meta: Option<&RawValue>) -> Result<Option<Meta>, Error> {
     let Some(raw) = meta else { return Ok(None) };
     let raw = raw.get();
     if !raw.starts_with('{') {

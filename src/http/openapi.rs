@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 use utoipa::{PartialSchema, ToSchema, openapi::OpenApi};
 
-use crate::api::error::{Code, ErrorBody};
+use super::{code::Code, error::ErrorBody};
 
 const DESCRIPTION: &str = "\
 Credit wallets: anonymous ones that a recovery code opens, and those of your own users; a catalog of \

@@ -15,19 +15,19 @@ use axum::{
 };
 use hyper::{Request, body::Incoming};
 
-use super::{
-    auth::{AnyKey, SecretKey},
-    body::{BatchBody, Body},
-    code_path::CodePath,
-    deduct, deductions_batch,
-    edge::{self, API_PREFIX},
-    gate,
-    idempotency::KeyHeader,
-};
 use crate::{
-    app::App,
+    api::{deduct, deductions_batch},
+    http::{
+        auth::{AnyKey, SecretKey},
+        body::{BatchBody, Body},
+        code_path::CodePath,
+        edge::{self, API_PREFIX},
+        gate,
+        idempotency::KeyHeader,
+    },
     metrics::Route,
     server::{self, Front},
+    state::App,
 };
 
 const CODE_ROUTE: &str = "/api/v1/wallets/{code}/deduct";

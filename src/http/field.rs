@@ -15,18 +15,18 @@ pub(crate) struct Object<T>(pub(crate) T);
 
 /// A text, borrowed from the body where it has no escapes.
 #[derive(Debug, Clone)]
-pub(super) struct Text<'a>(Cow<'a, str>);
+pub(crate) struct Text<'a>(Cow<'a, str>);
 
 /// A positive number of credits. `1.0`, `"1"` and `1e3` are not numbers of credits.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Positive(pub(super) Amount);
+pub(crate) struct Positive(pub(crate) Amount);
 
 /// A whole number from `MIN` to `MAX`, likewise exact.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Whole<const MIN: i64, const MAX: i64>(pub(super) i64);
+pub(crate) struct Whole<const MIN: i64, const MAX: i64>(pub(crate) i64);
 
 impl Text<'_> {
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }

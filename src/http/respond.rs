@@ -7,21 +7,18 @@ use axum::{
 };
 use serde::Serialize;
 
-use super::{
-    error::{Code, Error},
-    headers::IDEMPOTENCY_REPLAYED,
-};
+use super::{code::Code, error::Error, headers::IDEMPOTENCY_REPLAYED};
 
 /// Enough for the answer to a deduction.
 const BUFFER_BYTES: usize = 128;
 
 /// A 200 with this body.
-pub(super) fn json(body: &impl Serialize) -> Result<Response, Error> {
+pub(crate) fn json(body: &impl Serialize) -> Result<Response, Error> {
     json_with_capacity(body, BUFFER_BYTES)
 }
 
 /// A 200 with this body, which will have about so many bytes.
-pub(super) fn json_with_capacity(body: &impl Serialize, bytes: usize) -> Result<Response, Error> {
+pub(crate) fn json_with_capacity(body: &impl Serialize, bytes: usize) -> Result<Response, Error> {
     let mut buffer = Vec::with_capacity(bytes);
     // Texts, numbers and lists of them: writing them cannot fail.
     serde_json::to_writer(&mut buffer, body).map_err(|_| Error::new(Code::InternalError))?;
@@ -32,7 +29,7 @@ pub(super) fn json_with_capacity(body: &impl Serialize, bytes: usize) -> Result<
 }
 
 /// The same, marked when an earlier request did the work.
-pub(super) fn replayable(body: &impl Serialize, replayed: bool) -> Result<Response, Error> {
+pub(crate) fn replayable(body: &impl Serialize, replayed: bool) -> Result<Response, Error> {
     let mut response = json(body)?;
     if replayed {
         response

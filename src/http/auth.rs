@@ -11,12 +11,13 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::{
+    code::Code,
     context::{Anonymous, Context},
-    error::{Code, Error},
+    error::Error,
 };
 use crate::{
-    app::App,
     catalog::{Authenticated, Catalog, ProjectCatalog},
+    state::App,
 };
 
 /// A valid key of either kind.
@@ -33,7 +34,7 @@ pub struct Administrator;
 
 impl AnyKey {
     /// The key and its project.
-    pub(super) const fn caller(&self) -> &Authenticated {
+    pub(crate) const fn caller(&self) -> &Authenticated {
         &self.0
     }
 
@@ -80,14 +81,14 @@ impl<S: Sync> FromRequestParts<S> for SecretKey {
 
 impl AnyKey {
     /// Whoever the edge found to be calling.
-    pub(super) fn of(caller: Result<Authenticated, Anonymous>) -> Result<Self, Error> {
+    pub(crate) fn of(caller: Result<Authenticated, Anonymous>) -> Result<Self, Error> {
         Ok(Self(caller?))
     }
 }
 
 impl SecretKey {
     /// Whoever the edge found to be calling, if it is a server.
-    pub(super) fn of(caller: Result<Authenticated, Anonymous>) -> Result<Self, Error> {
+    pub(crate) fn of(caller: Result<Authenticated, Anonymous>) -> Result<Self, Error> {
         let caller = caller?;
         match caller.kind {
             KeyKind::Secret => Ok(Self(caller)),
@@ -115,7 +116,7 @@ where
 }
 
 /// Finds out whose key a request carries.
-pub(super) fn authenticate(
+pub(crate) fn authenticate(
     headers: &HeaderMap,
     catalog: &Catalog,
 ) -> Result<Authenticated, Anonymous> {

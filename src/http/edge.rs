@@ -30,9 +30,9 @@ use super::{
     request_id::RequestId,
 };
 use crate::{
-    app::App,
     limits::{Client, Level},
     metrics::Route,
+    state::App,
 };
 
 /// What of the service needs an API key.
@@ -93,7 +93,7 @@ where
 }
 
 /// All that happens before a handler. `needs_key`: what lies outside the API is asked for none.
-pub(super) fn enter(
+pub(crate) fn enter(
     app: &App,
     headers: &HeaderMap,
     peer: IpAddr,
@@ -152,7 +152,7 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for EdgeFuture<F> 
 }
 
 /// What is needed after the handler.
-pub(super) struct Tail {
+pub(crate) struct Tail {
     request_id: RequestId,
     level: Option<Level>,
     started: Instant,
@@ -160,7 +160,7 @@ pub(super) struct Tail {
 
 impl Tail {
     /// All that happens after a handler.
-    pub(super) fn leave(&self, route: &Route, response: &mut Response) {
+    pub(crate) fn leave(&self, route: &Route, response: &mut Response) {
         let refusal = response.extensions_mut().remove::<Error>();
         if let Some(error) = &refusal {
             error.write(response, self.request_id);

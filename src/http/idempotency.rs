@@ -12,7 +12,7 @@ const FIELD: &str = "idempotencyKey";
 
 /// The header, if it was sent.
 #[derive(Debug)]
-pub(super) struct KeyHeader(Option<HeaderValue>);
+pub(crate) struct KeyHeader(Option<HeaderValue>);
 
 impl<S: Sync> FromRequestParts<S> for KeyHeader {
     type Rejection = Error;
@@ -24,12 +24,12 @@ impl<S: Sync> FromRequestParts<S> for KeyHeader {
 
 impl KeyHeader {
     /// Of a request with these headers.
-    pub(super) fn of(headers: &HeaderMap) -> Self {
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
         Self(headers.get(IDEMPOTENCY_KEY).cloned())
     }
 
     /// The operation's key. Where both are sent they have to be equal.
-    pub(super) fn or(&self, field: Option<&Text<'_>>) -> Result<IdempotencyKey, Error> {
+    pub(crate) fn or(&self, field: Option<&Text<'_>>) -> Result<IdempotencyKey, Error> {
         let Some(header) = &self.0 else {
             return required(field);
         };
@@ -47,7 +47,7 @@ impl KeyHeader {
     }
 
     /// The operation's key, if it was given one.
-    pub(super) fn or_none(
+    pub(crate) fn or_none(
         &self,
         field: Option<&Text<'_>>,
     ) -> Result<Option<IdempotencyKey>, Error> {
@@ -59,7 +59,7 @@ impl KeyHeader {
 }
 
 /// The key where there is only the field.
-pub(super) fn required(field: Option<&Text<'_>>) -> Result<IdempotencyKey, Error> {
+pub(crate) fn required(field: Option<&Text<'_>>) -> Result<IdempotencyKey, Error> {
     let text = field.ok_or_else(|| Error::missing(FIELD))?;
     IdempotencyKey::new(text.as_str()).map_err(|error| Error::text(FIELD, error))
 }

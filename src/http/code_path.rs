@@ -8,22 +8,19 @@ use axum::{
 };
 use domain::{Rejection, Timestamp, catalog::KeyKind, code::Code as RecoveryCode, id::ProjectId};
 
-use super::{
-    context::Context,
-    error::{Code, Error},
-};
+use super::{code::Code, context::Context, error::Error};
 use crate::{
-    app::App,
     catalog::{Authenticated, ProjectCatalog},
     limits::Client,
+    state::App,
 };
 
 /// Who tries codes, where that is counted: with a publishable key.
-pub(super) struct Guesses(Option<Counted>);
+pub(crate) struct Guesses(Option<Counted>);
 
 /// The code that a request's path names, malformed or not.
 #[derive(Debug)]
-pub(super) struct CodePath {
+pub(crate) struct CodePath {
     address: Option<Address>,
     guesses: Guesses,
 }
@@ -43,7 +40,7 @@ impl std::fmt::Debug for Guesses {
 
 impl Guesses {
     /// Of a request with this key.
-    pub(super) fn of(app: App, key: &Authenticated, context: &Context) -> Self {
+    pub(crate) fn of(app: App, key: &Authenticated, context: &Context) -> Self {
         Self((key.kind == KeyKind::Publishable).then(|| Counted {
             app,
             project: key.project.project.id,
@@ -53,7 +50,7 @@ impl Guesses {
     }
 
     /// Whether a code may be looked up at all.
-    pub(super) fn allowed(&self) -> Result<(), Error> {
+    pub(crate) fn allowed(&self) -> Result<(), Error> {
         let Some(Counted {
             app,
             project,
@@ -68,7 +65,7 @@ impl Guesses {
     }
 
     /// Counts a code that opened nothing; what the caller is told.
-    pub(super) fn in_vain(&self) -> Error {
+    pub(crate) fn in_vain(&self) -> Error {
         let counted = match &self.0 {
             Some(Counted {
                 app,
@@ -102,7 +99,7 @@ where
 
 impl CodePath {
     /// What was typed in place of a code, by whom.
-    pub(super) fn of(app: App, context: &Context, typed: &str) -> Result<Self, Error> {
+    pub(crate) fn of(app: App, context: &Context, typed: &str) -> Result<Self, Error> {
         let caller = context.caller.as_ref().map_err(|reason| *reason)?;
         let guesses = Guesses::of(app, caller, context);
         guesses.allowed()?;
@@ -113,12 +110,12 @@ impl CodePath {
     }
 
     /// The wallet to ask; a malformed code is one that opens nothing.
-    pub(super) fn address(&self) -> Result<&Address, Error> {
+    pub(crate) fn address(&self) -> Result<&Address, Error> {
         self.address.as_ref().ok_or_else(|| self.guesses.in_vain())
     }
 
     /// The code itself.
-    pub(super) fn code(&self) -> Result<&RecoveryCode, Error> {
+    pub(crate) fn code(&self) -> Result<&RecoveryCode, Error> {
         match self.address()? {
             Address::Code(code) => Ok(code),
             Address::External(_) => Err(self.guesses.in_vain()),
@@ -126,7 +123,7 @@ impl CodePath {
     }
 
     /// What the caller is told when the wallet refused.
-    pub(super) fn refused(&self, error: actors::Error, project: &ProjectCatalog) -> Error {
+    pub(crate) fn refused(&self, error: actors::Error, project: &ProjectCatalog) -> Error {
         match error {
             actors::Error::Rejected(Rejection::WalletNotFound) => self.guesses.in_vain(),
             other => Error::from_wallet(other, project),

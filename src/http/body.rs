@@ -14,11 +14,8 @@ use futures_util::future::poll_immediate;
 use http_body_util::BodyExt;
 use serde::Deserialize;
 
-use super::{
-    error::{Code, Error},
-    field::Object,
-};
-use crate::{app::App, config::Http};
+use super::{code::Code, error::Error, field::Object};
+use crate::{config::Http, state::App};
 
 /// A body that is too large is read on to here before it is refused, so that a client that is still
 /// sending hears the answer.
@@ -30,11 +27,11 @@ pub(crate) struct Body(Bytes);
 
 /// A JSON body that may be left out.
 #[derive(Debug)]
-pub(super) struct MaybeBody(Bytes);
+pub(crate) struct MaybeBody(Bytes);
 
 /// A JSON body of a batch, which may be larger.
 #[derive(Debug)]
-pub(super) struct BatchBody(Bytes);
+pub(crate) struct BatchBody(Bytes);
 
 impl<S: Sync> FromRequest<S> for Body
 where
@@ -77,7 +74,7 @@ where
 
 impl Body {
     /// Takes the body of a request with these headers.
-    pub(super) async fn read(
+    pub(crate) async fn read(
         headers: &HeaderMap,
         body: impl Incoming,
         limits: &Http,
@@ -94,7 +91,7 @@ impl Body {
 
 impl MaybeBody {
     /// Reads the body as an object of this type; `None`: there is none.
-    pub(super) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<Option<T>, Error> {
+    pub(crate) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<Option<T>, Error> {
         match self.0.trim_ascii() {
             b"" | b"null" => Ok(None),
             _ => parse(&self.0).map(Some),
@@ -104,7 +101,7 @@ impl MaybeBody {
 
 impl BatchBody {
     /// Takes the body of a request with these headers.
-    pub(super) async fn read(
+    pub(crate) async fn read(
         headers: &HeaderMap,
         body: impl Incoming,
         limits: &Http,
@@ -114,13 +111,13 @@ impl BatchBody {
     }
 
     /// Reads the body as an object of this type.
-    pub(super) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
+    pub(crate) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         parse(&self.0)
     }
 }
 
 /// A body on its way in.
-pub(super) trait Incoming: http_body::Body<Data = Bytes> + Send + Unpin {}
+pub(crate) trait Incoming: http_body::Body<Data = Bytes> + Send + Unpin {}
 
 impl<B: http_body::Body<Data = Bytes> + Send + Unpin> Incoming for B {}
 
