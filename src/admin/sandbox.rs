@@ -23,7 +23,6 @@ use crate::{
 #[schema(as = Sandbox)]
 pub(super) struct View {
     /// The instant that the project's clock shows.
-    #[schema(value_type = String, format = DateTime)]
     now: Instant,
     /// Seconds before a webhook goes out, by the project's clock.
     delay_seconds: u32,
@@ -79,7 +78,6 @@ struct Advance {
 #[schema(as = SandboxAdvanced)]
 pub(super) struct Advanced {
     /// The instant that it shows.
-    #[schema(value_type = String, format = DateTime)]
     now: Instant,
 }
 

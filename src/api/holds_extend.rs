@@ -4,16 +4,12 @@ use axum::{extract::State, response::Response};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::holds_create::MAX_SECONDS;
 use crate::{
     http::{
-        Error,
-        auth::AnyKey,
-        body::Body,
-        field::Whole,
+        AnyKey, Body, Error,
+        field::Seconds,
         hold_path::{HoldPath, access},
         respond,
-        subject::required,
         view::Hold,
     },
     state::App,
@@ -25,8 +21,7 @@ use crate::{
 #[schema(as = ExtendHold)]
 pub(super) struct Request {
     /// From now until the credits come back by themselves.
-    #[schema(value_type = u32, required, nullable = false, minimum = 1, maximum = 86400)]
-    expires_in_seconds: Option<Whole<1, MAX_SECONDS>>,
+    expires_in_seconds: Seconds,
 }
 
 /// Extend a hold
@@ -48,10 +43,8 @@ pub(super) async fn extend_hold(
     hold: HoldPath,
     body: Body,
 ) -> Result<Response, Error> {
-    let request: Request = body.parse()?;
-    let Whole(seconds) = required(request.expires_in_seconds, "expiresInSeconds")?;
-    // At most a day: it fits.
-    let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
+    let Request { expires_in_seconds } = body.parse()?;
+    let seconds = expires_in_seconds.get();
     let answer = app
         .handle
         .extend(&key.scope, access(&key), hold.id()?, seconds)

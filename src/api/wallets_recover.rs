@@ -2,13 +2,17 @@
 //! is answered never says whether there are any.
 
 use axum::{extract::State, http::StatusCode};
-use domain::{catalog::KeyKind, text::Email};
+use domain::catalog::KeyKind;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::{
     http::{
-        Code, Error, auth::AnyKey, body::Body, context::Context, field::Text, subject::required,
+        Code, Error,
+        auth::AnyKey,
+        body::Body,
+        context::Context,
+        field::{EmailText, Text},
     },
     outbound::recovery_mail::recovery_mail,
     state::App,
@@ -20,11 +24,9 @@ const MAX_WALLETS: usize = 200;
 /// Who wants their codes.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = Recover)]
-pub(super) struct Request<'a> {
+pub(super) struct Request {
     /// The address that was given when paying.
-    #[serde(borrow)]
-    #[schema(value_type = String, required, nullable = false, format = Email)]
-    email: Option<Text<'a>>,
+    email: EmailText,
 }
 
 /// Mail recovery codes
@@ -39,7 +41,6 @@ pub(super) struct Request<'a> {
     request_body = Request,
     responses((status = 202, description = "Whatever was found was mailed")),
     security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!([]))),
 )]
 pub(super) async fn recover(
     State(app): State<App>,
@@ -53,9 +54,7 @@ pub(super) async fn recover(
         let allowed = app.limits.recover(project, client, now);
         allowed.map_err(|refusal| Error::limited(Code::RateLimited, refusal))?;
     }
-    let request: Request<'_> = body.parse()?;
-    let email = required(request.email.as_ref(), "email")?;
-    let email = Email::new(email.as_str()).map_err(|error| Error::text("email", error))?;
+    let Request { email: Text(email) } = body.parse()?;
     // Behind the answer's back: how long it takes would tell whether there is anything.
     tokio::spawn(async move {
         let codes = app.handle.codes_paid_by(&key.scope, &email, MAX_WALLETS);

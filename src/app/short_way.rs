@@ -98,7 +98,7 @@ impl ShortWay {
                     let code = CodePath::of(Arc::clone(app), &context, typed)?;
                     let header = KeyHeader::of(headers);
                     let body = Body::read(headers, body, limits).await?;
-                    deduct::by_code(app, &key, &code, &header, &body).await
+                    deduct::by_code(app, &key, code, &header, &body).await
                 }
             }
         });

@@ -12,9 +12,9 @@ use axum::{
 use bytes::BytesMut;
 use futures_util::future::poll_immediate;
 use http_body_util::BodyExt;
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 
-use super::{code::Code, error::Error, field::Object};
+use super::{code::Code, error::Error, field::Object, misfit::misfit};
 use crate::{config::Http, state::App};
 
 /// A body that is too large is read on to here before it is refused, so that a client that is still
@@ -213,8 +213,7 @@ fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
     }
 }
 
-/// Which input is at fault, and what was expected of it. Never what was there instead: that may be
-/// a secret in the wrong place.
+/// Which input is at fault, and what was expected of it.
 #[cold]
 fn explain<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Error {
     let mut deserializer = serde_json::Deserializer::from_slice(body);
@@ -229,52 +228,24 @@ fn explain<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Error {
     let message = text
         .rsplit_once(" at line ")
         .map_or(text.as_str(), |(message, _)| message);
-    if !inner.is_data() {
-        // Of these one value is at fault, not the text as a whole. They repeat no input.
-        let of_one_value = [
-            "number out of range",
-            "lone leading surrogate",
-            "unexpected end of hex",
-        ];
-        return if path != "." && of_one_value.iter().any(|start| message.starts_with(start)) {
-            Error::invalid(
-                path.clone(),
-                format!("{path} is not valid JSON: {message}."),
-            )
-        } else {
-            Error::malformed(format!("The body is not valid JSON: {text}."))
+    if inner.is_data() {
+        // What is no JSON further on is no JSON as a whole.
+        return match serde_json::from_slice::<IgnoredAny>(body) {
+            Ok(_) => misfit(&path, message, "The body"),
+            Err(error) => Error::malformed(format!("The body is not valid JSON: {error}.")),
         };
     }
-    if let Some(field) = message
-        .strip_prefix("duplicate field `")
-        .and_then(|m| m.strip_suffix('`'))
-    {
-        let param = if path == "." {
-            field.to_owned()
-        } else {
-            format!("{path}.{field}")
-        };
-        return Error::invalid(param.clone(), format!("{param} is there twice."));
-    }
-    match (message.rsplit_once(", expected "), path.as_str()) {
-        (Some((_, expected)), ".") => Error::malformed(format!("The body has to be {expected}.")),
-        (Some((_, expected)), _) => {
-            let message = format!("{path} has to be {}.", plain(expected));
-            Error::invalid(path, message)
-        }
-        (None, ".") => Error::malformed("The body does not have the expected shape."),
-        (None, _) => Error::invalid(path.clone(), format!("{path} is not valid.")),
-    }
-}
-
-/// What serde expects, for people who do not write Rust.
-fn plain(expected: &str) -> &str {
-    match expected {
-        "i64" => "a whole number",
-        "u32" => "a whole number from 0 to 4294967295",
-        "a sequence" => "a list",
-        "a map" => "an object",
-        other => other,
+    // Of these one value is at fault, not the text as a whole. They repeat no input.
+    let of_one_value = [
+        "number out of range",
+        "lone leading surrogate",
+        "unexpected end of hex",
+    ];
+    if path != "." && of_one_value.iter().any(|start| message.starts_with(start)) {
+        let message = format!("{path} is not valid JSON: {message}.");
+        Error::invalid(path, message)
+    } else {
+        Error::malformed(format!("The body is not valid JSON: {text}."))
     }
 }
 

@@ -6,7 +6,11 @@ use axum::{
 };
 use domain::text::IdempotencyKey;
 
-use super::{error::Error, field::Text, headers::IDEMPOTENCY_KEY};
+use super::{
+    error::Error,
+    field::{KeyText, Text},
+    headers::IDEMPOTENCY_KEY,
+};
 
 const FIELD: &str = "idempotencyKey";
 
@@ -29,39 +33,42 @@ impl KeyHeader {
     }
 
     /// The operation's key. Where both are sent they have to be equal.
-    pub(crate) fn or(&self, field: Option<&Text<'_>>) -> Result<IdempotencyKey, Error> {
+    pub(crate) fn or(&self, field: Option<KeyText>) -> Result<IdempotencyKey, Error> {
         let Some(header) = &self.0 else {
             return required(field);
         };
-        let Ok(header) = std::str::from_utf8(header.as_bytes()) else {
-            return Err(Error::invalid(
-                FIELD,
-                "The header Idempotency-Key is not UTF-8.",
-            ));
-        };
-        if field.is_some_and(|field| field.as_str() != header) {
-            let message = "idempotencyKey and the header Idempotency-Key have to be equal.";
-            return Err(Error::invalid(FIELD, message));
+        match field {
+            Some(Text(key)) if key.as_str().as_bytes() == header.as_bytes() => Ok(key),
+            Some(_) => {
+                let message = "idempotencyKey and the header Idempotency-Key have to be equal.";
+                Err(Error::invalid(FIELD, message))
+            }
+            None => read(header),
         }
-        IdempotencyKey::new(header).map_err(|error| Error::text(FIELD, error))
     }
 
     /// The operation's key, if it was given one.
-    pub(crate) fn or_none(
-        &self,
-        field: Option<&Text<'_>>,
-    ) -> Result<Option<IdempotencyKey>, Error> {
+    pub(crate) fn or_none(&self, field: Option<KeyText>) -> Result<Option<IdempotencyKey>, Error> {
         match (&self.0, field) {
             (None, None) => Ok(None),
-            _ => self.or(field).map(Some),
+            (_, field) => self.or(field).map(Some),
         }
     }
 }
 
+/// The key where there is only the header.
+fn read(header: &HeaderValue) -> Result<IdempotencyKey, Error> {
+    let Ok(header) = std::str::from_utf8(header.as_bytes()) else {
+        let message = "The header Idempotency-Key is not UTF-8.";
+        return Err(Error::invalid(FIELD, message));
+    };
+    IdempotencyKey::new(header).map_err(|error| Error::text(FIELD, error))
+}
+
 /// The key where there is only the field.
-pub(crate) fn required(field: Option<&Text<'_>>) -> Result<IdempotencyKey, Error> {
-    let text = field.ok_or_else(|| Error::missing(FIELD))?;
-    IdempotencyKey::new(text.as_str()).map_err(|error| Error::text(FIELD, error))
+pub(crate) fn required(field: Option<KeyText>) -> Result<IdempotencyKey, Error> {
+    let Text(key) = field.ok_or_else(|| Error::missing(FIELD))?;
+    Ok(key)
 }
 
 #[cfg(test)]
@@ -69,10 +76,9 @@ mod tests {
     use super::*;
 
     fn key(header: Option<&str>, field: Option<&str>) -> Result<String, Error> {
-        let json = serde_json::to_string(&field).unwrap();
-        let field: Option<Text<'_>> = serde_json::from_str(&json).unwrap();
+        let field = field.map(|text| Text(IdempotencyKey::new(text).unwrap()));
         let header = KeyHeader(header.map(|text| HeaderValue::from_str(text).unwrap()));
-        header.or(field.as_ref()).map(|key| key.as_str().to_owned())
+        header.or(field).map(|key| key.as_str().to_owned())
     }
 
     #[test]
@@ -80,12 +86,7 @@ mod tests {
         assert_eq!(key(None, Some("a")).unwrap(), "a");
         assert_eq!(key(Some("a"), None).unwrap(), "a");
         assert_eq!(key(Some("é"), Some("é")).unwrap(), "é");
-        for (header, field) in [
-            (None, None),
-            (Some("a"), Some("b")),
-            (Some(""), None),
-            (None, Some("")),
-        ] {
+        for (header, field) in [(None, None), (Some("a"), Some("b")), (Some(""), None)] {
             assert_eq!(
                 key(header, field).unwrap_err().param(),
                 Some("idempotencyKey")

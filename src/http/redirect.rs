@@ -14,12 +14,17 @@ use std::cell::Cell;
 
 use domain::catalog::KeyKind;
 use url::{Position, SyntaxViolation, Url};
+use utoipa::openapi::{ObjectBuilder, SchemaFormat};
 
-use super::{code::Code, error::Error};
+use super::{
+    code::Code,
+    error::Error,
+    field::{FromText, Text},
+};
 use crate::catalog::is_loopback;
 
 /// What the provider replaces by the checkout's id when it sends the buyer back.
-pub(crate) const PLACEHOLDER: &str = "{CHECKOUT_SESSION_ID}";
+const PLACEHOLDER: &str = "{CHECKOUT_SESSION_ID}";
 
 /// In bytes, as sent and as handed on.
 const MAX_LENGTH: usize = 2048;
@@ -36,51 +41,85 @@ impl Redirect {
     }
 }
 
-/// Reads the field `param`. The allowed origins are those of the project, in their normal form; none
-/// means no allowlist.
-///
-/// # Errors
-///
-/// `redirect_not_allowed` and `invalid_request`, as the module says.
-pub(crate) fn redirect(
-    param: &'static str,
-    text: &str,
-    kind: KeyKind,
-    allowed_origins: &[String],
-) -> Result<Redirect, Error> {
-    let (url, stand_in) = parse(text).ok_or_else(|| {
-        Error::invalid(
-            param,
-            format!(
-                "{param} is an absolute address such as https://shop.example/thanks, of at most \
-                 {MAX_LENGTH} characters."
-            ),
-        )
-    })?;
-    match kind {
-        KeyKind::Publishable if !is_allowed(&url, allowed_origins) => {
-            return Err(Error::about(param, Code::RedirectNotAllowed));
+/// An address that was parsed. Whether a buyer may be sent there depends on who asks.
+#[derive(Debug, Clone)]
+pub(crate) struct Typed {
+    url: Url,
+    stand_in: String,
+    placeholders: usize,
+}
+
+/// A field with an address to return to.
+pub(crate) type UrlText = Text<Typed>;
+
+impl FromText for Typed {
+    const NAME: &'static str = "RedirectUrl";
+    const WANTED: &'static str =
+        "an absolute address such as https://shop.example/thanks, of at most 2048 characters";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let (url, stand_in) = parse(text)?;
+        let placeholders = text.matches(PLACEHOLDER).count();
+        Some(Self {
+            url,
+            stand_in,
+            placeholders,
+        })
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        string
+            .description(Some(
+                "An absolute address. With a publishable key `https`, or `http` on loopback, and of an \
+                 origin that the project allows where it lists any; with a secret key `https` or `http`.",
+            ))
+            .format(Some(SchemaFormat::Custom("uri".into())))
+            .max_length(Some(MAX_LENGTH))
+            .examples(["https://shop.example/thanks"])
+    }
+}
+
+impl Typed {
+    /// The address, if a key of this kind may have it. The allowed origins are those of the project,
+    /// in their normal form; none means no allowlist.
+    ///
+    /// # Errors
+    ///
+    /// `redirect_not_allowed` and `invalid_request`, as the module says.
+    pub(crate) fn allowed(
+        self,
+        param: &'static str,
+        kind: KeyKind,
+        allowed_origins: &[String],
+    ) -> Result<Redirect, Error> {
+        let Self {
+            url,
+            stand_in,
+            placeholders,
+        } = self;
+        match kind {
+            KeyKind::Publishable if !is_allowed(&url, allowed_origins) => {
+                return Err(Error::about(param, Code::RedirectNotAllowed));
+            }
+            KeyKind::Secret if !matches!(url.scheme(), "http" | "https") => {
+                return Err(Error::invalid(
+                    param,
+                    format!("{param} begins with https:// or http://."),
+                ));
+            }
+            KeyKind::Publishable | KeyKind::Secret => {}
         }
-        KeyKind::Secret if !matches!(url.scheme(), "http" | "https") => {
+        // Every stand-in has to be there still, and behind the origin: the provider must not choose the
+        // host, and a placeholder that a `..` swallowed would be missed by whoever sent it.
+        let (origin, rest) = url.as_str().split_at(origin_length(&url));
+        if origin.contains(&stand_in) || rest.matches(&stand_in).count() != placeholders {
             return Err(Error::invalid(
                 param,
-                format!("{param} begins with https:// or http://."),
+                format!("{param} has {PLACEHOLDER} in its path, its query or its fragment only."),
             ));
         }
-        KeyKind::Publishable | KeyKind::Secret => {}
+        Ok(Redirect(url.as_str().replace(&stand_in, PLACEHOLDER)))
     }
-    // Every stand-in has to be there still, and behind the origin: the provider must not choose the
-    // host, and a placeholder that a `..` swallowed would be missed by whoever sent it.
-    let (origin, rest) = url.as_str().split_at(origin_length(&url));
-    if origin.contains(&stand_in)
-        || rest.matches(&stand_in).count() != text.matches(PLACEHOLDER).count()
-    {
-        return Err(Error::invalid(
-            param,
-            format!("{param} has {PLACEHOLDER} in its path, its query or its fragment only."),
-        ));
-    }
-    Ok(Redirect(url.as_str().replace(&stand_in, PLACEHOLDER)))
 }
 
 /// The address with a stand-in for each placeholder: letters and digits, which no part of an address

@@ -8,10 +8,16 @@ const PARAM: &str = "successUrl";
 const OPEN: &[&str] = &[];
 const LIST: &[&str] = &["https://good.example", "http://localhost:3000"];
 
+/// As the field of a body reads it.
+fn redirect(text: &str, kind: KeyKind, list: &[String]) -> Result<Redirect, Error> {
+    let typed = Typed::from_text(text).ok_or_else(|| Error::invalid(PARAM, Typed::WANTED))?;
+    typed.allowed(PARAM, kind, list)
+}
+
 /// What is handed on, or the code; the field is always named.
 fn read(text: &str, kind: KeyKind, list: &[&str]) -> Result<String, &'static str> {
     let list: Vec<String> = list.iter().map(|&entry| entry.to_owned()).collect();
-    redirect(PARAM, text, kind, &list)
+    redirect(text, kind, &list)
         .map(Redirect::into_string)
         .map_err(|error| {
             assert_eq!(error.param(), Some(PARAM), "{text:?}");
@@ -283,7 +289,7 @@ fn the_placeholder_may_not_choose_the_host() {
 fn a_refusal_does_not_repeat_the_address() {
     let text = "https://evil.example/?token=secret";
     let list = ["https://good.example".to_owned()];
-    let error = redirect(PARAM, text, KeyKind::Publishable, &list).unwrap_err();
+    let error = redirect(text, KeyKind::Publishable, &list).unwrap_err();
     assert!(!format!("{error:?}").contains("secret"));
 }
 

@@ -17,7 +17,6 @@ pub(crate) struct PlacedHold {
     balance: i64,
     /// Credits set aside.
     amount: i64,
-    #[schema(value_type = String, format = DateTime)]
     expires_at: Instant,
 }
 
@@ -46,7 +45,6 @@ pub(crate) struct Hold {
     status: HoldStatus,
     /// Credits deducted when it was settled, else 0.
     settled_amount: i64,
-    #[schema(value_type = String, format = DateTime)]
     expires_at: Instant,
 }
 

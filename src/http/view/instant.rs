@@ -4,6 +4,12 @@ use std::fmt;
 
 use domain::Timestamp;
 use serde::{Serialize, Serializer};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{RefOr, schema::Schema},
+};
+
+use crate::http::field::InstantText;
 
 /// An instant as ISO 8601 in UTC with milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +27,14 @@ impl Serialize for Instant {
         serializer.collect_str(self)
     }
 }
+
+impl PartialSchema for Instant {
+    fn schema() -> RefOr<Schema> {
+        InstantText::schema()
+    }
+}
+
+impl ToSchema for Instant {}
 
 #[cfg(test)]
 mod tests {

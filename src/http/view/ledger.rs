@@ -7,16 +7,13 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::{Instant, wallet::credit_unit};
-use crate::{catalog::ProjectCatalog, http::cursor::write_cursor};
-
-/// Why a balance changed, as it is written.
-pub(crate) fn parse_reason(text: &str) -> Option<history::Reason> {
-    use serde::{
-        Deserialize,
-        de::value::{Error, StrDeserializer},
-    };
-    history::Reason::deserialize(StrDeserializer::<Error>::new(text)).ok()
-}
+use crate::{
+    catalog::ProjectCatalog,
+    http::{
+        cursor::LedgerCursor,
+        field::{KeyText, MetaObject, ReasonText},
+    },
+};
 
 /// One change of a balance. It never changes itself.
 #[derive(Debug, Serialize, ToSchema)]
@@ -26,30 +23,27 @@ pub(crate) struct LedgerEntry<'a> {
     id: String,
     /// Credits added (positive) or removed (negative).
     delta: i64,
-    /// `purchase`, `deduction`, `free_grant`, `manual`, `refund` or `expiry`
-    #[schema(value_type = String, example = "deduction")]
+    #[schema(value_type = ReasonText)]
     reason: history::Reason,
     product_id: String,
     credit_unit: Option<String>,
     /// The sum of all deltas of this product up to and with this one: credits that can be spent and
     /// those that are held.
     balance_after: i64,
-    #[schema(value_type = String, format = DateTime)]
     created_at: Instant,
     /// The order behind it.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_id: Option<String>,
     /// The key that the caller gave.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<KeyText>)]
     idempotency_key: Option<&'a str>,
     /// The caller's note.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<MetaObject>)]
     meta: Option<Box<RawValue>>,
     /// When the granted credits expire.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Instant>,
 }
 
@@ -91,18 +85,7 @@ impl<'a> Ledger<'a> {
                 .iter()
                 .map(|line| LedgerEntry::of(line, project))
                 .collect(),
-            next_cursor: page.next.map(write_cursor),
+            next_cursor: page.next.map(|before| LedgerCursor(before).to_string()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reasons_are_those_of_the_ledger() {
-        assert_eq!(parse_reason("free_grant"), Some(history::Reason::FreeGrant));
-        assert_eq!(parse_reason("FreeGrant"), None);
     }
 }

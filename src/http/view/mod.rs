@@ -11,7 +11,7 @@ mod wallet;
 pub(crate) use deducted::Deducted;
 pub(crate) use hold::{Hold, PlacedHold};
 pub(crate) use instant::Instant;
-pub(crate) use ledger::{Ledger, parse_reason};
+pub(crate) use ledger::Ledger;
 pub(crate) use order::{Order, Orders};
 pub(crate) use product::{Price, Product};
 pub(crate) use wallet::{CodeWallet, ExternalWallet, Holdings};

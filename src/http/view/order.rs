@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Instant;
-use crate::http::cursor::write_order_cursor;
+use crate::http::cursor::OrderCursor;
 
 /// A checkout or a subscription's renewal.
 #[derive(Debug, Serialize, ToSchema)]
@@ -35,9 +35,7 @@ pub(crate) struct Order {
     currency: String,
     /// What went back to the buyer, likewise.
     refunded_cents: i64,
-    #[schema(value_type = String, format = DateTime)]
     created_at: Instant,
-    #[schema(value_type = Option<String>, format = DateTime)]
     paid_at: Option<Instant>,
     /// The provider's session; null for a renewal.
     checkout_id: Option<String>,
@@ -110,7 +108,9 @@ impl From<&OrderPage> for Orders {
             orders: orders
                 .map(|order| Order::of(order, KeyKind::Secret))
                 .collect(),
-            next_cursor: page.next.map(write_order_cursor),
+            next_cursor: page
+                .next
+                .map(|(at, order)| OrderCursor(at, order).to_string()),
         }
     }
 }

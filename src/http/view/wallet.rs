@@ -28,7 +28,6 @@ pub(crate) struct Balance {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct NextExpiry {
     amount: i64,
-    #[schema(value_type = String, format = DateTime)]
     at: Instant,
 }
 
@@ -51,7 +50,6 @@ pub(crate) struct Subscription {
     /// `active` or `past_due`
     #[schema(value_type = String, example = "active")]
     status: SubscriptionStatus,
-    #[schema(value_type = String, format = DateTime)]
     current_period_end: Instant,
     /// Whether it ends with the cycle that is paid; left out when it does not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

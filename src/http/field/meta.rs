@@ -1,43 +1,78 @@
 //! The caller's note on an operation: a JSON object of at most 4 KiB, kept as text without
 //! insignificant space.
 
-use domain::text::{MAX_META_BYTES, Meta};
-use serde_json::value::RawValue;
+use std::borrow::Cow;
 
-use super::error::Error;
+use domain::text::{MAX_META_BYTES, Meta};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error as _, Unexpected},
+};
+use serde_json::value::RawValue;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        ObjectBuilder, RefOr,
+        schema::{AdditionalProperties, Schema, Type},
+    },
+};
 
 /// Deeper notes would choke the readers of the ledger.
 const MAX_DEPTH: usize = 64;
 
-/// Checks a note and makes it compact.
-pub(crate) fn parse(meta: Option<&RawValue>) -> Result<Option<Meta>, Error> {
-    let Some(raw) = meta else { return Ok(None) };
-    let raw = raw.get();
-    if !raw.starts_with('{') {
-        return Err(Error::invalid("meta", "meta has to be an object."));
+/// A note that was checked and made compact.
+#[derive(Debug, Clone)]
+pub(crate) struct MetaObject(pub(crate) Meta);
+
+impl<'de> Deserialize<'de> for MetaObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&RawValue>::deserialize(deserializer)?;
+        read(raw.get())
+            .map(Self)
+            .map_err(|wanted| D::Error::invalid_value(Unexpected::Other("meta"), &wanted))
     }
-    let compact = compact(raw)?;
+}
+
+impl PartialSchema for MetaObject {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Object)
+            .description(Some(
+                "A note of the caller's, kept in the ledger: a JSON object of at most 4 KiB, nested at most \
+                 64 deep.",
+            ))
+            .additional_properties(Some(AdditionalProperties::FreeForm(true)))
+            .into()
+    }
+}
+
+impl ToSchema for MetaObject {
+    fn name() -> Cow<'static, str> {
+        "Meta".into()
+    }
+}
+
+/// Checks a note; or what it should have been.
+fn read(raw: &str) -> Result<Meta, &'static str> {
+    const SMALL: &str = "an object of at most 4 KiB";
+    if !raw.starts_with('{') {
+        return Err("an object");
+    }
+    let compact = compact(raw).ok_or("an object nested at most 64 deep")?;
     if compact.len() > MAX_META_BYTES {
-        return Err(Error::invalid(
-            "meta",
-            "meta is a JSON object of at most 4 KiB.",
-        ));
+        return Err(SMALL);
     }
     // The parser that cut this text out did not look into its escapes: they may be half surrogates.
     let escapes = compact.contains("\\u");
     if escapes && serde_json::from_str::<serde_json::Value>(&compact).is_err() {
-        return Err(Error::invalid(
-            "meta",
-            "meta has a string that is not Unicode.",
-        ));
+        return Err("an object whose strings are Unicode");
     }
-    Meta::new(compact)
-        .map(Some)
-        .map_err(|error| Error::text("meta", error))
+    Meta::new(compact).map_err(|_| SMALL)
 }
 
-/// The same value without space between its tokens. The text is valid JSON already.
-fn compact(raw: &str) -> Result<String, Error> {
+/// The same value without space between its tokens; `None`: it is nested too deep. The text is valid
+/// JSON already.
+fn compact(raw: &str) -> Option<String> {
     let mut text = String::with_capacity(raw.len().min(MAX_META_BYTES));
     let mut depth: usize = 0;
     // Within a string, whether the character before was an unpaired backslash.
@@ -55,20 +90,20 @@ fn compact(raw: &str) -> Result<String, Error> {
             (None, _) => {}
         }
         if depth > MAX_DEPTH {
-            return Err(Error::invalid("meta", "meta is nested at most 64 deep."));
+            return None;
         }
         text.push(character);
     }
-    Ok(text)
+    Some(text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<String, Error> {
-        let raw: &RawValue = serde_json::from_str(text).unwrap();
-        parse(Some(raw)).map(|meta| meta.unwrap().as_str().to_owned())
+    fn read(text: &str) -> Result<String, serde_json::Error> {
+        let read = serde_json::from_str(text);
+        read.map(|MetaObject(meta)| meta.as_str().to_owned())
     }
 
     #[test]
@@ -78,7 +113,6 @@ mod tests {
             read(text).unwrap(),
             r#"{"a b":[1.50,true],"q\" {":"\\","é":"\u0041 \n"}"#
         );
-        assert_eq!(parse(None).unwrap(), None);
     }
 
     #[test]
@@ -91,7 +125,7 @@ mod tests {
             r#"{"a":"\ud800"}"#,
             r#"{"\udc00":1}"#,
         ] {
-            assert_eq!(read(text).unwrap_err().param(), Some("meta"), "{text}");
+            assert!(read(text).is_err(), "{text}");
         }
         let of = |bytes: usize| format!("{{\"a\":\"{}\"}}", "x".repeat(bytes - 8));
         assert!(read(&of(4096)).is_ok());
