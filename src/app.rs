@@ -14,14 +14,13 @@ pub use short_way::ShortWay;
 pub use crate::state::{App, AppState};
 use crate::{
     admin,
-    api::{router as api, webhooks},
+    api::{description, router as api, webhooks},
     docs,
     http::{
         cors::CorsForBrowsers,
         edge::EdgeLayer,
         fallback::{method_not_allowed, route_not_found},
         gate::GateLayer,
-        openapi,
     },
     pages, vitals,
 };
@@ -32,8 +31,8 @@ pub fn service(app: App) -> ShortWay {
 }
 
 fn router(app: App) -> Router {
-    let (v1, description) = api::routes();
-    let document = openapi::document(&description);
+    let (v1, _) = api::routes();
+    let document = description::document();
     let edge = EdgeLayer(Arc::clone(&app));
     let sandbox = app.payments.sandbox().router();
     let sandbox = sandbox

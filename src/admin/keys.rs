@@ -5,7 +5,6 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{
-    openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{Key, KeyKind, Keys},
 };
@@ -31,7 +30,8 @@ struct Create {
     tag = "Keys",
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Create,
-    responses((status = 201, description = "Made.", body = Key), Refused, NotFound, Failure)
+    responses((status = 201, description = "Made.", body = Key)),
+    extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn create(
     _: Administrator,
@@ -52,7 +52,8 @@ pub(super) async fn create(
     operation_id = "listKeys",
     tag = "Keys",
     params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "All of them.", body = Keys), NotFound, Failure)
+    responses((status = 200, description = "All of them.", body = Keys)),
+    extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn list(
     _: Administrator,
@@ -75,7 +76,8 @@ pub(super) async fn list(
         ("projectId" = String, Path, description = "The project."),
         ("keyId" = String, Path, description = "The key's name, not the key.")
     ),
-    responses((status = 200, description = "The key.", body = Key), NotFound, Failure)
+    responses((status = 200, description = "The key.", body = Key)),
+    extensions(("x-errors" = json!(["project_not_found", "key_not_found"])))
 )]
 pub(super) async fn show(
     _: Administrator,
@@ -99,7 +101,8 @@ pub(super) async fn show(
         ("projectId" = String, Path, description = "The project."),
         ("keyId" = String, Path, description = "The key's name, not the key.")
     ),
-    responses((status = 204, description = "Revoked."), NotFound, Failure)
+    responses((status = 204, description = "Revoked.")),
+    extensions(("x-errors" = json!(["project_not_found", "key_not_found"])))
 )]
 pub(super) async fn revoke(
     _: Administrator,

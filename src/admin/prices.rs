@@ -6,7 +6,6 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{
-    openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{Interval, Price, Prices},
 };
@@ -73,7 +72,8 @@ struct Update {
         ("productId" = String, Path, description = "The product.")
     ),
     request_body = Create,
-    responses((status = 201, description = "Made.", body = Price), Refused, NotFound, Failure)
+    responses((status = 201, description = "Made.", body = Price)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn create(
     _: Administrator,
@@ -99,7 +99,8 @@ pub(super) async fn create(
         ("projectId" = String, Path, description = "The project."),
         ("productId" = String, Path, description = "The product.")
     ),
-    responses((status = 200, description = "All of them.", body = Prices), NotFound, Failure)
+    responses((status = 200, description = "All of them.", body = Prices)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn list(
     _: Administrator,
@@ -126,7 +127,8 @@ pub(super) async fn list(
         ("productId" = String, Path, description = "The product."),
         ("priceId" = String, Path, description = "The price.")
     ),
-    responses((status = 200, description = "The price.", body = Price), NotFound, Failure)
+    responses((status = 200, description = "The price.", body = Price)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found", "price_not_found"])))
 )]
 pub(super) async fn show(
     _: Administrator,
@@ -156,9 +158,8 @@ pub(super) async fn show(
     ),
     request_body = Update,
     responses(
-        (status = 200, description = "As it is now.", body = Price),
-        Refused, NotFound, Failure
-    )
+        (status = 200, description = "As it is now.", body = Price)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found", "price_not_found"])))
 )]
 pub(super) async fn update(
     _: Administrator,

@@ -6,7 +6,6 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{
-    openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{FreeGrant, Period, Product, ProductType, Products},
 };
@@ -97,7 +96,8 @@ impl Grant {
     tag = "Products",
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Create,
-    responses((status = 201, description = "Made.", body = Product), Refused, NotFound, Failure)
+    responses((status = 201, description = "Made.", body = Product)),
+    extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn create(
     _: Administrator,
@@ -127,7 +127,8 @@ pub(super) async fn create(
     operation_id = "listProducts",
     tag = "Products",
     params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "All of them.", body = Products), NotFound, Failure)
+    responses((status = 200, description = "All of them.", body = Products)),
+    extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn list(
     _: Administrator,
@@ -152,7 +153,8 @@ pub(super) async fn list(
         ("projectId" = String, Path, description = "The project."),
         ("productId" = String, Path, description = "The product.")
     ),
-    responses((status = 200, description = "The product.", body = Product), NotFound, Failure)
+    responses((status = 200, description = "The product.", body = Product)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn show(
     _: Administrator,
@@ -178,9 +180,8 @@ pub(super) async fn show(
     ),
     request_body = Update,
     responses(
-        (status = 200, description = "As it is now.", body = Product),
-        Refused, NotFound, Failure
-    )
+        (status = 200, description = "As it is now.", body = Product)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn update(
     _: Administrator,

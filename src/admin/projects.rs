@@ -5,7 +5,6 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{
-    openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{CreatedProject, CreationLimit, Mode, Project, Projects},
 };
@@ -99,7 +98,7 @@ struct Limit {
     operation_id = "createProject",
     tag = "Projects",
     request_body = Create,
-    responses((status = 201, description = "Made.", body = CreatedProject), Refused, Failure)
+    responses((status = 201, description = "Made.", body = CreatedProject))
 )]
 pub(super) async fn create(
     _: Administrator,
@@ -127,7 +126,7 @@ pub(super) async fn create(
     path = "/projects",
     operation_id = "listProjects",
     tag = "Projects",
-    responses((status = 200, description = "All of them.", body = Projects), Failure)
+    responses((status = 200, description = "All of them.", body = Projects))
 )]
 pub(super) async fn list(_: Administrator, State(app): State<App>) -> Json<Projects> {
     let catalog = app.catalog.current();
@@ -145,7 +144,8 @@ pub(super) async fn list(_: Administrator, State(app): State<App>) -> Json<Proje
     operation_id = "getProject",
     tag = "Projects",
     params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "The project.", body = Project), NotFound, Failure)
+    responses((status = 200, description = "The project.", body = Project)),
+    extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn show(
     _: Administrator,
@@ -165,9 +165,8 @@ pub(super) async fn show(
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Update,
     responses(
-        (status = 200, description = "As it is now.", body = Project),
-        Refused, NotFound, Failure
-    )
+        (status = 200, description = "As it is now.", body = Project)),
+    extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn update(
     _: Administrator,

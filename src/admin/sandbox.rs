@@ -5,10 +5,7 @@ use domain::catalog::Refusal;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{
-    openapi::{Failure, NotFound, Refused},
-    path::Segments,
-};
+use super::path::Segments;
 use crate::{
     catalog::{ProjectCatalog, SandboxChange},
     http::patch::Field,
@@ -88,7 +85,8 @@ pub(super) struct Advanced {
     operation_id = "getSandbox",
     tag = "Sandbox",
     params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "The sandbox.", body = View), NotFound, Failure)
+    responses((status = 200, description = "The sandbox.", body = View)),
+    extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
 )]
 pub(super) async fn show(
     _: Administrator,
@@ -107,7 +105,8 @@ pub(super) async fn show(
     tag = "Sandbox",
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Update,
-    responses((status = 200, description = "As it is now.", body = View), Refused, NotFound, Failure)
+    responses((status = 200, description = "As it is now.", body = View)),
+    extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
 )]
 pub(super) async fn update(
     _: Administrator,
@@ -144,7 +143,8 @@ pub(super) async fn update(
     tag = "Sandbox",
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Advance,
-    responses((status = 200, description = "Moved on.", body = Advanced), Refused, NotFound, Failure)
+    responses((status = 200, description = "Moved on.", body = Advanced)),
+    extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
 )]
 pub(super) async fn advance(
     _: Administrator,

@@ -6,6 +6,7 @@ mod checkout;
 mod credit;
 pub(crate) mod deduct;
 pub(crate) mod deductions_batch;
+pub mod description;
 mod features;
 mod holds_create;
 mod holds_extend;

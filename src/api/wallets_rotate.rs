@@ -45,7 +45,12 @@ pub(super) struct Rotated<'a> {
     tag = "Code wallets",
     params(("code" = inline(CodeText), Path)),
     request_body = Option<Request>,
-    responses((status = 200, description = "The new code", body = Rotated)),
+    responses((
+        status = 200,
+        description = "The new code",
+        body = Rotated,
+        headers(("Idempotency-Replayed" = String)),
+    )),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!(["wallet_not_found", "too_many_invalid_codes"]))),
 )]

@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn the_page_shows_every_route_and_loads_nothing() {
-        let document = crate::http::openapi::document(&crate::api::router::routes().1);
+        let document = crate::api::description::document();
         let page = render(&document);
         for path in object(document.get("paths")).keys() {
             assert!(page.contains(&format!("<code>{path}</code>")), "{path}");

@@ -19,7 +19,7 @@ pub mod headers;
 pub(crate) mod hold_path;
 pub(crate) mod idempotency;
 mod misfit;
-pub mod openapi;
+pub(crate) mod openapi;
 pub(crate) mod patch;
 pub(crate) mod query;
 pub(crate) mod redirect;
