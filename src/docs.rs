@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::state::App;
 
 mod page;
+mod schema;
 
 /// A page that may do nothing but show itself.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \

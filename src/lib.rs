@@ -13,8 +13,6 @@ pub mod compose;
 pub mod config;
 pub mod docs;
 mod failpoint;
-mod hex;
-mod html;
 pub mod http;
 pub mod limits;
 pub mod metrics;

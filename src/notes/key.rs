@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use data_encoding::HEXLOWER;
 use domain::id::{OrderId, OrderSerial, ProjectId, WalletKey};
 use sha2::{Digest as _, Sha256};
 
-use crate::{hex::to_hex, provider::event::Event};
+use crate::provider::event::Event;
 
 const EVENT: u8 = 1;
 const REACHED: u8 = 2;
@@ -138,12 +139,16 @@ impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Event(EventKey { project, hash }) => {
-                write!(f, "webhook {} of {project}", to_hex(hash))
+                write!(f, "webhook {} of {project}", HEXLOWER.encode(hash))
             }
             Self::Reached(project) => write!(f, "how far orders of {project} were asked about"),
             Self::Awaited(project, order) => write!(f, "awaited payment of {order} of {project}"),
             Self::Portal(project, offer) => {
-                write!(f, "portal configuration {} of {project}", to_hex(offer))
+                write!(
+                    f,
+                    "portal configuration {} of {project}",
+                    HEXLOWER.encode(offer)
+                )
             }
             Self::Sandbox(project, id) => write!(f, "sandbox object {id:?} of {project}"),
         }

@@ -1,12 +1,10 @@
 //! Reading notes back. What cannot be read is named, with its key.
 
+use data_encoding::HEXLOWER;
 use domain::{Timestamp, id::ProjectId};
 
 use super::{Key, Note, Reached, StoredEvent, key::EventKey};
-use crate::{
-    hex::to_hex,
-    provider::{event::Event, sandbox, stripe::id::ConfigurationId},
-};
+use crate::provider::{event::Event, sandbox, stripe::id::ConfigurationId};
 
 /// Notes cannot be read.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -47,7 +45,7 @@ impl Note {
     /// [`Unreadable`]: a kind, a version or a body that this release does not know.
     pub(super) fn read(key: &[u8], body: &[u8]) -> Result<Self, Unreadable> {
         let unreadable = |what: String, why: String| Unreadable {
-            key: to_hex(key),
+            key: HEXLOWER.encode(key),
             what,
             why,
         };

@@ -3,7 +3,7 @@
 use domain::id::{OrderSerial, WalletKey};
 
 use super::*;
-use crate::hex::to_hex;
+use data_encoding::HEXLOWER;
 
 const PROJECT: ProjectId = ProjectId(0x0193_aaaa_bbbb_cccc_dddd_eeee_ffff_0001);
 const ORDER: OrderId = OrderId {
@@ -84,10 +84,10 @@ fn stored(note: &Note) -> (Box<[u8]>, Box<[u8]>) {
 fn each_kind_is_on_the_disk_as_it_always_was_and_reads_back() {
     for (note, key, body, text) in golden() {
         let (stored_key, stored_body) = stored(&note);
-        assert_eq!(to_hex(&stored_key), key, "{note:?}");
+        assert_eq!(HEXLOWER.encode(&stored_key), key, "{note:?}");
         assert_eq!(
-            to_hex(&stored_body),
-            format!("{body}{}", to_hex(text.as_bytes()))
+            HEXLOWER.encode(&stored_body),
+            format!("{body}{}", HEXLOWER.encode(text.as_bytes()))
         );
         assert_eq!(Note::read(&stored_key, &stored_body), Ok(note.clone()));
         let forgotten = note.key().forget();
@@ -98,7 +98,7 @@ fn each_kind_is_on_the_disk_as_it_always_was_and_reads_back() {
 /// What is said of a note that cannot be read; it names the key.
 fn said(key: &[u8], body: &[u8]) -> String {
     let said = Note::read(key, body).unwrap_err().to_string();
-    assert!(said.contains(&to_hex(key)), "{said}");
+    assert!(said.contains(&HEXLOWER.encode(key)), "{said}");
     assert_eq!(verify([(key, body)]), std::slice::from_ref(&said));
     said
 }

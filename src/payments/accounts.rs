@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
 use domain::{
     Timestamp,
     catalog::{Account, Stripe},
@@ -16,7 +17,6 @@ use url::Url;
 use super::Error;
 use crate::{
     catalog::{CatalogStore, ProjectCatalog},
-    hex::to_hex,
     provider::{
         signature::SigningSecret,
         stripe::{Api, Client, SecretKey},
@@ -99,7 +99,7 @@ impl Accounts {
             mac.update(b"scrip/sandbox/1");
             mac.update(label);
             mac.update(&project.0.to_be_bytes());
-            to_hex(&mac.finalize().into_bytes())
+            HEXLOWER.encode(&mac.finalize().into_bytes())
         };
         SandboxKeys {
             secret_key: format!("sk_sandbox_{}", derived(b"key")),

@@ -5,6 +5,7 @@
 //! here only saves asking.
 
 use dashmap::DashMap;
+use data_encoding::HEXLOWER;
 use domain::{
     catalog::{Interval, Price, Product},
     id::{PriceId, ProjectId},
@@ -14,7 +15,6 @@ use sha2::{Digest as _, Sha256};
 use super::{Error, Payments};
 use crate::{
     catalog::ProjectCatalog,
-    hex::to_hex,
     notes::{Key, Note},
     provider::stripe::{
         Client, OperationKey,
@@ -115,7 +115,7 @@ impl Payments {
         if let Some(known) = self.0.tiers.portals.get(&(project, offer)) {
             return Ok(known.clone());
         }
-        let operation = operation(&format!("portal/{project}/{}", to_hex(&offer)))?;
+        let operation = operation(&format!("portal/{project}/{}", HEXLOWER.encode(&offer)))?;
         let made = client
             .create_configuration(&configuration, &operation)
             .await?;

@@ -38,7 +38,7 @@ async fn reqwest_without_key(server: &Server) -> (u16, String) {
     built.headers_mut().remove("authorization");
     let response = client.execute(built).await.expect("an answer");
     let status = response.status().as_u16();
-    let body: serde_json::Value = response.json().await.expect("JSON");
+    let body: Value = response.json().await.expect("JSON");
     (status, body["code"].as_str().unwrap_or_default().to_owned())
 }
 
