@@ -1,4 +1,4 @@
-//! Parsing a request's body into plain types, single and batch: what the bench's `noop` does.
+//! Parsing a request's body into plain types, single and batch: what `scrip-bench noop` does.
 #![allow(
     clippy::unwrap_used,
     clippy::arithmetic_side_effects,
@@ -6,15 +6,17 @@
 )]
 #![allow(missing_docs, reason = "criterion's macros make public functions")]
 
+#[path = "load/src/body.rs"]
+mod body;
 #[path = "support/sample.rs"]
 mod sample;
 
 use std::hint::black_box;
 
+use body::{Batch, Deduct, deduct_json, item_json};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use scrip::bench::body::{Batch, Deduct, deduct_json, item_json};
 
-fn body(c: &mut Criterion) {
+fn parse(c: &mut Criterion) {
     let product = sample::PRODUCT.to_string();
     let (user, key) = (sample::user(7), sample::key(7));
     let single = deduct_json(&product, user.as_str(), key.as_str());
@@ -43,6 +45,6 @@ fn body(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = sample::short();
-    targets = body
+    targets = parse
 }
 criterion_main!(benches);

@@ -18,10 +18,10 @@ use std::{
     },
 };
 
-use actors::{Address, Handle, Keyring, Options, Scope, clock::SystemClock};
+use actors::{Address, Handle, Scope, clock::SystemClock};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use domain::id::ProjectId;
-use persistence::{SledJournal, Store};
+use scrip::{compose, config::Config};
 use tokio::{runtime::Runtime, task::JoinSet};
 
 /// Wallets that deductions are spread over.
@@ -39,15 +39,16 @@ struct Core {
 }
 
 impl Core {
-    async fn start(folder: &Path, bounds: Options) -> Self {
-        let options = persistence::Options {
-            completions: actors::completions(),
-            ..persistence::Options::new(folder)
-        };
-        let journal = Arc::new(SledJournal::open(options).unwrap());
-        let keyring = Keyring::new(&[7; 32]);
+    /// As a server with the default settings has it, but for `max_awake`.
+    async fn start(folder: &Path, max_awake: Option<usize>) -> Self {
+        let mut config = Config::defaults().unwrap();
+        config.data_dir = folder.to_owned();
+        if let Some(max_awake) = max_awake {
+            config.actors.max_awake = max_awake;
+        }
+        let store = compose::open_store(&config).await.unwrap();
         let clock = Arc::new(SystemClock::new());
-        let handle = Handle::start(Store::of(journal), clock, keyring, bounds)
+        let handle = compose::wallets(store, clock, &[7; 32], &config)
             .await
             .unwrap();
         let scope = Scope {
@@ -136,7 +137,7 @@ fn wallets(c: &mut Criterion) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let runtime = Runtime::new().unwrap();
     let data = folder.path().join("data");
-    let core = runtime.block_on(Core::start(&data, Options::default()));
+    let core = runtime.block_on(Core::start(&data, None));
     let mut group = c.benchmark_group("deduct until durable");
     group.throughput(Throughput::Elements(1));
     group.bench_function("one", |b| b.to_async(&runtime).iter(|| core.one()));
@@ -150,12 +151,8 @@ fn wallets(c: &mut Criterion) {
     group.finish();
     runtime.block_on(core.handle.shut_down()).unwrap();
 
-    let few = Options {
-        max_awake: FEW,
-        ..Options::default()
-    };
     let data = folder.path().join("sleeping");
-    let core = runtime.block_on(Core::start(&data, few));
+    let core = runtime.block_on(Core::start(&data, Some(FEW)));
     runtime.block_on(core.handle.fold_all()).unwrap();
     let mut group = c.benchmark_group("wake to read");
     group.throughput(Throughput::Elements(MANY));

@@ -34,7 +34,7 @@ fn router(app: App) -> Router {
     let (v1, _) = api::routes();
     let document = description::document();
     let edge = EdgeLayer(Arc::clone(&app));
-    let sandbox = app.payments.sandbox().router();
+    let sandbox = app.sandboxes.server().router();
     let sandbox = sandbox
         .method_not_allowed_fallback(method_not_allowed)
         .layer((edge.clone(), GateLayer));

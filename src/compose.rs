@@ -4,9 +4,17 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use actors::{Handle, Keyring, Seal, clock::SystemClock};
+use actors::{
+    Handle, Keyring, Seal,
+    clock::{Clock, SystemClock},
+};
 use persistence::{Backlog, SledJournal, Store};
-use tokio::{net::TcpListener, runtime::Runtime, sync::Notify, task::JoinHandle};
+use tokio::{
+    net::{TcpListener, TcpSocket},
+    runtime::Runtime,
+    sync::Notify,
+    task::JoinHandle,
+};
 use tracing_subscriber::EnvFilter;
 
 use crate::{
@@ -16,7 +24,8 @@ use crate::{
     limits::{Limits, Settings},
     metrics::Metrics,
     outbound::mail::{self, Mailer},
-    payments::{Payments, Place},
+    payments::{self, Payments},
+    providers::{Accounts, Place, Sandboxes},
     secrets::{Given, Secrets},
     server::{self, Server, signals::Signals},
 };
@@ -40,10 +49,10 @@ pub enum Error {
     Secrets(#[from] crate::secrets::Error),
     /// The catalog cannot be read.
     #[error(transparent)]
-    Catalog(#[from] crate::catalog::Error),
+    Catalog(#[from] catalog::Error),
     /// A note that was stored cannot be read.
     #[error(transparent)]
-    Notes(#[from] crate::notes::Error),
+    Notes(#[from] payments::notes::Error),
     /// The wallets did not start.
     #[error(transparent)]
     Wallets(#[from] actors::Error),
@@ -63,29 +72,76 @@ const LAST_ANSWERS: Duration = Duration::from_secs(1);
 /// How often sled collects garbage; durability does not hang on it.
 const GARBAGE_INTERVAL_MS: u64 = 200;
 
+/// What a service stands on: a process has sled and the machine's clock, a test what it brings.
+pub struct Ground {
+    /// Where everything is kept.
+    pub store: Store,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Addresses that are ours, and on which nobody is listened to yet.
+struct Reserved {
+    main: TcpSocket,
+    metrics: Option<TcpSocket>,
+}
+
+impl Reserved {
+    fn all_of(config: &Config) -> Result<Self, Error> {
+        let reserve =
+            |address| server::reserve(address).map_err(|error| Error::Listen { address, error });
+        Ok(Self {
+            main: reserve(config.listen)?,
+            metrics: config.metrics.listen.map(reserve).transpose()?,
+        })
+    }
+}
+
 /// A service that is ready for its first request.
 pub struct Service {
     app: App,
     config: Arc<Config>,
     listener: TcpListener,
     metrics: Option<TcpListener>,
-    signals: Signals,
     address: SocketAddr,
     new_admin_token: Option<String>,
 }
 
 impl Service {
     /// Reserves the address, recovers what is stored, starts the wallets, and listens.
+    ///
+    /// # Errors
+    ///
+    /// Every [`Error`]; the store is closed in order then.
     pub async fn start(config: Config, given: Given) -> Result<Self, Error> {
-        // Before anything that takes long: a signal during recovery must be heard.
-        let signals = Signals::listen()?;
-        let reserve =
-            |address| server::reserve(address).map_err(|error| Error::Listen { address, error });
-        let socket = reserve(config.listen)?;
-        let metrics = config.metrics.listen.map(reserve).transpose()?;
-        let store = open_store(&config).await?;
-        let address = socket.local_addr()?;
-        let opened = Self::over(store.clone(), &config, address, given).await;
+        // An address that is taken is refused before the data is touched.
+        let reserved = Reserved::all_of(&config)?;
+        let ground = Ground {
+            store: open_store(&config).await?,
+            clock: Arc::new(SystemClock::new()),
+        };
+        Self::on(ground, reserved, config, given).await
+    }
+
+    /// The same on other ground: all but the store and the clock is what the settings say.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Service::start`].
+    pub async fn start_on(ground: Ground, config: Config, given: Given) -> Result<Self, Error> {
+        let reserved = Reserved::all_of(&config)?;
+        Self::on(ground, reserved, config, given).await
+    }
+
+    async fn on(
+        ground: Ground,
+        reserved: Reserved,
+        config: Config,
+        given: Given,
+    ) -> Result<Self, Error> {
+        let address = reserved.main.local_addr()?;
+        let store = ground.store.clone();
+        let opened = Self::over(ground, &config, address, given).await;
         let (app, new_admin_token) = match opened {
             Ok(opened) => opened,
             Err(error) => {
@@ -96,22 +152,21 @@ impl Service {
                 return Err(error);
             }
         };
-        let listener = server::listen(socket)?;
-        let metrics = metrics.map(server::listen).transpose()?;
+        let listener = server::listen(reserved.main)?;
+        let metrics = reserved.metrics.map(server::listen).transpose()?;
         let config = Arc::clone(&app.config);
         Ok(Self {
             app,
             config,
             listener,
             metrics,
-            signals,
             address,
             new_admin_token,
         })
     }
 
     async fn over(
-        store: Store,
+        Ground { store, clock }: Ground,
         config: &Config,
         address: SocketAddr,
         given: Given,
@@ -122,18 +177,23 @@ impl Service {
             new_admin_token,
             server_key,
         } = Secrets::open(&config.data_dir, given)?;
-        let clock = Arc::new(SystemClock::new());
-        let keyring = Keyring::new(&server_key);
-        let handle = Handle::start(store, clock.clone(), keyring, wallet_options(config)).await?;
+        let handle = wallets(store, clock.clone(), &server_key, config).await?;
         let seal = Seal::new(&server_key, "scrip/provider/1");
         let catalog = Arc::new(CatalogStore::load(handle.clone(), seal)?);
         let place = place(config, address);
-        let payments = Payments::load(handle.clone(), Arc::clone(&catalog), place, &server_key)?;
+        let stored = payments::stored(&handle)?;
+        let of = Arc::clone(&catalog);
+        let accounts = Arc::new(Accounts::new(&handle, of, place, &server_key, &stored));
+        let sandboxes = Sandboxes::start(&handle, &accounts);
+        let providers = Arc::clone(&accounts);
+        let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers, stored);
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
         let app = AppState {
             handle,
             catalog,
             payments,
+            accounts,
+            sandboxes,
             mailer,
             limits: Limits::new(Settings::from(config)),
             config: Arc::new(config.clone()),
@@ -156,6 +216,12 @@ impl Service {
         self.new_admin_token.as_deref()
     }
 
+    /// What its handlers share.
+    #[must_use]
+    pub const fn app(&self) -> &App {
+        &self.app
+    }
+
     /// The catalog.
     #[must_use]
     pub fn catalog(&self) -> &CatalogStore {
@@ -168,26 +234,45 @@ impl Service {
         &self.app.payments
     }
 
+    /// Who the projects' providers are.
+    #[must_use]
+    pub fn accounts(&self) -> &Accounts {
+        &self.app.accounts
+    }
+
     /// The wallets.
     #[must_use]
     pub fn handle(&self) -> &Handle {
         &self.app.handle
     }
 
+    /// Answers requests until it is dropped, and does nothing by itself: rounds are the affair of
+    /// whoever moves the clock.
+    pub async fn answer(self) {
+        let service = app::service(Arc::clone(&self.app));
+        let server = Server::new(self.listener, service, self.config.http.clone());
+        let never = std::future::pending;
+        server.run(never(), never()).await;
+    }
+
     /// Serves until a signal comes, finishes what is in flight, and closes. A second signal does not
     /// wait for requests in flight.
-    pub async fn run(mut self) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Wallets`] where not everything could be made durable.
+    pub async fn run(mut self, mut signals: Signals) -> Result<(), Error> {
         let figures = self
             .metrics
             .take()
             .map(|listener| self.serve_figures(listener));
         let rounds = self.app.payments.start();
+        let endpoints = self.app.accounts.keep_endpoints();
         let service = app::service(Arc::clone(&self.app));
         let server = Server::new(self.listener, service, self.config.http.clone());
         let grace = Duration::from_secs(self.config.shutdown_seconds);
         let stopping = Arc::new(Notify::new());
         let stopped = Arc::clone(&stopping);
-        let mut signals = self.signals;
         let watch = tokio::spawn(async move {
             signals.next().await;
             tracing::info!("stopping: no new connections, requests in flight are finished");
@@ -197,7 +282,7 @@ impl Service {
         });
         let give_up = async { drop(watch.await) };
         server.run(stopping.notified(), give_up).await;
-        drop(rounds);
+        drop((rounds, endpoints));
         self.app.mailer.shut_down(grace).await;
         if let Some(figures) = figures {
             figures.abort();
@@ -234,7 +319,12 @@ async fn close(handle: &Handle) -> Result<(), Error> {
     Ok(())
 }
 
-async fn open_store(config: &Config) -> Result<Store, Error> {
+/// Opens the store in the data directory, which recovers it.
+///
+/// # Errors
+///
+/// [`Error::Store`] where the directory is in use, damaged or cannot be written durably.
+pub async fn open_store(config: &Config) -> Result<Store, Error> {
     let settings = &config.journal;
     let defaults = persistence::Options::new(config.data_dir.clone());
     let options = persistence::Options {
@@ -279,15 +369,26 @@ fn abort(why: &str) {
     });
 }
 
-fn wallet_options(config: &Config) -> actors::Options {
+/// Starts the wallets over a store. Codes are kept under the server key.
+///
+/// # Errors
+///
+/// [`Error::Wallets`] where the books cannot be read.
+pub async fn wallets(
+    store: Store,
+    clock: Arc<dyn Clock>,
+    server_key: &[u8; 32],
+    config: &Config,
+) -> Result<Handle, Error> {
     let settings = &config.actors;
-    actors::Options {
+    let options = actors::Options {
         max_in_flight: settings.max_in_flight,
         max_in_flight_per_wallet: settings.max_in_flight_per_wallet,
         max_awake: settings.max_awake,
         sweep_interval: Duration::from_secs(1),
         idle_sweeps: settings.idle_seconds,
-    }
+    };
+    Ok(Handle::start(store, clock, Keyring::new(server_key), options).await?)
 }
 
 /// The threads that everything runs on.

@@ -197,6 +197,15 @@ impl Config {
         )
     }
 
+    /// The defaults alone, whatever lies in the folder and in the environment.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] where `config.toml` as it was compiled in is not in order.
+    pub fn defaults() -> Result<Self, Error> {
+        Self::merge(None, &[], &Flags::default())
+    }
+
     /// Lays the layers over each other and checks the result.
     fn merge(
         file: Option<(&Path, &str)>,

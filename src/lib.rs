@@ -3,29 +3,22 @@
 //!
 //! The rules are in `domain`, the wallets in `actors`, the books in `persistence`.
 
+pub use ::{catalog, payments};
+
 pub mod admin;
 pub mod api;
 pub mod app;
-pub mod bench;
-pub mod catalog;
 pub mod cli;
 pub mod compose;
 pub mod config;
 pub mod docs;
-mod failpoint;
 pub mod http;
 pub mod limits;
 pub mod metrics;
-pub mod notes;
 pub mod outbound;
 pub mod pages;
-pub mod payments;
 mod private_file;
-pub mod provider {
-    //! Who takes the money: Stripe, and the sandbox that answers in its form.
-    pub use ::sandbox;
-    pub use ::stripe::{self, event, signature};
-}
+pub mod providers;
 pub mod secrets;
 pub mod server;
 pub mod state;

@@ -60,6 +60,7 @@ pub struct Metrics {
     in_flight: Gauge<i64>,
     backlog: Gauge<i64>,
     webhooks: Gauge<i64>,
+    given_up: Gauge<i64>,
 }
 
 impl fmt::Debug for Metrics {
@@ -122,6 +123,10 @@ impl Metrics {
             webhooks: gauge(
                 "webhooks_waiting",
                 "Reports of payment providers that are stored and not worked off yet",
+            ),
+            given_up: gauge(
+                "payments_given_up",
+                "Reports and pending orders since the start that the payment provider does not know",
             ),
             registry,
             requests,
@@ -196,7 +201,10 @@ impl Metrics {
         self.awake.set(signed(stats.awake));
         self.in_flight.set(signed(stats.in_flight));
         self.backlog.set(signed(stats.backlog));
-        self.webhooks.set(signed(payments.waiting()));
+        self.webhooks.set(signed(payments.inbox().waiting()));
+        let given_up = payments.inbox().given_up();
+        let given_up = given_up.saturating_add(payments.reconciler().given_up());
+        self.given_up.set(signed(given_up));
         let mut text = String::with_capacity(16 * 1024);
         encode(&mut text, &self.registry)?;
         Ok(text)

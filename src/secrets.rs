@@ -102,7 +102,7 @@ fn admin_token(
         let hash = from_hex(text.as_bytes()).ok_or_else(|| damaged(&path))?;
         return Ok((hash, None));
     }
-    let token = crate::catalog::random_text(TOKEN_LENGTH).map_err(|e| Error(e.to_string()))?;
+    let token = catalog::random_text(TOKEN_LENGTH).map_err(|e| Error(e.to_string()))?;
     let hash = sha256(token.as_bytes());
     write(&path, &HEXLOWER.encode(&hash))?;
     Ok((hash, Some(token)))

@@ -5,8 +5,13 @@ use std::sync::Arc;
 use actors::{Handle, clock::Clock};
 
 use crate::{
-    catalog::CatalogStore, config::Config, limits::Limits, metrics::Metrics,
-    outbound::mail::Mailer, payments::Payments,
+    catalog::CatalogStore,
+    config::Config,
+    limits::Limits,
+    metrics::Metrics,
+    outbound::mail::Mailer,
+    payments::Payments,
+    providers::{Accounts, Sandboxes},
 };
 
 /// What handlers share.
@@ -24,6 +29,10 @@ pub struct AppState {
     pub catalog: Arc<CatalogStore>,
     /// The payment provider and what it reports.
     pub payments: Payments,
+    /// Who the projects' providers are.
+    pub accounts: Arc<Accounts>,
+    /// The built-in provider.
+    pub sandboxes: Sandboxes,
     /// Mails.
     pub mailer: Mailer,
     /// How often who may do what.

@@ -26,7 +26,7 @@ pub enum Reason {
     FreeGrant,
     /// A grant made with a secret key.
     Manual,
-    /// Credits taken for a refund or dispute, or given back for a dispute won.
+    /// Credits taken for a refund or dispute, or given back when that came to nothing.
     Refund,
     /// What was left of a lot when it expired.
     Expiry,

@@ -113,7 +113,7 @@ pub(super) async fn create(
     };
     let (project, publishable, secret) = app.catalog.create_project(new).await?;
     let created = CreatedProject {
-        project: Project::of(&project, None, app.payments.accounts()),
+        project: Project::of(&project, None, &app.accounts),
         publishable_key: publishable.plain,
         secret_key: secret.plain,
     };
@@ -184,7 +184,7 @@ pub(super) async fn update(
 }
 
 fn view(app: &App, catalog: &ProjectCatalog) -> Project {
-    let accounts = app.payments.accounts();
+    let accounts = &app.accounts;
     Project::of(&catalog.project, catalog.provider(), accounts)
 }
 

@@ -10,7 +10,7 @@ use crate::{
     catalog::{ProjectCatalog, SandboxChange},
     http::patch::Field,
     http::{Administrator, Body, Code, Error, view::Instant},
-    payments::AdvanceError,
+    providers::AdvanceError,
     state::App,
 };
 
@@ -155,9 +155,10 @@ pub(super) async fn advance(
     let Advance { seconds } = body.parse()?;
     let seconds = seconds.ok_or_else(|| Error::missing("seconds"))?;
     let project = path.project()?;
-    let payments = app.payments.clone();
+    let (sandboxes, payments) = (app.sandboxes.clone(), app.payments.clone());
     // In a task of its own: a caller who goes away must not leave it half way.
-    let moved = tokio::spawn(async move { payments.advance(project, seconds).await }).await;
+    let moved = tokio::spawn(async move { sandboxes.advance(&payments, project, seconds).await });
+    let moved = moved.await;
     let now = match moved {
         Ok(Ok(now)) => now,
         Ok(Err(AdvanceError::Catalog(error))) => return Err(error.into()),
@@ -172,7 +173,7 @@ pub(super) async fn advance(
 
 fn view(app: &App, project: &ProjectCatalog) -> Result<Json<View>, Error> {
     let sandbox = project.sandbox().ok_or(Refusal::NoSandbox)?;
-    let accounts = app.payments.accounts();
+    let accounts = &app.accounts;
     let id = project.project.id;
     let keys = accounts.sandbox_keys(id);
     Ok(Json(View {

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::{
     catalog::{MintedKey, ProjectCatalog},
     http::view::Instant,
-    payments::Accounts,
+    providers::Accounts,
 };
 
 /// How a project's wallets are addressed.

@@ -7,6 +7,7 @@ use domain::{
     catalog::{KeyKind, Mode},
     text::Email,
 };
+use port::Discount;
 use serde::{Deserialize, Serialize};
 use utoipa::{ToSchema, openapi::ObjectBuilder};
 
@@ -20,7 +21,7 @@ use crate::{
         respond,
         subject::{Named, OfEither},
     },
-    payments::{self, Discount, NewCheckout},
+    payments::{self, NewCheckout},
     state::App,
 };
 
@@ -129,7 +130,7 @@ pub(super) async fn checkout(
         discount: asked.discount,
     };
     let by_code = matches!(new.wallet, Some(Address::Code(_)));
-    let opened = app.payments.checkout((*key).clone(), new).await;
+    let opened = app.payments.checkouts().open((*key).clone(), new).await;
     let opened = opened.map_err(|error| match error {
         payments::Error::Wallet(actors::Error::Rejected(Rejection::WalletNotFound)) if by_code => {
             guesses.in_vain()
@@ -174,7 +175,7 @@ impl Checkout {
         if wallet.is_none() && key.project.mode == Mode::ExternalUsers {
             return Err(Error::new(Code::AnonymousWalletsDisabled));
         }
-        let home = &app.payments.accounts().place().public_url;
+        let home = &app.accounts.place().public_url;
         let of_ours = |path: &str| format!("{home}/checkout/{path}");
         Ok(Asked {
             price: self.price_id,

@@ -8,10 +8,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
+use stripe::signature;
+
 use crate::{
     http::{Code, Error},
     payments::Refused,
-    provider::signature,
     state::App,
 };
 
@@ -29,7 +30,10 @@ pub(crate) async fn stripe(
     let unsigned = || Error::new(Code::InvalidSignature);
     let project = project.parse().map_err(|_| unsigned())?;
     let signature = parts.headers.get(signature::HEADER).ok_or_else(unsigned)?;
-    let taken = app.payments.receive(project, signature.as_bytes(), &body);
+    let taken = app
+        .payments
+        .inbox()
+        .receive(project, signature.as_bytes(), &body);
     match taken.await {
         Ok(()) => Ok(StatusCode::OK.into_response()),
         Err(Refused::Signature) => Err(unsigned()),

@@ -13,7 +13,7 @@ use crate::{
     compose::{self, Service},
     config::{Config, Flags},
     secrets::Given,
-    server,
+    server::{self, signals::Signals},
 };
 use demo::Demo;
 
@@ -26,6 +26,15 @@ pub(super) struct DevArgs {
     /// Where everything is kept, the keys too.
     #[arg(long, value_name = "DIR", default_value = "./.scrip")]
     data_dir: PathBuf,
+    /// Sell through this Stripe account instead of the sandbox: a secret key of its test mode. Nothing
+    /// else has to be set up.
+    #[arg(
+        long,
+        value_name = "SK_TEST",
+        env = "SCRIP_STRIPE_KEY",
+        hide_env_values = true
+    )]
+    stripe_key: Option<String>,
     /// A configuration file [default: ./config.toml, if there is one].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -47,6 +56,8 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
     compose::runtime(&config)
         .map_err(Failure::new)?
         .block_on(async {
+            // Before anything that takes long: a signal during recovery must be heard.
+            let signals = Signals::listen().map_err(Failure::new)?;
             let mut given = Given::from_environment();
             let admin_token = match given.admin_token.take() {
                 Some(token) => token,
@@ -55,14 +66,14 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
             given.admin_token = Some(admin_token.clone());
             let service = Service::start(config, given).await.map_err(Failure::new)?;
             // Closed in order even when the demo could not be set up.
-            match Demo::set_up(&service, &data_dir, admin_token).await {
+            match Demo::set_up(&service, &data_dir, admin_token, args.stripe_key).await {
                 Ok(demo) => print::line(&welcome(&demo, service.address(), &data_dir)),
                 Err(failure) => {
                     service.close().await.map_err(Failure::new)?;
                     return Err(failure);
                 }
             }
-            service.run().await.map_err(Failure::new)
+            service.run(signals).await.map_err(Failure::new)
         })
 }
 
@@ -76,7 +87,13 @@ fn welcome(demo: &Demo, address: SocketAddr, data_dir: &std::path::Path) -> Stri
         price,
         tier,
         admin_token,
+        stripe,
     } = demo;
+    let payments = if *stripe {
+        "your Stripe account, in test mode: no money moves"
+    } else {
+        "the sandbox: no money moves"
+    };
     let (user, unit, data) = (demo::USER, demo::UNIT, data_dir.display());
     let key = Uuid::now_v7().simple();
     format!(
@@ -95,7 +112,7 @@ scrip listening on {base}
   Price            {price}, 1,000 {unit} once
   Tier             {tier}, 500 {unit} a month
   Wallet           {user}, with {unit} to spend
-  Payments         the sandbox: no money moves
+  Payments         {payments}
 
 Buy {unit}. Open the url that this answers with, and pay there:
 

@@ -2,6 +2,7 @@
 //! standard error and exits with 1.
 
 pub mod apply;
+mod bench;
 mod dev;
 mod openapi;
 mod print;
@@ -28,8 +29,8 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Brings a running server's catalog in line with a file.
     Apply(apply::ApplyArgs),
-    /// Measures this binary on this machine.
-    Bench(crate::bench::BenchArgs),
+    /// Measures this binary on this machine, by the program `scrip-bench`.
+    Bench(bench::BenchArgs),
     /// Re-reads everything in a data directory that no server is using; exits with 0 only when all
     /// is well.
     Verify(verify::VerifyArgs),
@@ -55,7 +56,7 @@ pub fn run() -> ExitCode {
         Command::Dev(args) => dev::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Apply(args) => apply::run(args),
-        Command::Bench(args) => crate::bench::run(args).map_err(Failure::new),
+        Command::Bench(args) => bench::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Openapi(args) => openapi::run(&args),
     };

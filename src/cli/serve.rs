@@ -9,6 +9,7 @@ use crate::{
     compose::{self, Service},
     config::{Config, Flags},
     secrets::Given,
+    server::signals::Signals,
 };
 
 /// How to serve.
@@ -36,6 +37,8 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
     compose::runtime(&config)
         .map_err(Failure::new)?
         .block_on(async {
+            // Before anything that takes long: a signal during recovery must be heard.
+            let signals = Signals::listen().map_err(Failure::new)?;
             let service = Service::start(config, Given::from_environment())
                 .await
                 .map_err(Failure::new)?;
@@ -54,6 +57,6 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
                 }
             }
             print::line(&format!("scrip listening on http://{}", service.address()));
-            service.run().await.map_err(Failure::new)
+            service.run(signals).await.map_err(Failure::new)
         })
 }

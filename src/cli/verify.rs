@@ -10,7 +10,7 @@ use persistence::KeptNote;
 use super::{Failure, print};
 use crate::{
     config::{Config, Flags},
-    notes,
+    payments::notes,
 };
 
 /// What to verify.
@@ -34,6 +34,10 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
     let report = persistence::verify::verify(&dir).map_err(Failure::new)?;
     let documents = report.documents.as_deref().unwrap_or_default();
     let notes = report.notes.as_deref().unwrap_or_default();
+    let untold = notes
+        .iter()
+        .filter(|(key, _)| notes::is_untold(key))
+        .count();
     let problems = problems(&report.problems, documents, notes);
     let count = |some: usize| u64::try_from(some).unwrap_or(u64::MAX);
     for (count, of_what) in [
@@ -45,6 +49,10 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
         (report.orders, "orders"),
         (count(documents.len()), "catalog documents"),
         (count(notes.len()), "notes"),
+        (
+            count(untold),
+            "of them reports of payment providers, not worked off",
+        ),
         (report.disk_bytes, "bytes on the disk"),
     ] {
         print::line(&format!("{count:>14} {of_what}"));
@@ -69,5 +77,8 @@ fn problems(stored: &[String], documents: &[Document], notes: &[KeptNote]) -> Ve
     let catalog = catalog::verify(documents);
     let notes = notes.iter().map(|(key, body)| (&**key, &**body));
     let stored = stored.iter().cloned();
-    stored.chain(catalog).chain(notes::verify(notes)).collect()
+    stored
+        .chain(catalog)
+        .chain(notes::verify(notes, sandbox::check_object))
+        .collect()
 }

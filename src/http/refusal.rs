@@ -27,7 +27,7 @@ impl Error {
     pub fn from_payments(error: payments::Error, project: &ProjectCatalog) -> Self {
         match error {
             payments::Error::NotConfigured => Self::new(Code::ProviderNotConfigured),
-            payments::Error::InvalidDiscountCode => {
+            payments::Error::Provider(port::Error::InvalidDiscountCode) => {
                 Self::about("discountCode", Code::InvalidDiscountCode)
             }
             payments::Error::Wallet(error) => Self::from_wallet(error, project),

@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
+use kit::{Client, Server};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{
-    ADMIN, assert_invalid, get, patch, post, project,
-    support::{Client, Server},
-};
+use crate::{ADMIN, assert_invalid, get, patch, post, project};
 
 #[tokio::test]
 async fn only_the_administrator_gets_in() {

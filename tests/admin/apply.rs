@@ -5,20 +5,18 @@ use std::{
     process::{Command, Output},
 };
 
+use kit::{
+    Server,
+    launch::{ADMIN_TOKEN, binary},
+};
 use serde_json::Value;
 
-use crate::{
-    get, patch,
-    support::{
-        Server,
-        launch::{ADMIN_TOKEN, BINARY},
-    },
-};
+use crate::{get, patch};
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/catalog.example.toml");
 
 fn apply(server: &Server, file: &Path, more: &[&str]) -> Output {
-    let mut command = Command::new(BINARY);
+    let mut command = Command::new(binary());
     command
         .arg("apply")
         .arg(file)

@@ -6,11 +6,15 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use crate::support::{Launch, Server, launch::BINARY, process::Process};
+use kit::{
+    Instance, Launch, Server,
+    launch::binary,
+    process::{Process, listening},
+};
 
 /// Runs the binary to its end.
 fn run(words: &[&str]) -> Output {
-    let mut command = Command::new(BINARY);
+    let mut command = Command::new(binary());
     command
         .args(words)
         .stdin(Stdio::null())
@@ -98,7 +102,7 @@ async fn a_token_is_made_once_and_printed_once() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (token, base) = first_start(&data).await;
-    let reply = crate::support::Client::new(&base.1, &token)
+    let reply = kit::Client::new(&base.1, &token)
         .get("/api/admin/v1/projects")
         .await;
     assert_eq!(reply.status, 200);
@@ -120,7 +124,7 @@ async fn a_token_is_made_once_and_printed_once() {
         "{:?}",
         second.said()
     );
-    let reply = crate::support::Client::new(&base, &token)
+    let reply = kit::Client::new(&base, &token)
         .get("/api/admin/v1/projects")
         .await;
     assert_eq!(reply.status, 200);
@@ -145,15 +149,45 @@ async fn first_start(data: &Path) -> (String, (Process, String)) {
 }
 
 fn begin(data: &Path) -> Process {
-    let mut command = Command::new(BINARY);
-    command
-        .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
-        .arg(data);
-    command.env_remove("SCRIP_ADMIN_TOKEN");
-    Process::start(command, false)
+    Instance::begin(&Launch::default().without_token(), data)
 }
 
-fn listening(line: &str) -> Option<String> {
-    let (_, rest) = line.split_once("listening on ")?;
-    Some(rest.split_whitespace().next()?.to_owned())
+/// A folder with the binary alone. It is linked and not copied: what is being written cannot be started,
+/// and another test's child may have inherited the descriptor.
+fn alone() -> tempfile::TempDir {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    std::fs::hard_link(binary(), folder.path().join("scrip")).unwrap();
+    folder
+}
+
+#[test]
+fn bench_is_a_program_of_its_own() {
+    let folder = alone();
+    let scrip = folder.path().join("scrip");
+    // A shell stands in for it: it says what it was given, and ends as it is told.
+    std::os::unix::fs::symlink("/bin/sh", folder.path().join("scrip-bench")).unwrap();
+    let script = r#"echo "$SCRIP_BENCH_SERVER" "$@"; exit 7"#;
+    let words = [
+        "bench", "-c", script, "sh", "http", "--help", "-V", "--", "x",
+    ];
+    let output = Command::new(&scrip).args(words).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let rest = said.strip_prefix(scrip.to_str().unwrap());
+    assert_eq!(rest.map(str::trim), Some("http --help -V -- x"), "{said}");
+    // Its end is ours.
+    assert_eq!(output.status.code(), Some(7));
+}
+
+#[test]
+fn bench_says_what_to_build_where_there_is_none() {
+    let folder = alone();
+    let mut command = Command::new(folder.path().join("scrip"));
+    command.args(["bench", "http"]).env("PATH", folder.path());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = errors(&output);
+    assert!(
+        said.contains("cargo build --release -p scrip-bench"),
+        "{said}"
+    );
 }

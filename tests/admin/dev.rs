@@ -1,50 +1,15 @@
 //! `scrip dev`: what it prints works as it is.
 
-use std::{os::unix::fs::PermissionsExt as _, path::Path, process::Command, time::Duration};
+use std::{os::unix::fs::PermissionsExt as _, process::Command};
 
-use crate::support::{launch::BINARY, process::Process, tool};
+use kit::{
+    Demo, Launch,
+    stripe::{self, Stripe},
+    tool,
+};
 
-const ENDS_WITHIN: Duration = Duration::from_secs(60);
-
-/// Starts it and waits for the last line of what it prints.
-async fn start(data: &Path) -> (Process, Vec<String>) {
-    let mut command = Command::new(BINARY);
-    command
-        .args(["dev", "--listen", "127.0.0.1:0", "--data-dir"])
-        .arg(data);
-    command.env_remove("SCRIP_ADMIN_TOKEN");
-    let mut process = Process::start(command, false);
-    process
-        .hears("the request to paste", |line| {
-            line.contains("idempotencyKey\":").then_some(())
-        })
-        .await;
-    let said = process.said();
-    (process, said)
-}
-
-/// The printed command to deduct, joined to one line.
-fn command(said: &[String]) -> String {
-    curl(said, "/deduct")
-}
-
-/// The printed command for this path, joined to one line.
-fn curl(said: &[String], path: &str) -> String {
-    let start = said
-        .iter()
-        .position(|line| line.starts_with("curl ") && line.contains(path))
-        .expect("a curl");
-    let lines = said[start..]
-        .iter()
-        .map(|line| line.trim_end_matches('\\').trim());
-    lines.take(4).collect::<Vec<_>>().join(" ")
-}
-
-fn value(said: &[String], name: &str) -> String {
-    let line = said.iter().find_map(|line| line.trim().strip_prefix(name));
-    line.unwrap_or_else(|| panic!("no {name} in {said:?}"))
-        .trim()
-        .to_owned()
+fn shell(line: &str) -> String {
+    tool::run(Command::new("sh").arg("-c").arg(line))
 }
 
 #[tokio::test]
@@ -53,39 +18,76 @@ async fn the_printed_request_deducts_and_the_keys_are_remembered() {
     tool::run(Command::new("curl").arg("--version"));
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join(".scrip");
-    let (mut process, said) = start(&data).await;
-    let paste = || tool::run(Command::new("sh").arg("-c").arg(command(&said)));
+    let first = Demo::start(&data).await;
+    let paste = || shell(&first.request("/deduct"));
     assert_eq!(paste(), r#"{"balance":995,"deducted":true}"#);
     assert_eq!(paste(), r#"{"balance":995,"deducted":false}"#);
     // The printed checkout leads to a page that can be paid on, by a script too.
-    let begun = tool::run(Command::new("sh").arg("-c").arg(curl(&said, "/checkout")));
+    let begun = shell(&first.request("/checkout"));
     let (_, url) = begun.split_once("\"url\":\"").expect("an address");
     let (url, _) = url.split_once('"').expect("an address");
     let pay = ["-sS", "-X", "POST", &format!("{url}/pay")];
     let paid = tool::run(Command::new("curl").args(pay));
     assert!(paid.contains(r#""paymentStatus":"paid""#), "{paid}");
     assert_eq!(paste(), r#"{"balance":1995,"deducted":false}"#);
-    process.terminate();
-    assert!(process.wait(ENDS_WITHIN).await.success());
+    let names = [
+        "Project",
+        "Secret key",
+        "Publishable key",
+        "Admin token",
+        "Product",
+    ];
+    let remembered = names.map(|name| first.value(name));
+    first.terminate().await;
 
     let mode = std::fs::metadata(data.join("dev.json"))
         .unwrap()
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o600);
-    let (mut process, again) = start(&data).await;
-    for name in [
-        "Project",
-        "Secret key",
-        "Publishable key",
-        "Admin token",
-        "Product",
-    ] {
-        assert_eq!(value(&again, name), value(&said, name));
-    }
+    let again = Demo::start(&data).await;
+    assert_eq!(names.map(|name| again.value(name)), remembered);
     // Another key: another deduction.
-    let printed = tool::run(Command::new("sh").arg("-c").arg(command(&again)));
+    let printed = shell(&again.request("/deduct"));
     assert_eq!(printed, r#"{"balance":1990,"deducted":true}"#);
-    process.terminate();
-    assert!(process.wait(ENDS_WITHIN).await.success());
+    again.terminate().await;
+}
+
+// The double of Stripe answers while the command runs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stripe_key_is_all_the_set_up_that_real_payments_need() {
+    let stripe = Stripe::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join(".scrip");
+    let with = |key: &str| {
+        let mut command = Launch::default().without_token().dev(&data);
+        command.args(["--stripe-key", key]);
+        command.env("SCRIP_STRIPE_API_BASE", &stripe.base);
+        command
+    };
+    let demo = Demo::of(with(stripe::SECRET_KEY)).await;
+    assert!(demo.value("Payments").contains("Stripe"));
+    // Without any webhook: what happened is found in the account's own list.
+    let opened = shell(&demo.request("/checkout"));
+    let opened: serde_json::Value = serde_json::from_str(&opened).unwrap();
+    let session = stripe.pay(opened["checkoutId"].as_str().unwrap());
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+    let now = i64::try_from(now.as_secs()).unwrap();
+    stripe.list("evt_1", "checkout.session.completed", &session, now);
+    let client = demo.client(&demo.value("Secret key"));
+    let path = format!("/api/v1/orders/{}", opened["orderId"].as_str().unwrap());
+    let end = std::time::Instant::now() + kit::deadline::SOON;
+    while client.get(&path).await.expect(200)["status"] != "paid" {
+        assert!(std::time::Instant::now() < end, "it was never found");
+    }
+    demo.terminate().await;
+    for (key, words) in [
+        ("sk_live_of_the_shop", "test mode"),
+        ("pk_test_1", "publishable"),
+    ] {
+        let ended = with(key).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(!ended.status.success() && said.contains(words), "{said}");
+        assert!(!said.contains(key), "{said}");
+    }
 }

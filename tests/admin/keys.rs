@@ -1,12 +1,10 @@
 //! API keys over HTTP.
 
+use kit::{Client, Server};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::{
-    ADMIN, assert_invalid, get, post, project,
-    support::{Client, Server},
-};
+use crate::{ADMIN, assert_invalid, get, post, project};
 
 #[tokio::test]
 async fn a_revoked_key_is_refused_by_the_next_request_and_others_go_on() {

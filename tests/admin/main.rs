@@ -12,9 +12,6 @@
     reason = "a panic in a test is a failed test, which is the point"
 )]
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod access;
 mod apply;
 mod commands;
@@ -27,9 +24,9 @@ mod provider;
 mod restart;
 mod verify;
 
+use kit::{Client, Reply, Server};
 use reqwest::Method;
 use serde_json::Value;
-use support::{Client, Reply, Server};
 
 /// Where the admin API is.
 const ADMIN: &str = "/api/admin/v1";

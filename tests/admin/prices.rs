@@ -1,8 +1,9 @@
 //! Prices over HTTP, and what callers then see of them.
 
+use kit::Server;
 use serde_json::json;
 
-use crate::{assert_invalid, get, patch, post, product, project, support::Server};
+use crate::{assert_invalid, get, patch, post, product, project};
 
 #[tokio::test]
 async fn a_price_is_offered_with_its_product_until_it_is_inactive() {

@@ -1,8 +1,9 @@
 //! Products over HTTP, and what callers then see of them.
 
+use kit::Server;
 use serde_json::{Value, json};
 
-use crate::{assert_invalid, get, patch, post, product, project, support::Server};
+use crate::{assert_invalid, get, patch, post, product, project};
 
 /// The products that callers see.
 async fn offered(server: &Server) -> Vec<Value> {

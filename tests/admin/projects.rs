@@ -1,8 +1,9 @@
 //! Projects over HTTP.
 
+use kit::Server;
 use serde_json::json;
 
-use crate::{assert_invalid, get, patch, post, project, support::Server};
+use crate::{assert_invalid, get, patch, post, project};
 
 #[tokio::test]
 async fn a_project_comes_with_keys_that_work_at_once() {

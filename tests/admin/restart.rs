@@ -2,6 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
+use kit::{Client, Server, instance::Instance};
 use reqwest::Method;
 use scrip::{
     compose::Service,
@@ -10,10 +11,7 @@ use scrip::{
 };
 use serde_json::json;
 
-use crate::{
-    ADMIN, get, patch, post, product, project,
-    support::{Client, Server, instance::Instance},
-};
+use crate::{ADMIN, get, patch, post, product, project};
 
 #[tokio::test]
 async fn every_acknowledged_change_is_there_after_a_crash() {

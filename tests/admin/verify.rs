@@ -7,9 +7,8 @@ use domain::{
     catalog::{Document, Interval, Price},
     id::{PriceId, ProductId},
 };
+use kit::Server;
 use persistence::{Append, Logged, Note, Options, SledJournal, Store};
-
-use crate::support::Server;
 
 /// Puts something into a stopped server's log that no server would; and into the books, or not.
 fn plant(data_dir: &Path, what: &Logged, fold: bool) {

@@ -431,17 +431,17 @@ async fn a_provider_that_does_not_answer_is_not_waited_for_for_ever() {
         .catalog
         .project(shop.service.project.id)
         .unwrap();
-    let new = scrip::payments::NewCheckout {
+    let new = payments::NewCheckout {
         price,
         wallet: None,
         success_url: "https://shop.example/".into(),
         cancel_url: "https://shop.example/".into(),
         email: None,
-        discount: scrip::payments::Discount::None,
+        discount: port::Discount::None,
     };
-    let failed = shop.service.payments.checkout(project, new).await;
+    let failed = shop.service.payments.checkouts().open(project, new).await;
     assert!(
-        matches!(failed, Err(scrip::payments::Error::Provider(_))),
+        matches!(failed, Err(payments::Error::Provider(_))),
         "{failed:?}"
     );
     assert!(started.elapsed() < std::time::Duration::from_secs(120));

@@ -258,7 +258,7 @@ async fn ill_shaped_fields_are_named() {
 
 #[tokio::test]
 async fn a_wallet_has_no_more_open_holds_than_is_configured() {
-    let service = Service::with(|limits| limits.open_holds = 2).await;
+    let service = Service::with(|config| config.limits.open_holds = 2).await;
     service.grant("u", 10).await;
     let first = place(&service, 1, "a").await;
     place(&service, 1, "b").await;

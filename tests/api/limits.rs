@@ -96,7 +96,11 @@ async fn a_secret_key_is_not_limited() {
 
 #[tokio::test]
 async fn a_secret_key_can_be_limited() {
-    let service = Service::with(|settings| settings.secret = Some(settings.publishable)).await;
+    let service = Service::with(|config| {
+        config.limits.secret_burst = Some(30);
+        config.limits.secret_per_second = Some(5);
+    })
+    .await;
     // The harness's own requests went through the catalog, not the API.
     for _ in 0..30 {
         service.secret.get("/api/v1/me").await.expect(200);
@@ -201,9 +205,9 @@ async fn guessing_all_at_once_gets_no_further() {
 #[tokio::test]
 async fn only_a_trusted_proxy_may_name_the_client() {
     for (trusted, expected) in [(false, 429), (true, 200)] {
-        let service = Service::with(|settings| {
+        let service = Service::with(|config| {
             if trusted {
-                settings.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
+                config.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
             }
         })
         .await;

@@ -10,14 +10,6 @@
     reason = "a test that cannot go on must panic, and say why"
 )]
 
-#[path = "../support/client.rs"]
-#[allow(dead_code, reason = "each test target uses a part of the harness")]
-mod client;
-mod service;
-#[path = "../support/stripe.rs"]
-#[allow(dead_code, reason = "each test target uses a part of the harness")]
-mod stripe;
-
 mod body;
 mod checkout;
 mod cors;
@@ -29,6 +21,7 @@ mod deductions_batch;
 mod described;
 mod edge;
 mod features;
+mod feed;
 mod holds;
 mod keys;
 mod limits;
@@ -48,3 +41,5 @@ mod wallets_read;
 mod wallets_recover;
 mod wallets_rotate;
 mod webhooks;
+
+use kit::{client, service, stripe};

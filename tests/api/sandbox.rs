@@ -90,12 +90,7 @@ impl Fair {
     }
 
     async fn advance(&self, seconds: i64) {
-        let project = self.service.project.id;
-        self.service
-            .payments
-            .advance(project, seconds)
-            .await
-            .unwrap();
+        self.service.advance(seconds).await;
     }
 
     async fn set(&self, change: SandboxChange) {

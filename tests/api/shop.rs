@@ -1,11 +1,8 @@
 //! A service whose project sells through Stripe's double.
 
-use domain::{
-    Timestamp,
-    catalog::{Interval, ProductType},
-};
+use domain::{Timestamp, catalog::Interval};
 use reqwest::Method;
-use scrip::catalog::{NewPrice, NewProduct, ProjectChange, ProviderChange};
+use scrip::catalog::{NewPrice, ProjectChange, ProviderChange};
 use serde_json::{Value, json};
 
 use crate::{
@@ -25,7 +22,7 @@ pub(crate) struct Shop {
 impl Shop {
     pub(crate) async fn open() -> Self {
         let stripe = Stripe::start().await;
-        let service = Service::beside(&stripe.base, |_| {}).await;
+        let service = Service::beside(&stripe.base).await;
         let provider = ProviderChange::Stripe {
             secret_key: Some(stripe::SECRET_KEY.into()),
             webhook_secret: Some(stripe::WEBHOOK_SECRET.into()),
@@ -229,21 +226,5 @@ impl Catalog {
             features: vec!["pro".into()],
             interval: Interval::Month,
         }
-    }
-}
-
-impl Service {
-    /// Adds a subscription product that holds credits.
-    pub(crate) async fn add_plan(&self) -> domain::id::ProductId {
-        let product = NewProduct {
-            name: "Plan".into(),
-            kind: ProductType::Subscription,
-            description: None,
-            credit_unit: Some("credits".into()),
-            free_grant: None,
-            active: true,
-        };
-        let made = self.catalog.create_product(self.project.id, product).await;
-        made.unwrap().id
     }
 }

@@ -61,9 +61,9 @@ async fn a_wallet_that_was_not_made_is_not_counted() {
         max: 1,
         window_seconds: 60,
     }));
-    let change = scrip::catalog::ProjectChange {
+    let change = catalog::ProjectChange {
         wallet_creation_limit: limit,
-        ..scrip::catalog::ProjectChange::default()
+        ..catalog::ProjectChange::default()
     };
     service.set(change).await;
     service.journal.refuse(Some(Refused::Backlog));

@@ -77,8 +77,8 @@ async fn new_wallets_are_limited_by_the_project() {
 
 #[tokio::test]
 async fn new_wallets_are_limited_by_address_unless_the_project_says_otherwise() {
-    let trust = |settings: &mut scrip::limits::Settings| {
-        settings.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    let trust = |config: &mut scrip::config::Config| {
+        config.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
     };
     let service = Service::with(trust).await;
     let change = ProjectChange {

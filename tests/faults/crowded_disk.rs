@@ -9,8 +9,8 @@ use crate::{
         operation::{Item, Operation},
     },
     small_disk::SmallDisk,
-    support::{Background, Client, Launch, Server},
 };
+use kit::{Background, Client, Launch, Server};
 use reqwest::Method;
 use serde_json::Value;
 use std::{

@@ -5,8 +5,8 @@ use crate::{
     books::{Audit, Diary, Load, Teller, Work, load},
     knobs, seed,
     small_disk::SmallDisk,
-    support::{Server, deadline},
 };
+use kit::{Server, deadline};
 use rand::rngs::StdRng;
 use std::{sync::Arc, time::Duration};
 

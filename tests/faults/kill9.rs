@@ -4,8 +4,8 @@
 use crate::{
     books::{Audit, Diary, Load, Teller, Work, load},
     knobs, seed,
-    support::{Instance, Server, deadline},
 };
+use kit::{Instance, Server, deadline};
 use rand::{RngExt, rngs::StdRng};
 use std::{sync::Arc, time::Duration};
 

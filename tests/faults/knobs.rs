@@ -1,6 +1,6 @@
 //! The configuration keys that bring faults within a test's reach, by their environment names.
 
-use crate::support::Launch;
+use kit::Launch;
 
 /// Entries after which the journal is folded into pages and its frames are dropped.
 const CHECKPOINT_ENTRIES: &str = "SCRIP_JOURNAL_CHECKPOINT_ENTRIES";

@@ -13,9 +13,6 @@
     reason = "a test that cannot go on must panic, and its numbers are small"
 )]
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod books;
 mod crowded_disk;
 mod full_disk;

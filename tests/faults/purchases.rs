@@ -2,7 +2,7 @@
 //! exactly once, or was never begun, and the books add up. The provider is a double that outlives the
 //! process, as the real one does.
 
-use crate::support::{
+use kit::{
     Client, Launch, Server, deadline,
     stripe::{self, Stripe},
 };

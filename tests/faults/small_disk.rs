@@ -1,7 +1,7 @@
 //! A small filesystem of a test's own: a tmpfs in a mount namespace, which the rest of the machine
 //! never sees and which is gone with the process that holds it.
 
-use crate::support::tool::{self, MOUNT, NSENTER, UNSHARE};
+use kit::tool::{self, MOUNT, NSENTER, UNSHARE};
 use std::{
     ffi::OsString,
     io::{BufRead, BufReader},

@@ -8,8 +8,8 @@ use crate::{
     powercut::recorder::Recorder,
     seed,
     strace::tells_why,
-    support::{Instance, Project},
 };
+use kit::{Instance, Project};
 use rand::rngs::StdRng;
 use std::sync::Arc;
 

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use kit::{
+    Client, Launch, Server,
+    stripe::{self, Stripe},
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{
-    node::{folder, judge},
-    support::{
-        Client, Launch, Server,
-        stripe::{self, Stripe},
-    },
-};
+use crate::node::{folder, judge};
 
 /// Paths, and the types of what is sent there.
 const TYPES: [(&str, &str); 5] = [

@@ -10,9 +10,6 @@
     reason = "a test that cannot go on must panic, and say why"
 )]
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod forms;
 mod node;
 mod sandbox;

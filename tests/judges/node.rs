@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::Command};
 
-use crate::support::tool;
+use kit::tool;
 
 /// Where the judges and their packages are.
 pub(crate) fn folder() -> &'static Path {

@@ -1,14 +1,10 @@
 //! A running server with a sandbox project, and the judges that meet it.
 
-use std::process::Command;
-
+use kit::{Client, Demo, Server, deadline};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{
-    node::judge,
-    support::{Client, Server, deadline, launch::BINARY, process::Process},
-};
+use crate::node::judge;
 
 async fn open() -> Server {
     let server = Server::start().await;
@@ -123,25 +119,11 @@ async fn a_person_buys_on_a_phone() {
 async fn a_person_buys_in_the_demo_shop() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join(".scrip");
-    let mut command = Command::new(BINARY);
-    command.args(["dev", "--listen", "127.0.0.1:0", "--data-dir"]);
-    command.arg(&data).env_remove("SCRIP_ADMIN_TOKEN");
-    let mut process = Process::start(command, false);
-    let base = process
-        .hears("where it listens", |line| {
-            let (_, base) = line.split_once("listening on ")?;
-            Some(base.trim().to_owned())
-        })
-        .await;
-    process
-        .hears("the last request to paste", |line| {
-            line.contains("idempotencyKey").then_some(())
-        })
-        .await;
-    let demo = std::fs::read(data.join("dev.json")).unwrap();
-    let demo: Value = serde_json::from_slice(&demo).unwrap();
-    let client = Client::new(&base, &text(&demo, "secret_key"));
-    let checkout = json!({"externalUserId": "user_demo", "priceId": demo["price"]});
+    let demo = Demo::start(&data).await;
+    let client = demo.client(&demo.value("Secret key"));
+    let price = demo.value("Price");
+    let (price, _) = price.split_once(',').expect("a price, and what it is of");
+    let checkout = json!({"externalUserId": "user_demo", "priceId": price});
     let begun = client.post("/api/v1/checkout", &checkout).await.expect(200);
     browse(text(&begun, "url"), false).await;
     // What the buttons of the page do is reported before the page goes on.
@@ -151,6 +133,5 @@ async fn a_person_buys_in_the_demo_shop() {
         wallet["balances"][0]["balance"], 2000,
         "1,000 to begin with, 1,000 bought"
     );
-    process.terminate();
-    assert!(process.wait(deadline::SOON).await.success());
+    demo.terminate().await;
 }

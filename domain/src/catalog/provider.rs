@@ -181,13 +181,15 @@ impl ProviderChange {
                 };
                 let key = secret_key.or_else(|| known.map(|known| known.secret_key.clone()));
                 let known = known.map(|known| known.webhook_secrets.clone());
+                let known = known.unwrap_or_default();
+                // Without one, what happened is read in the account's own list of events.
                 let webhook_secrets = match webhook_secret {
-                    Some(secret) => Some(rotate(known.unwrap_or_default(), secret, is_other, now)),
+                    Some(secret) => rotate(known, secret, is_other, now),
                     None => known,
                 };
                 Account::Stripe(Stripe {
                     secret_key: key.ok_or_else(|| missing("secretKey"))?,
-                    webhook_secrets: webhook_secrets.ok_or_else(|| missing("webhookSecret"))?,
+                    webhook_secrets,
                 })
             }
         };

@@ -344,10 +344,11 @@ fn a_replaced_webhook_secret_is_accepted_for_a_day() {
 }
 
 #[test]
-fn both_secrets_are_needed_the_first_time() {
+fn a_key_is_needed_the_first_time_and_a_webhook_secret_never() {
     let refused = |change| at_fault(set(change, None, NOW));
     assert_eq!(refused(stripe(None, Some("a"))), "provider.secretKey");
-    assert_eq!(refused(stripe(Some("a"), None)), "provider.webhookSecret");
+    let without = set(stripe(Some("a"), None), None, NOW).unwrap();
+    assert!(accepted(&without, NOW).is_empty());
     let current = set(stripe(Some("a"), Some("b")), None, NOW).unwrap();
     assert!(set(stripe(None, None), Some(&current), NOW).is_ok());
 }

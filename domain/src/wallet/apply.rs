@@ -225,7 +225,7 @@ impl Wallet {
             } => self.tier_raised(&subscription, credits, expires_at),
             Change::OrderArchived { order } => self.order_archived(order).map(Some),
             Change::OrderRecalled(recalled) => {
-                self.order_recalled(at, *recalled)?;
+                self.order_recalled(*recalled)?;
                 Ok(None)
             }
         }

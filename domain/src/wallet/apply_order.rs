@@ -7,7 +7,7 @@ use super::{
     commerce::Commerce,
     event::{OrderPaid, OrderPlaced},
     lots::CycleTag,
-    order::{ArchivedOrder, Order, Reversal, Stage},
+    order::{ArchivedOrder, Order, OrderStatus, Reversal, Stage},
     subscription::Subscription,
 };
 use crate::{
@@ -142,6 +142,11 @@ impl Wallet {
             };
         };
         order.reversal = reversal;
+        let reversed = order.status() == OrderStatus::Refunded;
+        let cycles = commerce.subscriptions.iter_mut();
+        cycles
+            .filter(|known| known.order == serial)
+            .for_each(|known| known.reversed = reversed);
         if credits == 0 {
             return Ok(None);
         }
@@ -206,27 +211,8 @@ impl Wallet {
         Ok(Fact::Order(Box::new(ArchivedOrder { serial, order })))
     }
 
-    /// What is given back to it is no younger than its cycle, which may have ended meanwhile: that
-    /// of a subscription that the wallet does not have any more has.
-    pub(super) fn order_recalled(
-        &mut self,
-        at: Timestamp,
-        recalled: ArchivedOrder,
-    ) -> Result<(), Corrupt> {
-        let ArchivedOrder { serial, mut order } = recalled;
-        if let Some(id) = order
-            .subscription
-            .as_ref()
-            .filter(|_| !order.terms.rollover)
-        {
-            let ended = match self.subscription(id) {
-                Some(known) => known
-                    .cycle_ended_at
-                    .filter(|_| known.cycles_ended > order.cycle),
-                None => Some(at),
-            };
-            order.credits_end = order.credits_end.min(ended.unwrap_or(Timestamp::NEVER));
-        }
+    pub(super) fn order_recalled(&mut self, recalled: ArchivedOrder) -> Result<(), Corrupt> {
+        let ArchivedOrder { serial, order } = recalled;
         let commerce = self.commerce.as_mut().ok_or(NO_ORDER)?;
         if order.unlocks() {
             for feature in &order.terms.features {

@@ -10,7 +10,7 @@ use super::{
     lots::CycleTag,
     order::{Reversal, Stage},
 };
-use crate::{id::OrderSerial, text::SubscriptionId};
+use crate::{id::OrderSerial, text::SubscriptionId, time::Timestamp};
 
 /// What the wallet's history says of the order and the subscription that a command names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -85,13 +85,40 @@ impl Wallet {
         self.order(serial).or_else(|| archived.order(serial))
     }
 
-    /// What is known of money going back, also for an order that is not known yet.
-    pub(super) fn reversal(&self, serial: OrderSerial, archived: Archived<'_>) -> Reversal {
+    /// What is known of money going back, also for an order that is not known yet. Of an order that
+    /// never heard of any, that is nothing, as of no time.
+    pub(super) fn reversal(&self, serial: OrderSerial, archived: Archived<'_>) -> Option<Reversal> {
         let early = |commerce: &Commerce| commerce.early.get(&serial).copied();
         match self.any_order(serial, archived) {
-            Some(order) => order.reversal,
-            None => self.commerce.as_deref().and_then(early).unwrap_or_default(),
+            Some(order) => Some(order.reversal),
+            None => self.commerce.as_deref().and_then(early),
         }
+    }
+
+    /// How many orders that are not known a reversal is kept of.
+    pub(super) fn early_reversals(&self) -> usize {
+        self.commerce.as_ref().map_or(0, |c| c.early.len())
+    }
+
+    /// An archived order as it comes back. What is given back to it is no younger than its cycle, which
+    /// may have ended meanwhile: that of a subscription that the wallet does not have any more has.
+    pub(super) fn recall(&self, order: &Order, now: Timestamp) -> Order {
+        let mut order = order.clone();
+        let Some(id) = order
+            .subscription
+            .as_ref()
+            .filter(|_| !order.terms.rollover)
+        else {
+            return order;
+        };
+        let ended = match self.subscription(id) {
+            Some(known) => known
+                .cycle_ended_at
+                .filter(|_| known.cycles_ended > order.cycle),
+            None => Some(now),
+        };
+        order.credits_end = order.credits_end.min(ended.unwrap_or(Timestamp::NEVER));
+        order
     }
 
     /// A copy of what a decision on an order and a subscription can touch: however many lots, holds

@@ -28,7 +28,8 @@ impl Draft {
             events: Vec::new(),
         };
         let settled = order.filter(|&serial| wallet.order(serial).is_none());
-        if let Some((serial, order)) = settled.and_then(|s| Some((s, archived.order(s)?.clone()))) {
+        if let Some((serial, order)) = settled.and_then(|s| Some((s, archived.order(s)?))) {
+            let order = wallet.recall(order, now);
             let recalled = ArchivedOrder { serial, order };
             draft.push(Change::OrderRecalled(Box::new(recalled)));
         }

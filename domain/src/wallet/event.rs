@@ -236,12 +236,12 @@ pub enum Change {
     OrderFailed(OrderClosed),
     /// A pending order was not paid in time.
     OrderExpired(OrderClosed),
-    /// Money went back to the buyer, or is disputed, or no longer is. Also of an order that is not
+    /// How much of a payment went back or is disputed was heard of. Also of an order that is not
     /// known yet.
     OrderReversed {
         /// Which.
         order: OrderSerial,
-        /// All that the provider reported of this so far.
+        /// As it stands now.
         reversal: Reversal,
         /// Credits taken (negative) or given back (positive).
         credits: i64,

@@ -33,7 +33,7 @@ pub enum OrderStatus {
     Paid,
     /// The payment failed.
     Failed,
-    /// Paid once; all of it went back, or is disputed.
+    /// Paid; all of it went back or is disputed, for now at least.
     Refunded,
     /// Not paid in time. A late payment still counts.
     Expired,
@@ -52,39 +52,32 @@ pub enum Stage {
     Paid,
 }
 
-/// How a buyer's dispute of a payment stands. It only moves forward: reports come in any order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Dispute {
-    /// There is none.
-    #[default]
-    None,
-    /// Undecided. Takes what a full refund takes.
-    Open,
-    /// Decided for the buyer.
-    Lost,
-    /// Decided for the seller, at once or on appeal: what it took is given back.
-    Won,
-}
-
-/// What the provider reported so far about money going back to the buyer.
+/// What of a payment is not with the seller: as it stands, whatever was reported on the way there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reversal {
-    /// The sum of all refunds, in the currency's minor unit.
+    /// Refunds that succeeded or are under way, in the currency's minor unit.
     pub refunded_cents: i64,
-    /// Apart from refunds.
-    pub dispute: Dispute,
+    /// What disputes withhold or took, apart from refunds.
+    pub disputed_cents: i64,
+    /// When the provider was asked; an older answer is old news.
+    pub as_of: Timestamp,
 }
 
 impl Reversal {
-    /// Both reports together: sums only grow and disputes only move forward, so that neither a
-    /// duplicate nor an older report changes anything.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            refunded_cents: self.refunded_cents.max(other.refunded_cents),
-            dispute: self.dispute.max(other.dispute),
-        }
+    /// All that is away, of several refunds and disputes together.
+    const fn cents(self) -> i64 {
+        let Self {
+            refunded_cents,
+            disputed_cents,
+            ..
+        } = self;
+        // Neither takes from the other, should one ever be below zero.
+        at_least_zero(refunded_cents).saturating_add(at_least_zero(disputed_cents))
     }
+}
+
+const fn at_least_zero(cents: i64) -> i64 {
+    if cents > 0 { cents } else { 0 }
 }
 
 /// One checkout or one renewal.
@@ -116,7 +109,7 @@ pub struct Order {
     pub reversal: Reversal,
     /// Credits that its payment added.
     pub granted: i64,
-    /// Credits that refunds and a dispute took out of them again.
+    /// Credits that refunds and disputes took out of them again.
     pub taken: i64,
     /// When its credits expire, or their cycle ended; [`Timestamp::NEVER`]: not yet, or never.
     pub credits_end: Timestamp,
@@ -170,20 +163,15 @@ impl Order {
         if self.is_reversed(reversal) {
             return self.granted;
         }
-        let refunded = i128::from(reversal.refunded_cents.max(0));
-        // Both factors fit 64 bits. Where nothing was charged, nothing can be refunded in part.
-        let product = i128::from(self.granted).saturating_mul(refunded);
+        // Both factors fit 64 bits. Where nothing was charged, nothing can go back in part.
+        let product = i128::from(self.granted).saturating_mul(reversal.cents().into());
         let credits = product.checked_div(self.amount_cents.into()).unwrap_or(0);
         i64::try_from(credits).map_or(self.granted, |credits| credits.clamp(0, self.granted))
     }
 
-    /// Whether all of it went back, or counts so while a dispute is open.
-    fn is_reversed(&self, reversal: Reversal) -> bool {
-        let Reversal {
-            refunded_cents,
-            dispute,
-        } = reversal;
-        let refunded = refunded_cents > 0 && refunded_cents >= self.amount_cents;
-        refunded || matches!(dispute, Dispute::Open | Dispute::Lost)
+    /// Whether all of it went back, or counts so while it is disputed.
+    const fn is_reversed(&self, reversal: Reversal) -> bool {
+        let away = reversal.cents();
+        away > 0 && away >= self.amount_cents
     }
 }

@@ -7,7 +7,7 @@ use super::{
     Archived, Change, Event, Owner, Subscription, Wallet,
     draft::Draft,
     event::{OrderPaid, SubscriptionChanged, SubscriptionNews},
-    order::{OrderKind, Stage},
+    order::{OrderKind, OrderStatus, Stage},
     place_order::PlaceOrder,
     subscription::SubscriptionStatus,
 };
@@ -164,6 +164,12 @@ impl Draft {
         }
     }
 
+    /// Whether all of an order's payment went back.
+    pub(super) fn is_reversed(&self, order: OrderSerial) -> bool {
+        let order = self.wallet.order(order);
+        order.is_some_and(|order| order.status() == OrderStatus::Refunded)
+    }
+
     /// Starts a subscription that the wallet has not heard of. One that is known was renewed before
     /// its first payment was heard of, and stays as it is; of one that is over by now, what the payment
     /// brought ends.
@@ -198,6 +204,7 @@ impl Draft {
             past_due_since: None,
             grace_ends_at: None,
             order,
+            reversed: self.is_reversed(order),
             reported_at,
             cycles_ended: 0,
             cycle_ended_at: None,

@@ -2,7 +2,7 @@
 //! command. Each of them may come twice, late and in any order.
 
 use super::{
-    Archived, Event, Wallet, order::Dispute, pay::Pay, place_order::PlaceOrder, renew::Renew,
+    Archived, Event, Wallet, order::Reversal, pay::Pay, place_order::PlaceOrder, renew::Renew,
     update_subscription::UpdateSubscription,
 };
 use crate::{Rejection, id::OrderSerial, text::SubscriptionId, time::Timestamp};
@@ -18,10 +18,8 @@ pub enum Purchase {
     Fail(OrderSerial),
     /// A checkout was closed unpaid.
     Expire(OrderSerial),
-    /// Money went back: the sum of all refunds of an order so far, in the currency's minor unit.
-    Refund(OrderSerial, i64),
-    /// A buyer disputes an order's payment, or that was decided.
-    Dispute(OrderSerial, Dispute),
+    /// How much of an order's payment went back or is disputed, as it stands.
+    Reverse(OrderSerial, Reversal),
     /// A subscription's next cycle was paid.
     Renew(Box<Renew>),
     /// A subscription is not as it was.
@@ -35,10 +33,7 @@ impl Purchase {
         match self {
             Self::Place(place) => Some(place.order),
             Self::Pay(payment) => Some(payment.order),
-            Self::Fail(order)
-            | Self::Expire(order)
-            | Self::Refund(order, _)
-            | Self::Dispute(order, _) => Some(*order),
+            Self::Fail(order) | Self::Expire(order) | Self::Reverse(order, _) => Some(*order),
             Self::Renew(cycle) => Some(cycle.order),
             Self::Update(_) => None,
         }
@@ -51,11 +46,7 @@ impl Purchase {
             Self::Pay(payment) => payment.billing.as_ref().map(|b| &b.subscription),
             Self::Renew(cycle) => Some(&cycle.billing.subscription),
             Self::Update(report) => Some(&report.subscription),
-            Self::Place(_)
-            | Self::Fail(_)
-            | Self::Expire(_)
-            | Self::Refund(..)
-            | Self::Dispute(..) => None,
+            Self::Place(_) | Self::Fail(_) | Self::Expire(_) | Self::Reverse(..) => None,
         }
     }
 }
@@ -75,8 +66,7 @@ impl Wallet {
             Purchase::Pay(payment) => self.pay(*payment, archived, now),
             Purchase::Fail(order) => self.fail_order(order, archived, now),
             Purchase::Expire(order) => self.expire_order(order, archived, now),
-            Purchase::Refund(order, cents) => Ok(self.refund(order, cents, archived, now)),
-            Purchase::Dispute(order, state) => Ok(self.dispute(order, state, archived, now)),
+            Purchase::Reverse(order, reversal) => self.reverse(order, reversal, archived, now),
             Purchase::Renew(cycle) => Ok(self.renew(*cycle, archived, now)),
             Purchase::Update(report) => Ok(self.update_subscription(*report, archived, now)),
         }

@@ -87,6 +87,7 @@ impl Draft {
         billing: &Billing,
     ) {
         subscription.order = order;
+        subscription.reversed = self.is_reversed(order);
         subscription.granted = BTreeMap::from([(terms.fills, terms.credits)]);
         subscription.current_period_end = billing.current_period_end;
         // What the provider said after this payment stays said.

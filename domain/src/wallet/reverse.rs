@@ -1,59 +1,34 @@
-//! Money going back: refunds and disputes. They take credits out of the order's own lot and nowhere
-//! else, never more than is left and not held there; a dispute that is won gives back what it took.
+//! Money going back, and coming again: refunds and disputes. They take credits out of the order's own
+//! lot and nowhere else, never more than is left and not held there; a refund that fails and a dispute
+//! that is won give back what they took.
 
 use super::{
     Account, Archived, Change, Event, Wallet,
     draft::Draft,
-    order::{Dispute, Reversal, Stage},
+    order::{Reversal, Stage},
 };
-use crate::{MAX_CREDITS, id::OrderSerial, time::Timestamp};
+use crate::{MAX_CREDITS, Rejection, id::OrderSerial, time::Timestamp};
+
+/// Orders of one wallet that are not known yet and of which a reversal is kept. A wallet that has so many
+/// knows no further order: whoever tells of it keeps the report and tells it again.
+pub const MAX_EARLY: usize = 100;
 
 impl Wallet {
-    /// Decides what a refund does. `refunded_cents` is the sum of all the order's refunds so far: a
-    /// sum that is no larger than a known one is old news.
-    #[must_use]
-    pub fn refund(
+    /// Decides what the payment's state changes. An order that is not paid, or not known, keeps it until
+    /// its payment is heard of. An answer that is older than the last one is old news.
+    pub fn reverse(
         &self,
         order: OrderSerial,
-        refunded_cents: i64,
+        reversal: Reversal,
         archived: Archived<'_>,
         now: Timestamp,
-    ) -> Vec<Event> {
-        let report = Reversal {
-            refunded_cents,
-            ..Reversal::default()
-        };
-        self.reverse(order, report, archived, now)
-    }
-
-    /// Decides what a dispute does, or its outcome. A state that the dispute is past is old news.
-    #[must_use]
-    pub fn dispute(
-        &self,
-        order: OrderSerial,
-        dispute: Dispute,
-        archived: Archived<'_>,
-        now: Timestamp,
-    ) -> Vec<Event> {
-        let report = Reversal {
-            dispute,
-            ..Reversal::default()
-        };
-        self.reverse(order, report, archived, now)
-    }
-
-    /// An order that is not paid, or not known, keeps the report until its payment is heard of.
-    fn reverse(
-        &self,
-        order: OrderSerial,
-        report: Reversal,
-        archived: Archived<'_>,
-        now: Timestamp,
-    ) -> Vec<Event> {
+    ) -> Result<Vec<Event>, Rejection> {
         let known = self.reversal(order, archived);
-        let reversal = known.and(report);
-        if reversal == known {
-            return Vec::new();
+        if known.is_some_and(|known| reversal.as_of < known.as_of || reversal == known) {
+            return Ok(Vec::new());
+        }
+        if known.is_none() && self.early_reversals() >= MAX_EARLY {
+            return Err(Rejection::OrderNotFound);
         }
         let mut draft = Draft::on(self, Some(order), None, archived, now);
         let credits = draft.wallet.moved_by(order, reversal);
@@ -62,7 +37,7 @@ impl Wallet {
             reversal,
             credits,
         });
-        draft.finish()
+        Ok(draft.finish())
     }
 
     /// Credits that a reversal takes (negative) or gives back (positive) as things stand.

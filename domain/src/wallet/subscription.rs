@@ -42,6 +42,8 @@ pub struct Subscription {
     pub grace_ends_at: Option<Timestamp>,
     /// The order that paid the cycle; credits for switching up name it.
     pub order: OrderSerial,
+    /// Whether all of that order's payment went back, which ends the cycle's features.
+    pub reversed: bool,
     /// Credits that this cycle granted, by product: switching to and fro earns nothing.
     pub granted: BTreeMap<ProductId, i64>,
     /// When the provider said the last of this; older reports are old news.
@@ -70,6 +72,7 @@ impl Subscription {
             SubscriptionStatus::PastDue => self.grace_ends_at.is_some_and(|end| now < end),
             SubscriptionStatus::Canceled => false,
         };
+        let unlocks = unlocks && !self.reversed;
         self.terms.features.iter().filter(move |_| unlocks)
     }
 

@@ -104,6 +104,7 @@ impl Subscription {
             past_due_since,
             grace_ends_at,
             order: self.order,
+            reversed: self.reversed,
             granted: self.granted.clone(),
             reported_at,
             cycles_ended: self.cycles_ended,

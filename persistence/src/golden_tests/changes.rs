@@ -13,7 +13,7 @@ use domain::{
     },
     time::Period,
     wallet::{
-        Change, Created, Dispute, OrderKind, Owner, Reversal, Subscription, SubscriptionStatus,
+        Change, Created, OrderKind, Owner, Reversal, Subscription, SubscriptionStatus,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionNews},
     },
 };
@@ -218,7 +218,8 @@ fn orders() -> Vec<Change> {
         order: OrderSerial(order),
         reversal: Reversal {
             refunded_cents: 500,
-            dispute: Dispute::Open,
+            disputed_cents: 300,
+            as_of: NOW,
         },
         credits,
     };
@@ -254,6 +255,7 @@ fn subscriptions() -> Vec<Change> {
                 past_due_since: Some(NOW),
                 grace_ends_at: Some(LATER),
                 order: OrderSerial(1 << 100),
+                reversed: true,
                 granted: BTreeMap::from([(ProductId(3), 100)]),
                 reported_at: NOW,
                 cycles_ended: 2,

@@ -28,6 +28,7 @@ pub(super) fn router(sandbox: Sandbox) -> Router {
     let portal_action = get(portal::back).post(portal::act);
     Router::new()
         .route("/sandbox/{project}/v1/{*path}", any(api::call))
+        .route("/sandbox/{project}/script/{*path}", any(api::script))
         .route("/sandbox/{project}/checkout/{id}", get(checkout::show))
         .route("/sandbox/{project}/checkout/{id}/{action}", action)
         .route("/sandbox/{project}/portal/{id}", get(portal::show))

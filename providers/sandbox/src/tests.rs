@@ -35,6 +35,7 @@ mod api;
 mod delivery;
 mod journeys;
 mod pages;
+mod patience;
 
 const SECRET: &str = "whsec_sandbox";
 const PROJECT: ProjectId = ProjectId(1);
@@ -140,8 +141,12 @@ async fn hook(State(shop): State<Shop>, headers: HeaderMap, body: Bytes) -> Stat
     let now = Timestamp(i64::try_from(wall.as_millis()).unwrap());
     let secrets = [SigningSecret::new(SECRET).unwrap()];
     signature::verify(header, &body, &secrets, now).unwrap();
+    let event = Event::parse(&body).unwrap();
+    if core::tests::QUIET.contains(&event.kind.as_str()) || event.kind == "refund.created" {
+        return StatusCode::OK;
+    }
     let answer = shop.answers.lock().pop_front().unwrap_or(200);
-    let _ = shop.came.send(Event::parse(&body).unwrap());
+    let _ = shop.came.send(event);
     StatusCode::from_u16(answer).unwrap()
 }
 

@@ -13,8 +13,10 @@ use super::{
     core::{
         books::{Books, Desk},
         due,
+        faults::Faults,
         ids::Ids,
         promotions,
+        records::Request,
         refusal::Refusal,
     },
     courier::Lines,
@@ -36,6 +38,8 @@ pub(super) struct Till {
     books: Mutex<Option<Books>>,
     /// Events that somebody delivers just now.
     pub(super) sending: watch::Sender<BTreeSet<String>>,
+    /// Trouble that a script ordered.
+    pub(super) faults: parking_lot::Mutex<Faults>,
 }
 
 /// Nothing came of it.
@@ -70,6 +74,7 @@ impl Tills {
             Arc::new(Till {
                 books: Mutex::new(None),
                 sending: watch::Sender::new(BTreeSet::new()),
+                faults: parking_lot::Mutex::default(),
             })
         });
         Arc::clone(&till)
@@ -111,6 +116,7 @@ impl Tills {
             books: &mut books,
             now,
             ids: &mut ids,
+            request: Request::default(),
         };
         let done = work(&mut desk);
         if done.is_err() {
@@ -137,6 +143,7 @@ impl Tills {
             books: &mut books,
             now,
             ids: &mut ids,
+            request: Request::default(),
         });
         let changes = books.take_changes();
         if !changes.is_empty() {

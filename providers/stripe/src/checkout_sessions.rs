@@ -11,7 +11,7 @@ use super::{
         StripePriceId, SubscriptionId,
     },
     key::OperationKey,
-    metadata::{Metadata, Reference},
+    metadata::{self, Metadata, Reference},
     read::words,
 };
 
@@ -132,8 +132,8 @@ impl NewSession {
             Item::Once { .. } => "payment_intent_data[metadata]",
             Item::Subscription(_) => "subscription_data[metadata]",
         };
-        let form = self.reference.put(form, "metadata");
-        self.reference.put(form, inner)
+        let form = metadata::put(&self.reference, form, "metadata");
+        metadata::put(&self.reference, form, inner)
     }
 }
 

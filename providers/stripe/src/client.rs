@@ -141,6 +141,18 @@ impl Client {
         self.call(&Call { method, url, body }).await
     }
 
+    /// DELETEs `/v1/<path>`. Doing so again is refused: there is nothing left.
+    pub(super) async fn delete<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        key: &OperationKey,
+    ) -> Result<T, Error> {
+        let url = self.url(path)?;
+        let method = Method::DELETE;
+        let body = Some((String::new(), key));
+        self.call(&Call { method, url, body }).await
+    }
+
     /// Each segment is encoded, so that an identifier cannot lead elsewhere.
     fn url(&self, path: &[&str]) -> Result<Url, Error> {
         let mut url = self.api.base.clone();

@@ -7,7 +7,7 @@ use super::{
     error::Error,
     form::Form,
     id::{ChargeId, DisputeId, PaymentIntentId},
-    read::words,
+    read::{Page, words},
 };
 
 /// A dispute, as it is now.
@@ -93,6 +93,19 @@ impl Client {
     /// See [`Error`].
     pub async fn dispute(&self, id: &DisputeId) -> Result<Dispute, Error> {
         self.get(&["disputes", id.as_str()], &Form::new()).await
+    }
+
+    /// The disputes of a payment, at most a hundred: more than there can be.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn disputes_of(&self, intent: &PaymentIntentId) -> Result<Vec<Dispute>, Error> {
+        let query = Form::new()
+            .with("payment_intent", intent)
+            .with("limit", 100);
+        let Page { data } = self.get(&["disputes"], &query).await?;
+        Ok(data)
     }
 }
 

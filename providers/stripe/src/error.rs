@@ -57,6 +57,12 @@ impl Refusal {
         self.status == 404 || self.code.as_deref() == Some("resource_missing")
     }
 
+    /// Whether the customer is bound to another currency. Stripe has no code for it, only words.
+    #[must_use]
+    pub fn is_about_the_currency(&self) -> bool {
+        self.message.contains("combine currencies")
+    }
+
     /// Whether the operation key was used before with another form.
     #[must_use]
     pub fn is_key_reused(&self) -> bool {

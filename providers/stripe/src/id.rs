@@ -73,6 +73,8 @@ id!(/// A payment intent, `pi_`.
     PaymentIntentId);
 id!(/// A charge, `ch_` or `py_`.
     ChargeId);
+id!(/// A refund, `re_` or `pyr_`.
+    RefundId);
 id!(/// A dispute, `dp_` or `du_`.
     DisputeId);
 id!(/// A subscription, `sub_`.
@@ -89,6 +91,8 @@ id!(/// A coupon; its text is the merchant's choice.
     CouponId);
 id!(/// A promotion code's identifier, `promo_`; not the code that people type.
     PromotionCodeId);
+id!(/// A webhook endpoint, `we_`.
+    WebhookEndpointId);
 id!(/// A configuration of the customer portal, `bpc_`.
     ConfigurationId);
 

@@ -2,6 +2,8 @@
 //! sent and the few fields of the answer that are read. Unknown fields and unknown words are
 //! ignored, so that a newer API version does not break the reading.
 //!
+//! [`Stripe`] is the adapter between this and the port of payments.
+//!
 //! Whatever speaks Stripe's form at another address (`[stripe] api_base`) is served by the same code.
 
 pub mod charges;
@@ -11,6 +13,7 @@ pub mod connect;
 pub mod disputes;
 pub mod error;
 pub mod event;
+pub mod events;
 mod form;
 pub mod id;
 pub mod invoice_payments;
@@ -21,12 +24,16 @@ pub mod payment_intents;
 pub mod portal;
 pub mod prices;
 pub mod promotion_codes;
+mod provider;
 mod read;
+pub mod refunds;
 mod retry;
 pub mod signature;
 pub mod subscriptions;
+pub mod webhook_endpoints;
 
 pub use client::{API_VERSION, Api, Client};
 pub use error::{Error, Refusal};
 pub use form::Form;
 pub use key::{OperationKey, SecretKey};
+pub use provider::{Shared, Stripe};

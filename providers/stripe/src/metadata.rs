@@ -6,6 +6,7 @@ use domain::{
     id::{OrderId, PriceId, ProjectId},
     text::ExternalUserId,
 };
+pub use port::Reference;
 use serde::{Deserialize, Deserializer};
 
 use super::form::Form;
@@ -19,28 +20,13 @@ pub const PRICE: &str = "scrip_price_id";
 /// The key under which the user is written whose wallet is filled, where it is a user's.
 pub const USER: &str = "scrip_external_user_id";
 
-/// The order that an object was made for: enough to place it should it never have been.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference {
-    /// Whose.
-    pub project: ProjectId,
-    /// Which.
-    pub order: OrderId,
-    /// What is bought.
-    pub price: PriceId,
-    /// Whose wallet is filled, where it is a user's.
-    pub user: Option<ExternalUserId>,
-}
-
-impl Reference {
-    /// Adds it as metadata under `prefix`, such as `payment_intent_data[metadata]`.
-    pub(super) fn put(&self, form: Form, prefix: &str) -> Form {
-        let user = self.user.as_ref().map(ExternalUserId::as_str);
-        form.with(format!("{prefix}[{PROJECT}]"), self.project)
-            .with(format!("{prefix}[{ORDER}]"), self.order)
-            .with(format!("{prefix}[{PRICE}]"), self.price)
-            .with_some(format!("{prefix}[{USER}]"), user)
-    }
+/// Adds a reference as metadata under `prefix`, such as `payment_intent_data[metadata]`.
+pub(super) fn put(reference: &Reference, form: Form, prefix: &str) -> Form {
+    let user = reference.user.as_ref().map(ExternalUserId::as_str);
+    form.with(format!("{prefix}[{PROJECT}]"), reference.project)
+        .with(format!("{prefix}[{ORDER}]"), reference.order)
+        .with(format!("{prefix}[{PRICE}]"), reference.price)
+        .with_some(format!("{prefix}[{USER}]"), user)
 }
 
 /// What was read back.

@@ -8,6 +8,7 @@ use super::{
     form::Form,
     id::{ChargeId, CustomerId, PaymentIntentId},
     metadata::Metadata,
+    read::words,
 };
 
 /// A payment intent, as it is now.
@@ -17,6 +18,8 @@ pub struct PaymentIntent {
     pub id: PaymentIntentId,
     /// What came in, in the minor unit.
     pub amount_received: i64,
+    /// How far it is.
+    pub status: Option<IntentStatus>,
     /// The last charge that was tried for it.
     pub latest_charge: Option<ChargeId>,
     /// Who pays.
@@ -24,6 +27,26 @@ pub struct PaymentIntent {
     /// What we wrote on it.
     #[serde(default)]
     pub metadata: Metadata,
+}
+
+words! {
+    /// How far a payment intent is.
+    IntentStatus {
+        /// Nothing was tried, or what was tried failed.
+        RequiresPaymentMethod,
+        /// To be confirmed.
+        RequiresConfirmation,
+        /// The buyer has something to do, such as to prove who they are.
+        RequiresAction,
+        /// The money is on its way.
+        Processing,
+        /// Authorised, not taken.
+        RequiresCapture,
+        /// Called off.
+        Canceled,
+        /// The money is there.
+        Succeeded,
+    }
 }
 
 impl Client {

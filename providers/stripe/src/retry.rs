@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
-/// Requests for one call, the first one included.
-pub(super) const MAX_ATTEMPTS: u32 = 3;
+/// Requests for one call, the first one included, where nothing answers or something broke.
+const MAX_ATTEMPTS: u32 = 3;
+/// The same where Stripe is well and has others to serve first. The port's patience ends sooner.
+const MAX_TURNS: u32 = 8;
 /// Before the second attempt; doubled for each later one.
 const FIRST_PAUSE_MS: u64 = 500;
 /// Somebody waits for the answer: if Stripe asks for a longer pause, the caller is told instead.
-pub(super) const MAX_PAUSE: Duration = Duration::from_secs(5);
+const MAX_PAUSE: Duration = Duration::from_secs(15);
+/// Doubled no further than this.
+const LONGEST_OWN_PAUSE_MS: u64 = 4000;
 
 /// How an attempt failed, as far as it matters here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,11 +44,16 @@ impl Failed<'_> {
     /// The pause before the next attempt, after `attempts` were made; `None`: give up. `jitter` is a
     /// random byte.
     pub(super) fn pause(self, attempts: u32, jitter: u8) -> Option<Duration> {
-        if attempts >= MAX_ATTEMPTS || !self.is_passing() {
+        let most = match self.status {
+            Some(409 | 429) => MAX_TURNS,
+            _ => MAX_ATTEMPTS,
+        };
+        if attempts >= most || !self.is_passing() {
             return None;
         }
         // Between half of it and all of it, so that many callers do not come back at once.
-        let half = (FIRST_PAUSE_MS / 2) << attempts.saturating_sub(1).min(MAX_ATTEMPTS);
+        let whole = FIRST_PAUSE_MS << attempts.saturating_sub(1).min(MAX_TURNS);
+        let half = whole.min(LONGEST_OWN_PAUSE_MS) / 2;
         let jitter = half.saturating_mul(u64::from(jitter)) / 255;
         let own = Duration::from_millis(half.saturating_add(jitter));
         let asked = Duration::from_secs(self.retry_after_seconds.unwrap_or(0));
@@ -102,6 +111,16 @@ mod tests {
         let ms = |ms| Some(Duration::from_millis(ms));
         assert_eq!(pauses(0), [ms(250), ms(500), None]);
         assert_eq!(pauses(255), [ms(500), ms(1000), None]);
+        for busy in [
+            status(429),
+            Failed {
+                code: Some("lock_timeout"),
+                ..status(409)
+            },
+        ] {
+            let pauses = [1, 3, 5, 7, 8].map(|n| busy.pause(n, 0));
+            assert_eq!(pauses, [ms(250), ms(1000), ms(2000), ms(2000), None]);
+        }
     }
 
     #[test]
@@ -113,7 +132,8 @@ mod tests {
         assert_eq!(asked(0).pause(1, 0), Some(Duration::from_millis(250)));
         assert_eq!(asked(2).pause(1, 0), Some(Duration::from_secs(2)));
         assert_eq!(asked(5).pause(1, 0), Some(Duration::from_secs(5)));
-        assert_eq!(asked(6).pause(1, 0), None);
+        assert_eq!(asked(15).pause(1, 0), Some(Duration::from_secs(15)));
+        assert_eq!(asked(16).pause(1, 0), None);
         assert_eq!(asked(u64::MAX).pause(1, 0), None);
     }
 }

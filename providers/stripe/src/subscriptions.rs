@@ -7,6 +7,7 @@ use super::{
     error::Error,
     form::Form,
     id::{CustomerId, InvoiceId, StripePriceId, StripeProductId, SubscriptionId},
+    key::OperationKey,
     metadata::Metadata,
     read::{Page, words},
 };
@@ -30,6 +31,8 @@ pub struct Subscription {
     pub canceled_at: Option<i64>,
     /// When it ended, in seconds since the Unix epoch.
     pub ended_at: Option<i64>,
+    /// Set where collecting is paused: nothing is billed, and nothing is to be handed over.
+    pause_collection: Option<PauseCollection>,
     /// The newest invoice.
     pub latest_invoice: Option<InvoiceId>,
     /// What we wrote on it.
@@ -40,6 +43,10 @@ pub struct Subscription {
     /// Where versions before 2025-03-31 had it: endpoints may still send those.
     current_period_end: Option<i64>,
 }
+
+/// That it is there is all that counts.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct PauseCollection {}
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct SubscriptionItem {
@@ -73,6 +80,12 @@ impl Subscription {
         ends.filter_map(|item| item.current_period_end)
             .max()
             .or(self.current_period_end)
+    }
+
+    /// Whether nothing is collected for it for the time being.
+    #[must_use]
+    pub const fn is_paused(&self) -> bool {
+        self.pause_collection.is_some()
     }
 
     /// Whether it ends instead of being renewed, in either way of saying so.
@@ -118,6 +131,34 @@ impl Client {
     pub async fn subscription(&self, id: &SubscriptionId) -> Result<Subscription, Error> {
         self.get(&["subscriptions", id.as_str()], &Form::new())
             .await
+    }
+
+    /// Has a subscription end with its period, or takes that back.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn end_with_period(
+        &self,
+        id: &SubscriptionId,
+        ends: bool,
+        key: &OperationKey,
+    ) -> Result<Subscription, Error> {
+        let form = Form::new().with("cancel_at_period_end", ends);
+        self.post(&["subscriptions", id.as_str()], &form, key).await
+    }
+
+    /// Ends a subscription now.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn cancel_now(
+        &self,
+        id: &SubscriptionId,
+        key: &OperationKey,
+    ) -> Result<Subscription, Error> {
+        self.delete(&["subscriptions", id.as_str()], key).await
     }
 }
 

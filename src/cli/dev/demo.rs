@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::Failure;
+use crate::cli::print;
 use crate::{
     catalog::{
         NewPrice, NewProduct, NewProject, ProjectChange, ProviderChange, random_text, sha256,
@@ -49,6 +50,9 @@ pub(super) struct Demo {
     pub(super) tier: String,
     /// For the admin API.
     pub(super) admin_token: String,
+    /// Whether it sells through a Stripe account.
+    #[serde(skip)]
+    pub(super) stripe: bool,
 }
 
 impl Demo {
@@ -65,18 +69,56 @@ impl Demo {
         service: &Service,
         data_dir: &Path,
         admin_token: String,
+        stripe_key: Option<String>,
     ) -> Result<Self, Failure> {
         let mut demo = match Self::read(data_dir).filter(|demo| demo.holds(service)) {
             Some(demo) => demo,
             None => Self::make(service).await?,
         };
         demo.admin_token = admin_token;
+        demo.stripe = stripe_key.is_some();
+        demo.sell(service, stripe_key).await?;
         let text = serde_json::to_string_pretty(&demo).map_err(Failure::new)?;
         secrets::write(&path(data_dir), &text).map_err(Failure::new)?;
         // These secrets must not end up in somebody's repository.
         secrets::write(&data_dir.join(".gitignore"), "*").map_err(Failure::new)?;
         demo.fund(service).await?;
         Ok(demo)
+    }
+
+    /// Has the project sell through a Stripe account, or through the sandbox: money that is none, and
+    /// anybody who can reach this server can pay with it.
+    async fn sell(&self, service: &Service, key: Option<String>) -> Result<(), Failure> {
+        let provider = match key {
+            None => ProviderChange::Sandbox,
+            Some(key) => {
+                if key.contains("_live_") {
+                    return Err(Failure::new(
+                        "--stripe-key takes a key of Stripe's test mode: scrip dev is for trying things out",
+                    ));
+                }
+                match service.accounts().try_key(&key).await {
+                    Ok(true) => {}
+                    Ok(false) => print::line("Stripe cannot be reached now; trying on"),
+                    Err(words) => {
+                        let words = format!("Stripe does not take the key: {words}");
+                        return Err(Failure::new(words));
+                    }
+                }
+                ProviderChange::Stripe {
+                    secret_key: Some(key),
+                    webhook_secret: None,
+                }
+            }
+        };
+        let project = self.project.parse::<ProjectId>();
+        let project = project.map_err(|_| Failure::new("the project's name is none"))?;
+        let nothing = ProjectChange::default();
+        let catalog = service.catalog();
+        let set = catalog
+            .update_project(project, nothing, Some(provider))
+            .await;
+        set.map(drop).map_err(Failure::new)
     }
 
     fn read(data_dir: &Path) -> Option<Self> {
@@ -123,11 +165,6 @@ impl Demo {
         let price = price.map_err(Failure::new)?;
         let tier = Self::add_tiers(service, project.id, product.id).await?;
         Self::add_unlock(service, project.id).await?;
-        // Money that is none: anybody who can reach this server can pay with it.
-        let nothing = ProjectChange::default();
-        let sandbox = Some(ProviderChange::Sandbox);
-        let set = catalog.update_project(project.id, nothing, sandbox).await;
-        set.map_err(Failure::new)?;
         Ok(Self {
             project: project.id.to_string(),
             publishable_key: publishable.plain,
@@ -136,6 +173,7 @@ impl Demo {
             price: price.id.to_string(),
             tier: tier.to_string(),
             admin_token: String::new(),
+            stripe: false,
         })
     }
 

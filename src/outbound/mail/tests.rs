@@ -2,13 +2,10 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use kit::smtp::{Catcher, Manner};
+
 use super::*;
 use crate::config::{Config, Flags};
-
-#[path = "../../../tests/support/smtp.rs"]
-mod smtp;
-
-use smtp::{Catcher, Manner};
 
 /// Settings as a file has them.
 fn settings(smtp_url: &str) -> config::Mail {

@@ -1,12 +1,13 @@
 //! Whether the server's ledgers agree with the diary.
 
+use kit::{
+    Client,
+    ledger::{self, Balance, Entry},
+};
+
 use super::{
     diary::Record,
     operation::{Mark, Operation},
-};
-use crate::support::{
-    Client,
-    ledger::{self, Balance, Entry},
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

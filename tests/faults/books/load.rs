@@ -4,7 +4,7 @@ use super::{
     operation::{Item, Operation},
     teller::{Outcome, Teller},
 };
-use crate::support::Background;
+use kit::Background;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use std::{
     sync::{

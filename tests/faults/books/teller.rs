@@ -5,7 +5,7 @@ use super::{
     diary::{Answer, Diary},
     operation::Operation,
 };
-use crate::support::{Client, Project, Reply, ledger};
+use kit::{Client, Project, Reply, ledger};
 use reqwest::Method;
 use serde_json::Value;
 use std::sync::Arc;

@@ -22,8 +22,8 @@ use self::{file::Luck, image::Laid, recorder::Recorder, replay::Replay};
 use crate::{
     books::{Audit, Diary, Load, Record, Teller, Work, load},
     knobs, seed,
-    support::{Background, Instance, Launch, Project, deadline},
 };
+use kit::{Background, Instance, Launch, Project, deadline};
 use rand::{RngExt, rngs::StdRng};
 use serde_json::json;
 use std::{

@@ -4,7 +4,7 @@ use super::{
     event::{Contents, Event},
     recording,
 };
-use crate::support::{
+use kit::{
     Instance, Launch,
     tool::{self, CC},
 };

@@ -9,8 +9,8 @@ use self::{order::Order, traced::Traced};
 use crate::{
     books::{Audit, Diary, Outcome, Teller, Work, load},
     knobs, seed,
-    support::Server,
 };
+use kit::Server;
 use rand::{RngExt, rngs::StdRng};
 use std::sync::Arc;
 

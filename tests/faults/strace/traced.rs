@@ -1,7 +1,7 @@
 //! A server running under strace.
 
 use super::trace::{self, Call};
-use crate::support::{Instance, Server, deadline, tool::STRACE};
+use kit::{Instance, Server, deadline, tool::STRACE};
 use rustix::process::Pid;
 use std::{path::PathBuf, process::ExitStatus};
 use tempfile::TempDir;

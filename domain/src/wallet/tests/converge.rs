@@ -7,8 +7,9 @@ use super::{
     teller::Teller,
 };
 use crate::{
+    Timestamp,
     terms::Terms,
-    wallet::{Dispute, OrderStatus, pay::Pay},
+    wallet::{OrderStatus, Reversal, pay::Pay},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,11 +19,8 @@ enum Report {
     Failed,
     Expired,
     ADayPassed,
-    HalfRefunded,
-    Refunded,
-    Opened,
-    Won,
-    Lost,
+    /// The payment's state as asked the so-many-th time: refunded and disputed cents.
+    Asked(i64, i64, i64),
 }
 
 use Report::*;
@@ -49,11 +47,14 @@ fn tell(teller: &mut Teller, report: Report) {
         Failed => drop(teller.fail(1)),
         Expired => drop(teller.expire(1)),
         ADayPassed => teller.pass_seconds(DAY),
-        HalfRefunded => drop(teller.refund(1, 500)),
-        Refunded => drop(teller.refund(1, 1000)),
-        Opened => drop(teller.dispute(1, Dispute::Open)),
-        Won => drop(teller.dispute(1, Dispute::Won)),
-        Lost => drop(teller.dispute(1, Dispute::Lost)),
+        Asked(time, refunded_cents, disputed_cents) => {
+            let reversal = Reversal {
+                refunded_cents,
+                disputed_cents,
+                as_of: Timestamp(time),
+            };
+            teller.reverse_with(1, reversal).unwrap();
+        }
     }
 }
 
@@ -115,44 +116,60 @@ fn a_payment_wins_over_every_other_end() {
 
 #[test]
 fn a_full_refund_is_one_whenever_it_is_heard_of() {
+    let (half, whole) = (Asked(1, 500, 0), Asked(2, 1000, 0));
     always(
-        &[Placed, Paid, ADayPassed, HalfRefunded, Refunded],
+        &[Placed, Paid, ADayPassed, half, whole],
         OrderStatus::Refunded,
         0,
     );
+}
+
+#[test]
+fn a_refund_that_failed_has_failed_whenever_it_is_heard_of() {
+    let (whole, failed) = (Asked(1, 1000, 0), Asked(2, 0, 0));
+    always(
+        &[Placed, Paid, ADayPassed, whole, failed],
+        OrderStatus::Paid,
+        100,
+    );
+    let (half, whole, half_again) = (Asked(1, 500, 0), Asked(2, 1000, 0), Asked(3, 500, 0));
+    always(&[Paid, half, whole, half_again], OrderStatus::Paid, 50);
 }
 
 #[test]
 fn a_dispute_won_leaves_the_partial_refund() {
-    always(
-        &[Paid, HalfRefunded, Opened, Won, ADayPassed],
-        OrderStatus::Paid,
-        50,
-    );
+    let (half, both, won) = (Asked(1, 500, 0), Asked(2, 500, 1000), Asked(3, 500, 0));
+    always(&[Paid, half, both, won, ADayPassed], OrderStatus::Paid, 50);
 }
 
 #[test]
 fn a_dispute_lost_is_lost_whenever_it_is_heard_of() {
+    let (open, lost) = (Asked(1, 0, 1000), Asked(2, 500, 1000));
     always(
-        &[Paid, Opened, HalfRefunded, Lost, Failed],
+        &[Paid, open, lost, Failed, ADayPassed],
         OrderStatus::Refunded,
         0,
     );
 }
 
 #[test]
-fn a_dispute_won_does_not_undo_a_full_refund() {
-    always(&[Paid, Opened, Refunded, Won], OrderStatus::Refunded, 0);
-}
-
-#[test]
-fn a_verdict_on_appeal_is_the_last_one() {
-    always(&[Paid, Opened, Lost, Won], OrderStatus::Paid, 100);
+fn refunds_and_disputes_add_up_whenever_they_are_heard_of() {
+    let (one, two, three) = (Asked(1, 100, 0), Asked(2, 100, 200), Asked(3, 300, 300));
+    always(&[Placed, Paid, one, two, three], OrderStatus::Paid, 40);
+    let whole = Asked(4, 500, 500);
+    always(&[Paid, one, two, whole], OrderStatus::Refunded, 0);
 }
 
 #[test]
 fn spending_in_between_never_brings_the_books_out_of_balance() {
-    let reports = [Paid, Opened, HalfRefunded, Won, Lost, Refunded];
+    let reports = [
+        Paid,
+        Asked(1, 0, 1000),
+        Asked(2, 500, 1000),
+        Asked(3, 500, 0),
+        Asked(4, 0, 0),
+        Asked(5, 1000, 0),
+    ];
     for order in permutations(&reports) {
         for spend_after in 0..order.len() {
             let mut teller = Teller::new();

@@ -1,19 +1,16 @@
-//! Disputes: they take as a full refund does, and give back when they are won.
+//! Disputes: they take their share as refunds do, and give it back when they are won.
 
 use super::{
     GOLD, deduct, hold, hold_id,
     shop::{DAY, features, pack, tier},
     teller::Teller,
 };
-use crate::{
-    history::Reason,
-    id::OrderSerial,
-    terms::Terms,
-    wallet::{
-        Dispute::{self, Lost, Open, Won},
-        OrderStatus,
-    },
-};
+use crate::{history::Reason, id::OrderSerial, terms::Terms, wallet::OrderStatus};
+
+/// All of the payment is withheld, or gone.
+const ALL: i64 = 1000;
+/// Nothing is: the seller has won.
+const WON: i64 = 0;
 
 /// 100 credits and a feature for 10.00 as order 1.
 fn bought() -> Teller {
@@ -36,7 +33,7 @@ fn status(teller: &Teller) -> OrderStatus {
 fn an_open_dispute_takes_what_a_full_refund_takes() {
     let mut teller = bought();
     teller.deduct(deduct("d", 30)).unwrap();
-    assert!(teller.dispute(1, Open));
+    assert!(teller.dispute(1, ALL));
     assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
     assert!(teller.wallet.features(teller.now).is_empty());
     assert_eq!(teller.ledger(GOLD).last(), Some(&(Reason::Refund, -70)));
@@ -46,8 +43,8 @@ fn an_open_dispute_takes_what_a_full_refund_takes() {
 fn a_dispute_that_is_won_gives_back_what_it_took() {
     let mut teller = bought();
     teller.deduct(deduct("d", 30)).unwrap();
-    teller.dispute(1, Open);
-    assert!(teller.dispute(1, Won));
+    teller.dispute(1, ALL);
+    assert!(teller.dispute(1, WON));
     assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 70));
     assert_eq!(teller.wallet.features(teller.now), ["pro"]);
     let entry = teller.last_entry();
@@ -65,9 +62,9 @@ fn a_dispute_that_is_won_gives_back_what_it_took() {
 fn what_is_given_back_joins_what_is_still_there() {
     let mut teller = bought();
     teller.place(hold(1, 40, teller.after_seconds(60))).unwrap();
-    teller.dispute(1, Open);
+    teller.dispute(1, ALL);
     assert_eq!(teller.left_of(1), 40);
-    teller.dispute(1, Won);
+    teller.dispute(1, WON);
     assert_eq!(teller.left_of(1), 100);
     assert_eq!(teller.wallet.account(GOLD).unwrap().lots().len(), 1);
     teller.release(hold_id(1)).unwrap();
@@ -77,9 +74,13 @@ fn what_is_given_back_joins_what_is_still_there() {
 #[test]
 fn a_dispute_that_is_lost_leaves_things_refunded() {
     let mut teller = bought();
-    teller.dispute(1, Open);
+    teller.dispute(1, ALL);
     let ledger = teller.ledger(GOLD);
-    assert!(teller.dispute(1, Lost));
+    teller.pass_seconds(60);
+    assert!(
+        teller.dispute(1, ALL),
+        "when it was asked is news to the books"
+    );
     assert_eq!(
         (status(&teller), teller.ledger(GOLD)),
         (OrderStatus::Refunded, ledger)
@@ -87,56 +88,46 @@ fn a_dispute_that_is_lost_leaves_things_refunded() {
 }
 
 #[test]
-fn a_dispute_lost_or_won_without_having_been_open_is_just_that() {
+fn a_dispute_of_a_part_takes_its_share() {
     let mut teller = bought();
-    assert!(teller.dispute(1, Won));
-    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 100));
-    let mut teller = bought();
-    assert!(teller.dispute(1, Lost));
+    assert!(teller.dispute(1, 255));
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 75));
+    assert_eq!(teller.wallet.features(teller.now), ["pro"]);
+    assert!(teller.dispute(1, 600), "a second one");
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 40));
+    assert!(teller.dispute(1, 1600), "and at most the whole");
     assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
+    assert!(teller.dispute(1, 345), "one of them is won");
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 66));
 }
 
 #[test]
-fn a_dispute_only_moves_forward() {
-    for (known, old) in [
-        (Open, vec![Dispute::None, Open]),
-        (Lost, vec![Dispute::None, Open, Lost]),
-        (Won, vec![Dispute::None, Open, Lost, Won]),
-    ] {
-        let mut teller = bought();
-        teller.dispute(1, known);
-        let before = teller.wallet.clone();
-        for state in old {
-            assert!(!teller.dispute(1, state), "{state:?} after {known:?}");
-        }
-        assert_eq!(teller.wallet, before);
+fn an_answer_older_than_the_last_one_changes_nothing() {
+    let mut teller = bought();
+    let older = [(0, 0), (0, 1000), (400, 0)].map(|(r, d)| teller.reversal(r, d));
+    teller.pass_seconds(1);
+    teller.reverse(1, 0, 500);
+    let before = teller.wallet.clone();
+    for old in older {
+        assert_eq!(teller.reverse_with(1, old), Ok(false), "{old:?}");
     }
-}
-
-#[test]
-fn a_dispute_won_on_appeal_gives_back_what_it_took() {
-    let mut teller = bought();
-    teller.dispute(1, Open);
-    teller.dispute(1, Lost);
-    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
-    assert!(teller.dispute(1, Won));
-    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 100));
+    assert_eq!((teller.wallet.clone(), teller.gold()), (before, 50));
 }
 
 #[test]
 fn a_dispute_before_its_payment_is_applied_with_it() {
-    for (state, left, then) in [
-        (Open, 0, OrderStatus::Refunded),
-        (Won, 100, OrderStatus::Paid),
-        (Lost, 0, OrderStatus::Refunded),
+    for (cents, left, then) in [
+        (ALL, 0, OrderStatus::Refunded),
+        (500, 50, OrderStatus::Paid),
+        (WON, 100, OrderStatus::Paid),
     ] {
         for known in [true, false] {
             let mut teller = Teller::new();
             if known {
                 teller.order(1, pack()).unwrap();
             }
-            assert!(teller.dispute(1, state));
-            assert!(!teller.dispute(1, state));
+            assert!(teller.dispute(1, cents));
+            assert!(!teller.dispute(1, cents));
             if !known {
                 teller.order(1, pack()).unwrap();
             }
@@ -145,7 +136,7 @@ fn a_dispute_before_its_payment_is_applied_with_it() {
             assert_eq!(
                 (status(&teller), teller.gold()),
                 (then, left),
-                "{state:?} {known}"
+                "{cents} {known}"
             );
         }
     }
@@ -155,9 +146,9 @@ fn a_dispute_before_its_payment_is_applied_with_it() {
 fn what_was_refunded_before_stays_refunded_when_the_dispute_is_won() {
     let mut teller = bought();
     teller.refund(1, 300);
-    teller.dispute(1, Open);
+    teller.dispute(1, ALL);
     assert_eq!(teller.gold(), 0);
-    teller.dispute(1, Won);
+    teller.dispute(1, WON);
     assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 70));
     teller.refund(1, 1000);
     assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
@@ -166,15 +157,15 @@ fn what_was_refunded_before_stays_refunded_when_the_dispute_is_won() {
 #[test]
 fn refunds_during_a_dispute_take_nothing_more_and_count_when_it_is_won() {
     let mut teller = bought();
-    teller.dispute(1, Open);
+    teller.dispute(1, ALL);
     assert!(teller.refund(1, 300));
-    assert_eq!(teller.ledger(GOLD).len(), 2);
-    teller.dispute(1, Won);
+    assert_eq!(teller.ledger(GOLD).len(), 2, "at most the whole");
+    teller.dispute(1, WON);
     assert_eq!(teller.gold(), 70);
     let mut teller = bought();
-    teller.dispute(1, Open);
+    teller.dispute(1, ALL);
     teller.refund(1, 1000);
-    teller.dispute(1, Won);
+    teller.dispute(1, WON);
     assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
 }
 
@@ -189,9 +180,9 @@ fn credits_given_back_keep_their_end() {
         },
     );
     let end = teller.after_seconds(2 * DAY);
-    teller.dispute(1, Open);
+    teller.dispute(1, ALL);
     teller.pass_seconds(DAY);
-    teller.dispute(1, Won);
+    teller.dispute(1, WON);
     assert_eq!(teller.last_entry().expires_at, Some(end));
     assert_eq!((teller.gold(), teller.wallet.due_at()), (100, end));
     teller.pass_seconds(DAY);
@@ -208,9 +199,9 @@ fn credits_given_back_past_their_end_expire_at_once() {
             ..pack()
         },
     );
-    teller.dispute(1, Open);
+    teller.dispute(1, ALL);
     teller.pass_seconds(3 * DAY);
-    teller.dispute(1, Won);
+    teller.dispute(1, WON);
     assert_eq!(status(&teller), OrderStatus::Paid);
     assert_eq!(
         teller.ledger(GOLD)[2..],
@@ -222,9 +213,9 @@ fn credits_given_back_past_their_end_expire_at_once() {
 fn credits_of_a_cycle_that_is_over_are_not_given_back_for_good() {
     let mut teller = Teller::new();
     teller.subscribe(1, 1, tier("basic", 100));
-    teller.dispute(1, Open);
+    teller.dispute(1, ALL);
     teller.renew(2, 1, tier("basic", 100));
-    teller.dispute(1, Won);
+    teller.dispute(1, WON);
     assert_eq!((teller.left_of(1), teller.gold()), (0, 100));
     assert_eq!(
         teller.ledger(GOLD)[3..],

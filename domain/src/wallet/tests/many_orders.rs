@@ -11,7 +11,7 @@ use crate::{
     id::OrderSerial,
     terms::Terms,
     wallet::{
-        Change, Dispute, OrderStatus, SubscriptionStatus, Wallet, lots::visits_taken, pay::Pay,
+        Change, OrderStatus, SubscriptionStatus, Wallet, lots::visits_taken, pay::Pay,
         purchase::Purchase,
     },
 };
@@ -152,7 +152,7 @@ fn a_report_that_changes_nothing_recalls_nothing() {
     };
     assert_eq!(teller.pay_with(placed_along), Ok(false));
     assert_eq!(teller.order(1, pack()), Ok(false), "placed late");
-    assert!(!teller.refund(1, 200) && !teller.dispute(1, Dispute::None));
+    assert!(!teller.refund(1, 300) && !teller.reverse(1, 300, 0));
     assert_eq!((teller.fail(1), teller.expire(1)), (Ok(false), Ok(false)));
     assert_eq!((teller.fail(2), teller.expire(2)), (Ok(false), Ok(false)));
     assert_eq!(teller.fail(3), Err(Rejection::OrderNotFound));
@@ -187,9 +187,9 @@ fn features_bought_twice_go_when_both_are_refunded() {
     assert_eq!(teller.wallet.features(teller.now), ["beta", "pro"]);
     teller.refund(2, 1000);
     assert_eq!(teller.wallet.features(teller.now), ["pro"]);
-    teller.dispute(1, Dispute::Open);
+    teller.dispute(1, 1000);
     assert!(teller.wallet.features(teller.now).is_empty());
-    teller.dispute(1, Dispute::Won);
+    teller.dispute(1, 0);
     assert_eq!(teller.wallet.features(teller.now), ["pro"]);
     teller.refund(1, 300);
     assert_eq!(teller.wallet.features(teller.now), ["pro"], "in part");
@@ -200,7 +200,7 @@ fn a_dispute_won_after_its_cycle_gives_nothing_back_for_good() {
     for ended_by_cancellation in [false, true] {
         let mut teller = Teller::new();
         teller.subscribe(1, 1, basic());
-        teller.dispute(1, Dispute::Open);
+        teller.dispute(1, 1000);
         teller.pass_seconds(10);
         if ended_by_cancellation {
             teller.set_status(1, SubscriptionStatus::Canceled);
@@ -208,10 +208,10 @@ fn a_dispute_won_after_its_cycle_gives_nothing_back_for_good() {
             teller.renew(2, 1, basic());
         }
         teller.pass_seconds(10);
-        teller.dispute(1, Dispute::Won);
+        teller.dispute(1, 0);
         assert_eq!(teller.left_of(1), 0, "its cycle is over");
-        teller.dispute(2, Dispute::Open);
-        teller.dispute(2, Dispute::Won);
+        teller.dispute(2, 1000);
+        teller.dispute(2, 0);
         let current = if ended_by_cancellation { 0 } else { 100 };
         assert_eq!(teller.gold(), current, "the current one's come back");
         if !ended_by_cancellation {

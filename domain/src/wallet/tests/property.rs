@@ -293,9 +293,11 @@ fn with_thousands_of_lots_and_holds_it_is_so_too() {
             8..=9 => Command::Settle { hold, coins },
             10 => Command::Release { hold },
             11 => Command::Extend { hold, lifetime },
-            12 => Command::Buy(Purchase::Refund {
+            12 => Command::Buy(Purchase::Reverse {
                 order: hold,
-                cents: coins,
+                refunded: coins,
+                disputed: 0,
+                age: 0,
             }),
             _ => Command::Wait {
                 quarters: dice.below(4),

@@ -2,15 +2,15 @@
 
 use super::{
     GOLD, credit, deduct, hold, hold_id,
-    shop::{DAY, features, pack, tier, unlock},
+    shop::{DAY, features, pack, tier, unlock, unlocked},
     teller::Teller,
 };
 use crate::{
-    MAX_CREDITS,
+    MAX_CREDITS, Rejection,
     history::Reason,
     id::OrderSerial,
     terms::Terms,
-    wallet::{OrderStatus, Reversal},
+    wallet::{OrderStatus, SubscriptionStatus, reverse::MAX_EARLY},
 };
 
 /// 100 credits bought for 10.00 as order 1.
@@ -94,19 +94,97 @@ fn a_refund_is_measured_by_what_was_charged_not_by_the_price() {
 }
 
 #[test]
-fn reports_are_sums_and_no_smaller_sum_is_news() {
+fn what_stands_now_counts_whatever_stood_before() {
     let mut teller = bought();
     assert!(teller.refund(1, 500));
     let before = teller.wallet.clone();
-    for old in [500, 499, 1, 0, -1] {
-        assert!(!teller.refund(1, old), "{old}");
-    }
+    assert!(!teller.refund(1, 500), "said twice");
     assert_eq!(teller.wallet, before);
     assert!(teller.refund(1, 600));
+    assert!(teller.refund(1, 100), "one of them failed");
     assert_eq!(
         teller.ledger(GOLD)[1..],
-        [(Reason::Refund, -50), (Reason::Refund, -10)]
+        [
+            (Reason::Refund, -50),
+            (Reason::Refund, -10),
+            (Reason::Refund, 50)
+        ]
     );
+    assert_eq!((teller.gold(), teller.placed_order(1).taken), (90, 10));
+}
+
+#[test]
+fn a_full_refund_that_fails_makes_the_order_paid_again() {
+    let mut teller = Teller::new();
+    let terms = Terms {
+        features: features(&["pro"]),
+        ..pack()
+    };
+    teller.buy(1, terms);
+    teller.deduct(deduct("d", 30)).unwrap();
+    assert!(teller.refund(1, 1000));
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
+    teller.pass_seconds(DAY);
+    assert!(teller.refund(1, 0));
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 70));
+    assert_eq!(teller.wallet.features(teller.now), ["pro"]);
+    assert_eq!(teller.ledger(GOLD).last(), Some(&(Reason::Refund, 70)));
+    assert_eq!((teller.left_of(1), teller.placed_order(1).taken), (70, 0));
+}
+
+#[test]
+fn what_comes_back_past_its_lots_end_expires_at_once() {
+    let mut teller = Teller::new();
+    let terms = Terms {
+        expire_after_days: Some(2),
+        ..pack()
+    };
+    teller.buy(1, terms);
+    teller.refund(1, 400);
+    teller.pass_seconds(3 * DAY);
+    assert!(teller.refund(1, 0));
+    assert_eq!(
+        teller.ledger(GOLD)[1..],
+        [
+            (Reason::Refund, -40),
+            (Reason::Expiry, -60),
+            (Reason::Refund, 40),
+            (Reason::Expiry, -40)
+        ]
+    );
+}
+
+#[test]
+fn what_comes_back_into_a_full_balance_is_what_fits() {
+    let mut teller = bought();
+    teller.refund(1, 1000);
+    teller
+        .credit(credit("much", MAX_CREDITS - 40, None))
+        .unwrap();
+    teller.refund(1, 0);
+    assert_eq!(
+        (teller.gold(), teller.placed_order(1).taken),
+        (MAX_CREDITS, 60)
+    );
+    teller.deduct(deduct("d", MAX_CREDITS)).unwrap();
+    teller.pass_seconds(1);
+    teller.refund(1, 0);
+    assert_eq!(
+        (teller.gold(), teller.placed_order(1).taken),
+        (60, 0),
+        "asked again"
+    );
+}
+
+#[test]
+fn sums_below_zero_are_nothing() {
+    let mut teller = bought();
+    teller.reverse(1, -500, 300);
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 70));
+    teller.reverse(1, i64::MAX, i64::MAX);
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
+    teller.reverse(1, i64::MIN, i64::MIN);
+    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 100));
 }
 
 #[test]
@@ -184,19 +262,40 @@ fn a_refund_before_its_payment_is_applied_with_it() {
 fn a_refund_before_its_order_is_known_is_kept_for_it() {
     let mut teller = Teller::new();
     assert!(teller.refund(1, 300));
-    assert!(!teller.refund(1, 300) && !teller.refund(1, 200));
+    assert!(!teller.refund(1, 300));
     assert!(teller.refund(1, 500));
     assert_eq!(teller.wallet.orders().count(), 0);
+    let known = teller.reversal(500, 0);
     teller.order(1, pack()).unwrap();
-    let known = Reversal {
-        refunded_cents: 500,
-        ..Reversal::default()
-    };
     assert_eq!(teller.placed_order(1).reversal, known);
     let commerce = teller.wallet.commerce.as_ref().unwrap();
     assert!(commerce.early.is_empty(), "kept once");
     teller.pay(1, 1000).unwrap();
     assert_eq!(teller.gold(), 50);
+}
+
+#[test]
+fn of_orders_that_are_not_known_only_so_many_reversals_are_kept() {
+    let mut teller = Teller::new();
+    let most = MAX_EARLY as u128;
+    for serial in 0..most {
+        assert!(teller.refund(serial, 300));
+    }
+    let before = teller.wallet.clone();
+    let one_more = teller.reversal(300, 0);
+    let refused = Err(Rejection::OrderNotFound);
+    assert_eq!(teller.reverse_with(most, one_more), refused);
+    assert_eq!(teller.wallet, before);
+    assert!(teller.refund(7, 500), "those that are kept still change");
+    teller.order(7, pack()).unwrap();
+    assert_eq!(teller.reverse_with(most, one_more), Ok(true), "told again");
+    teller.pay(7, 1000).unwrap();
+    assert_eq!(teller.gold(), 50);
+    teller.order(most + 1, pack()).unwrap();
+    assert!(
+        teller.refund(most + 1, 1),
+        "that of a known order is its own"
+    );
 }
 
 #[test]
@@ -216,7 +315,8 @@ fn an_order_that_cost_nothing_is_refunded_by_any_refund() {
     teller.order(1, pack()).unwrap();
     teller.pay(1, 0).unwrap();
     assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 100));
-    assert!(!teller.refund(1, 0), "nothing went back");
+    teller.refund(1, 0);
+    assert_eq!(status(&teller), OrderStatus::Paid, "nothing went back");
     assert!(teller.refund(1, 1));
     assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
 }
@@ -258,14 +358,48 @@ fn expired_credits_are_not_taken_again() {
 }
 
 #[test]
-fn refunding_a_cycle_takes_its_credits_and_leaves_the_subscription() {
+fn refunding_the_current_cycle_takes_its_credits_and_its_features() {
     let mut teller = Teller::new();
     teller.subscribe(1, 1, tier("basic", 100));
+    teller.refund(1, 999);
+    assert_eq!((teller.gold(), unlocked(&teller)), (1, vec!["basic"]));
     teller.refund(1, 1000);
     assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
+    assert!(unlocked(&teller).is_empty());
     assert_eq!(
-        teller.wallet.features(teller.now),
-        ["basic"],
+        teller.wallet.subscriptions().count(),
+        1,
         "the provider ends it, or does not"
     );
+    teller.refund(1, 0);
+    assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["basic"]));
+    teller.dispute(1, 1000);
+    assert!(unlocked(&teller).is_empty());
+    teller.renew(2, 1, tier("basic", 100));
+    assert_eq!(
+        (teller.gold(), unlocked(&teller)),
+        (100, vec!["basic"]),
+        "a new cycle"
+    );
+    teller.dispute(1, 0);
+    teller.dispute(1, 1000);
+    assert_eq!(unlocked(&teller), ["basic"], "the last one is over");
+    teller.refund(2, 1000);
+    assert!(unlocked(&teller).is_empty());
+    teller.set_status(1, SubscriptionStatus::Canceled);
+    teller.refund(2, 0);
+    assert!(unlocked(&teller).is_empty(), "it is over");
+}
+
+#[test]
+fn a_cycle_that_was_refunded_before_its_payment_was_heard_of_unlocks_nothing() {
+    let mut teller = Teller::new();
+    teller.refund(1, 1000);
+    teller.refund(2, 1000);
+    teller.subscribe(1, 1, tier("basic", 100));
+    assert!(unlocked(&teller).is_empty());
+    teller.refund(1, 0);
+    assert_eq!(unlocked(&teller), ["basic"]);
+    teller.renew(2, 1, tier("basic", 100));
+    assert_eq!((teller.gold(), unlocked(&teller).len()), (0, 0));
 }

@@ -11,7 +11,7 @@ use crate::{
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, Feature, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
-        Change, Dispute, Order, Subscription, SubscriptionStatus,
+        Change, Order, Reversal, Subscription, SubscriptionStatus,
         event::SubscriptionNews,
         pay::{Billing, MintedCode, Pay, Payment},
         place_order::PlaceOrder,
@@ -201,14 +201,45 @@ impl Teller {
         self.purchase(Purchase::Expire(OrderSerial(serial)))
     }
 
-    pub(super) fn refund(&mut self, serial: u128, cents: i64) -> bool {
-        self.purchase(Purchase::Refund(OrderSerial(serial), cents))
-            .unwrap()
+    /// What the provider says now of an order's payment.
+    pub(super) fn reverse(&mut self, serial: u128, refunded: i64, disputed: i64) -> bool {
+        let reversal = self.reversal(refunded, disputed);
+        self.reverse_with(serial, reversal).unwrap()
     }
 
-    pub(super) fn dispute(&mut self, serial: u128, dispute: Dispute) -> bool {
-        self.purchase(Purchase::Dispute(OrderSerial(serial), dispute))
-            .unwrap()
+    pub(super) fn reverse_with(
+        &mut self,
+        serial: u128,
+        reversal: Reversal,
+    ) -> Result<bool, Rejection> {
+        self.purchase(Purchase::Reverse(OrderSerial(serial), reversal))
+    }
+
+    /// As the provider says it now.
+    pub(super) fn reversal(&self, refunded_cents: i64, disputed_cents: i64) -> Reversal {
+        Reversal {
+            refunded_cents,
+            disputed_cents,
+            as_of: self.now,
+        }
+    }
+
+    pub(super) fn refund(&mut self, serial: u128, cents: i64) -> bool {
+        let known = self.known_reversal(serial);
+        self.reverse(serial, cents, known.disputed_cents)
+    }
+
+    pub(super) fn dispute(&mut self, serial: u128, cents: i64) -> bool {
+        let known = self.known_reversal(serial);
+        self.reverse(serial, known.refunded_cents, cents)
+    }
+
+    fn known_reversal(&self, serial: u128) -> Reversal {
+        let serial = OrderSerial(serial);
+        let orders = self.orders();
+        let early = || self.wallet.commerce.as_ref()?.early.get(&serial).copied();
+        let known = orders.get(&serial).map(|order| order.reversal);
+        known.or_else(early).unwrap_or_default()
     }
 
     pub(super) fn placed_order(&self, serial: u128) -> &Order {

@@ -11,7 +11,6 @@ use crate::{
     id::OrderSerial,
     terms::Terms,
     wallet::{
-        Dispute,
         SubscriptionStatus::{Active, PastDue},
         update_subscription::UpdateSubscription,
     },
@@ -98,8 +97,8 @@ fn credits_of_a_switch_are_not_the_orders_own() {
     assert_eq!(teller.gold(), 150, "the switch was charged apart");
     let mut teller = subscribed();
     teller.switch(1, plus());
-    teller.dispute(1, Dispute::Open);
-    teller.dispute(1, Dispute::Won);
+    teller.dispute(1, 1000);
+    teller.dispute(1, 0);
     assert_eq!((teller.gold(), teller.placed_order(1).taken), (250, 0));
 }
 

@@ -19,7 +19,7 @@ use domain::{
     },
     time::Period,
     wallet::{
-        ArchivedOrder, Change, Created, Dispute, Event, OrderKind, Owner, Reversal, Subscription,
+        ArchivedOrder, Change, Created, Event, OrderKind, Owner, Reversal, Subscription,
         SubscriptionStatus, Wallet,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionNews},
     },
@@ -204,12 +204,13 @@ impl Life {
         })));
     }
 
-    fn reverse(&mut self, serial: u128, credits: i64, dispute: Dispute) {
+    fn reverse(&mut self, serial: u128, credits: i64, disputed_cents: i64) {
         self.tell(Change::OrderReversed {
             order: OrderSerial(serial),
             reversal: Reversal {
                 refunded_cents: 500,
-                dispute,
+                disputed_cents,
+                as_of: NOW,
             },
             credits,
         });
@@ -230,11 +231,11 @@ impl Life {
         self.tell(archive(1 << 100));
         let archived = self.last_order();
         self.tell(Change::OrderRecalled(Box::new(archived)));
-        self.reverse(1 << 100, -60, Dispute::Open);
-        self.reverse(1 << 100, 10, Dispute::Won);
+        self.reverse(1 << 100, -60, 499);
+        self.reverse(1 << 100, 10, 0);
         self.tell(archive(1 << 100));
         // Of an order that is not known yet.
-        self.reverse(9, 0, Dispute::Lost);
+        self.reverse(9, 0, 700);
         self.place(3, OrderKind::Checkout, terms(Interval::OneTime));
         self.tell(Change::OrderFailed(closed(3)));
         self.tell(archive(3));
@@ -256,6 +257,7 @@ impl Life {
                 past_due_since: Some(NOW),
                 grace_ends_at: Some(LATER),
                 order: OrderSerial(2),
+                reversed: true,
                 granted: BTreeMap::from([(CLUB, 100)]),
                 reported_at: NOW,
                 cycles_ended: 0,

@@ -38,7 +38,6 @@ kind!(Reason, history::Reason: Purchase, Deduction, FreeGrant, Manual, Refund, E
 kind!(HoldStatus, history::HoldStatus: Open, Settled, Released, Expired);
 kind!(OrderKind, wallet::OrderKind: Checkout, Renewal);
 kind!(Stage, wallet::Stage: Pending, Failed, Expired, Paid);
-kind!(Dispute, wallet::Dispute: None, Open, Lost, Won);
 kind!(SubscriptionStatus, wallet::SubscriptionStatus: Active, PastDue, Canceled);
 kind!(News, event::SubscriptionNews: Started, Renewed, Updated, PastDue, Canceled);
 kind!(Interval, catalog::Interval: OneTime, Month, Year);

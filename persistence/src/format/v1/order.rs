@@ -10,7 +10,7 @@ use domain::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    kind::{Dispute, Interval, OrderKind, Stage},
+    kind::{Interval, OrderKind, Stage},
     read::{broken, instant, millis, some_text, text},
 };
 use crate::contract::Error;
@@ -88,18 +88,21 @@ impl TryFrom<Terms<'_>> for terms::Terms {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Reversal {
     refunded_cents: i64,
-    dispute: Dispute,
+    disputed_cents: i64,
+    as_of: i64,
 }
 
 impl From<wallet::Reversal> for Reversal {
     fn from(from: wallet::Reversal) -> Self {
         let wallet::Reversal {
             refunded_cents,
-            dispute,
+            disputed_cents,
+            as_of,
         } = from;
         Self {
             refunded_cents,
-            dispute: dispute.into(),
+            disputed_cents,
+            as_of: as_of.0,
         }
     }
 }
@@ -108,7 +111,8 @@ impl From<Reversal> for wallet::Reversal {
     fn from(from: Reversal) -> Self {
         Self {
             refunded_cents: from.refunded_cents,
-            dispute: from.dispute.into(),
+            disputed_cents: from.disputed_cents,
+            as_of: Timestamp(from.as_of),
         }
     }
 }

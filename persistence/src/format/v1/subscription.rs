@@ -26,6 +26,7 @@ pub(super) struct Subscription<'a> {
     past_due_since: Option<i64>,
     grace_ends_at: Option<i64>,
     order: u128,
+    reversed: bool,
     /// Product and credits.
     granted: Vec<(u128, i64)>,
     reported_at: i64,
@@ -44,6 +45,7 @@ impl<'a> From<&'a wallet::Subscription> for Subscription<'a> {
             past_due_since,
             grace_ends_at,
             order,
+            reversed,
             granted,
             reported_at,
             cycles_ended,
@@ -61,6 +63,7 @@ impl<'a> From<&'a wallet::Subscription> for Subscription<'a> {
             past_due_since: millis(*past_due_since),
             grace_ends_at: millis(*grace_ends_at),
             order: order.0,
+            reversed: *reversed,
             granted: granted.collect(),
             reported_at: reported_at.0,
             cycles_ended: *cycles_ended,
@@ -83,6 +86,7 @@ impl TryFrom<Subscription<'_>> for wallet::Subscription {
             past_due_since: instant(from.past_due_since),
             grace_ends_at: instant(from.grace_ends_at),
             order: OrderSerial(from.order),
+            reversed: from.reversed,
             granted: granted
                 .map(|(product, credits)| (ProductId(product), credits))
                 .collect(),

@@ -2,12 +2,16 @@
 //! Everything that can be refused is refused before anything changes.
 
 mod customers;
+mod events;
+mod expand;
 mod list;
+mod payments;
 mod portal;
 pub(crate) mod prices;
 mod promotions;
+mod range;
 mod read;
-mod refunds;
+pub(crate) mod refunds;
 mod sessions;
 mod subscriptions;
 
@@ -17,7 +21,7 @@ use super::{
     books::Desk,
     params::Params,
     records::{
-        Charge, Configuration, Coupon, Customer, Dispute, Event, Intent, Invoice, Price, Product,
+        Charge, Configuration, Coupon, Customer, Dispute, Intent, Invoice, Price, Product,
         PromotionCode, Refund, Subscription,
     },
     refusal::Refusal,
@@ -30,6 +34,12 @@ pub(crate) fn call(
     path: &str,
     params: &Params,
 ) -> Result<Value, Refusal> {
+    let mut answer = route(desk, method, path, params)?;
+    expand::expand(desk.books, params, &mut answer)?;
+    Ok(answer)
+}
+
+fn route(desk: &mut Desk<'_>, method: &str, path: &str, params: &Params) -> Result<Value, Refusal> {
     let segments: Vec<&str> = path.split('/').collect();
     match (method, segments.as_slice()) {
         ("POST", ["checkout", "sessions"]) => sessions::create(desk, params),
@@ -52,12 +62,18 @@ pub(crate) fn call(
         ("POST", ["customers"]) => customers::create(desk, params),
         ("GET", ["customers"]) => customers::list(desk, params),
         ("GET", ["customers", id]) => read::one::<Customer>(desk, params, id),
+        ("GET", ["payment_intents"]) => payments::intents(desk, params),
+        ("GET", ["charges"]) => payments::charges(desk, params),
         ("GET", ["payment_intents", id]) => read::one::<Intent>(desk, params, id),
         ("GET", ["charges", id]) => read::one::<Charge>(desk, params, id),
         ("POST", ["refunds"]) => refunds::create(desk, params),
         ("GET", ["refunds"]) => refunds::list(desk, params),
         ("GET", ["refunds", id]) => read::one::<Refund>(desk, params, id),
-        ("GET", ["disputes"]) => read::all::<Dispute>(desk, params, "/v1/disputes"),
+        ("POST", ["refunds", id]) => refunds::update(desk, params, id),
+        ("POST", ["refunds", id, "cancel"]) => refunds::cancel(desk, params, id),
+        ("GET", ["disputes"]) => payments::disputes(desk, params),
+        ("POST", ["disputes", id]) => payments::update_dispute(desk, params, id),
+        ("POST", ["disputes", id, "close"]) => payments::close_dispute(desk, params, id),
         ("GET", ["disputes", id]) => read::one::<Dispute>(desk, params, id),
         ("GET", ["subscriptions"]) => subscriptions::list(desk, params),
         ("GET", ["subscriptions", id]) => read::one::<Subscription>(desk, params, id),
@@ -73,8 +89,8 @@ pub(crate) fn call(
         }
         ("POST", ["billing_portal", "configurations", id]) => portal::update(desk, params, id),
         ("POST", ["billing_portal", "sessions"]) => portal::visit(desk, params),
-        ("GET", ["events"]) => read::events(desk, params),
-        ("GET", ["events", id]) => read::one::<Event>(desk, params, id),
+        ("GET", ["events"]) => events::list(desk, params),
+        ("GET", ["events", id]) => events::one(desk, params, id),
         _ => Err(Refusal::no_route(method, path)),
     }
 }

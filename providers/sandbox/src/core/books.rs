@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use super::{
     ids::Ids,
-    records::{Head, Note, Tables},
+    records::{Head, Note, Request, Tables},
     refusal::Refusal,
 };
 
@@ -15,6 +16,8 @@ use super::{
 pub(crate) trait Kept: Clone + Serialize + DeserializeOwned + 'static {
     /// For people: `No such customer`.
     const NAME: &'static str;
+    /// Whether it is one of the events, which are many and asked for by their time.
+    const IS_EVENT: bool = false;
     fn head(&self) -> &Head;
     fn table(tables: &Tables) -> &BTreeMap<String, Self>;
     fn table_mut(tables: &mut Tables) -> &mut BTreeMap<String, Self>;
@@ -42,6 +45,8 @@ pub(crate) struct Books {
     due: BTreeSet<(i64, String)>,
     stale: BTreeSet<(i64, String)>,
     outgoing: BTreeMap<u64, String>,
+    /// By when they happened, then in the order of making.
+    events: BTreeMap<(i64, u64), String>,
     changes: BTreeMap<String, Option<String>>,
     /// Where the pages are, such as `http://127.0.0.1:8787/sandbox/proj_...`.
     pub(crate) base: String,
@@ -111,7 +116,7 @@ impl Books {
 
     /// Puts an object into its place, without noting that it changed.
     pub(super) fn keep<T: Kept>(&mut self, object: T) {
-        let Head { id, n, .. } = object.head().clone();
+        let Head { id, n, created } = object.head().clone();
         self.last = self.last.max(n);
         self.unlist::<T>(&id);
         if let Some(at) = object.due() {
@@ -123,6 +128,9 @@ impl Books {
         if object.is_outgoing() {
             self.outgoing.insert(n, id.clone());
         }
+        if T::IS_EVENT {
+            self.events.insert((created, n), id.clone());
+        }
         T::table_mut(&mut self.tables).insert(id, object);
     }
 
@@ -130,8 +138,12 @@ impl Books {
         let Some(old) = T::table(&self.tables).get(id) else {
             return;
         };
-        let (n, due, stale) = (old.head().n, old.due(), old.forget_at());
+        let (due, stale) = (old.due(), old.forget_at());
+        let Head { n, created, .. } = *old.head();
         self.outgoing.remove(&n);
+        if T::IS_EVENT {
+            self.events.remove(&(created, n));
+        }
         if let Some(at) = due {
             self.due.remove(&(at, id.to_owned()));
         }
@@ -161,6 +173,16 @@ impl Books {
         self.outgoing.values().map(String::as_str)
     }
 
+    /// Events by when they happened.
+    pub(crate) const fn events(&self) -> &BTreeMap<(i64, u64), String> {
+        &self.events
+    }
+
+    /// Whatever has this identifier, as callers see it.
+    pub(crate) fn view(&self, id: &str) -> Option<Value> {
+        self.tables.view(id, self)
+    }
+
     /// Whether something is to be saved.
     pub(crate) fn is_changed(&self) -> bool {
         !self.changes.is_empty()
@@ -178,6 +200,8 @@ pub(crate) struct Desk<'a> {
     /// The project's clock, in seconds.
     pub(crate) now: i64,
     pub(crate) ids: &'a mut Ids,
+    /// What it is all done by.
+    pub(crate) request: Request,
 }
 
 impl Desk<'_> {

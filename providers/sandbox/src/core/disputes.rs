@@ -1,59 +1,167 @@
-//! A buyer's bank asks for the money back: opened, then won or lost. Once for each charge.
+//! A buyer's bank asks for the money back, or only asks: opened, answered, then won or lost. Several
+//! for one charge, never for more than there is of it.
 
 use super::{
-    books::Desk,
-    records::{Charge, Dispute, DisputeStatus},
+    books::{Books, Desk},
+    money::written,
+    records::{Charge, Dispute, DisputeStatus, Movement},
     refusal::Refusal,
 };
 
-/// The bank withholds the money.
-pub(crate) fn open(desk: &mut Desk<'_>, mut charge: Charge) -> Result<(), Refusal> {
-    if charge.dispute.is_some() {
-        return Err(Refusal::invalid("This payment was disputed already."));
-    }
-    if charge.left() == 0 {
+/// What a bank may say.
+pub(crate) const REASONS: [&str; 8] = [
+    "credit_not_processed",
+    "duplicate",
+    "fraudulent",
+    "general",
+    "product_not_received",
+    "product_unacceptable",
+    "subscription_canceled",
+    "unrecognized",
+];
+
+/// What the bank wants.
+#[derive(Default)]
+pub(crate) struct Wanted {
+    /// `None`: all that is left.
+    pub(crate) amount: Option<i64>,
+    pub(crate) reason: Option<&'static str>,
+    /// It only asks, for now.
+    pub(crate) inquiry: bool,
+}
+
+/// Those of a charge, the newest first.
+pub(crate) fn of<'a>(books: &'a Books, charge: &str) -> Vec<&'a Dispute> {
+    books.newest::<Dispute>(|dispute| dispute.charge == charge)
+}
+
+/// What of a charge is neither refunded nor in a bank's hands.
+fn left(books: &Books, charge: &Charge) -> i64 {
+    let held = of(books, &charge.head.id)
+        .into_iter()
+        .filter(|dispute| dispute.status.holds());
+    held.fold(charge.left(), |left, dispute| {
+        left.saturating_sub(dispute.amount)
+    })
+}
+
+/// The bank withholds the money, or asks.
+pub(crate) fn open(
+    desk: &mut Desk<'_>,
+    mut charge: Charge,
+    wanted: Wanted,
+) -> Result<Dispute, Refusal> {
+    let left = left(desk.books, &charge);
+    if left <= 0 {
         return Err(Refusal::invalid(
             "There is nothing left of this payment to dispute.",
         ));
     }
-    let dispute = Dispute {
+    let amount = wanted.amount.unwrap_or(left);
+    if !(1..=left).contains(&amount) {
+        let message = format!("At most {} is left of it.", written(left, &charge.currency));
+        return Err(Refusal::param("amount", message));
+    }
+    let mut dispute = Dispute {
         head: desk.head("du_"),
-        amount: charge.left(),
+        amount,
         currency: charge.currency.clone(),
         charge: charge.head.id.clone(),
         intent: charge.intent.clone(),
-        status: DisputeStatus::NeedsResponse,
+        status: DisputeStatus::WarningNeedsResponse,
+        reason: wanted.reason.map(Into::into),
+        withdrawn: None,
+        reinstated: None,
+        answers: 0,
+        metadata: super::params::Metadata::new(),
     };
+    if !wanted.inquiry {
+        withdraw(desk, &mut dispute);
+    }
     charge.dispute = Some(dispute.head.id.clone());
     desk.books.put(charge);
     desk.books.put(dispute.clone());
     desk.emit("charge.dispute.created", &dispute);
-    desk.emit("charge.dispute.funds_withdrawn", &dispute);
-    Ok(())
+    if !wanted.inquiry {
+        desk.emit("charge.dispute.funds_withdrawn", &dispute);
+    }
+    Ok(dispute)
 }
 
-/// The bank decides. Saying again what it decided changes nothing.
-pub(crate) fn close(desk: &mut Desk<'_>, charge: &Charge, won: bool) -> Result<(), Refusal> {
-    let Some(id) = &charge.dispute else {
-        return Err(Refusal::invalid("This payment is not disputed."));
+fn withdraw(desk: &mut Desk<'_>, dispute: &mut Dispute) {
+    dispute.status = DisputeStatus::NeedsResponse;
+    dispute.withdrawn = Some(Movement {
+        id: desk.ids.usual("txn_"),
+        at: desk.now,
+    });
+}
+
+/// The question becomes a demand.
+pub(crate) fn escalate(desk: &mut Desk<'_>, mut dispute: Dispute) -> Result<Dispute, Refusal> {
+    match dispute.status {
+        DisputeStatus::WarningNeedsResponse | DisputeStatus::WarningUnderReview => {}
+        DisputeStatus::NeedsResponse => return Ok(dispute),
+        _ => return Err(Refusal::invalid("Only an open inquiry becomes a dispute.")),
+    }
+    let charge: Charge = desk.books.find(&dispute.charge)?;
+    if dispute.amount > left(desk.books, &charge) {
+        return Err(Refusal::invalid(
+            "There is less left of this payment than the inquiry was about.",
+        ));
+    }
+    withdraw(desk, &mut dispute);
+    desk.books.put(dispute.clone());
+    desk.emit("charge.dispute.updated", &dispute);
+    desk.emit("charge.dispute.funds_withdrawn", &dispute);
+    Ok(dispute)
+}
+
+/// The shop sends evidence: now the bank has to look.
+pub(crate) fn answer(desk: &mut Desk<'_>, mut dispute: Dispute) -> Result<Dispute, Refusal> {
+    dispute.status = match dispute.status {
+        DisputeStatus::NeedsResponse => DisputeStatus::UnderReview,
+        DisputeStatus::WarningNeedsResponse => DisputeStatus::WarningUnderReview,
+        DisputeStatus::UnderReview | DisputeStatus::WarningUnderReview => return Ok(dispute),
+        _ => {
+            let message = "This dispute is already closed.";
+            return Err(Refusal::invalid(message).with_code("dispute_closed"));
+        }
     };
-    let mut dispute: Dispute = desk.books.find(id)?;
-    let status = if won {
-        DisputeStatus::Won
-    } else {
-        DisputeStatus::Lost
+    dispute.answers = dispute.answers.saturating_add(1);
+    desk.books.put(dispute.clone());
+    desk.emit("charge.dispute.updated", &dispute);
+    Ok(dispute)
+}
+
+/// The bank decides. Saying again what it decided changes nothing. A question that is closed is
+/// neither won nor lost: nothing was taken.
+pub(crate) fn close(
+    desk: &mut Desk<'_>,
+    mut dispute: Dispute,
+    won: bool,
+) -> Result<Dispute, Refusal> {
+    let status = match (dispute.status.is_inquiry(), won) {
+        (true, _) => DisputeStatus::WarningClosed,
+        (false, true) => DisputeStatus::Won,
+        (false, false) => DisputeStatus::Lost,
     };
     if dispute.status == status {
-        return Ok(());
+        return Ok(dispute);
     }
-    if dispute.status != DisputeStatus::NeedsResponse {
+    if !dispute.status.is_open() {
         return Err(Refusal::invalid("This dispute was decided otherwise."));
     }
     dispute.status = status;
+    if status == DisputeStatus::Won {
+        dispute.reinstated = Some(Movement {
+            id: desk.ids.usual("txn_"),
+            at: desk.now,
+        });
+    }
     desk.books.put(dispute.clone());
     desk.emit("charge.dispute.closed", &dispute);
-    if won {
+    if status == DisputeStatus::Won {
         desk.emit("charge.dispute.funds_reinstated", &dispute);
     }
-    Ok(())
+    Ok(dispute)
 }

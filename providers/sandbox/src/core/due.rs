@@ -6,7 +6,7 @@ use super::{
     books::{Books, Desk},
     checkout, events,
     ids::Ids,
-    records::{Event, Operation, PortalSession, Session, Standing, Subscription},
+    records::{Event, Operation, PortalSession, Request, Session, Standing, Subscription},
 };
 
 /// Objects that one tidying forgets at most: what it changes is saved in one go.
@@ -28,6 +28,7 @@ pub(crate) fn step(books: &mut Books, ids: &mut Ids, now: i64) -> bool {
         books,
         now: at,
         ids,
+        request: Request::default(),
     };
     if let Some(session) = desk.books.get::<Session>(&id).cloned() {
         checkout::close(&mut desk, session);

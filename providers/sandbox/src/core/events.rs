@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    books::{Books, Desk},
-    records::Event,
+    books::{Books, Desk, Kept},
+    records::{Event, Told},
     views::View,
 };
 use stripe::API_VERSION;
@@ -14,10 +14,13 @@ const PAUSES: [i64; 12] = [
     2, 5, 15, 60, 300, 900, 3600, 7200, 14_400, 28_800, 57_600, 86_400,
 ];
 
+/// Events that are kept of a project; the oldest make room.
+const MAX_EVENTS: usize = 100_000;
+
 impl Desk<'_> {
     /// Notes that something happened to an object as it is now.
-    pub(crate) fn emit(&mut self, kind: &str, object: &impl View) {
-        let object = object.view(self.books);
+    pub(crate) fn emit<T: Kept>(&mut self, kind: &str, object: &T) {
+        let object = Told::new(&object.clone().note());
         let head = self.head("evt_");
         self.books.put(Event {
             head,
@@ -27,21 +30,29 @@ impl Desk<'_> {
             delivered: 0,
             failures: 0,
             retry_at: None,
+            request: self.request.clone(),
         });
+        while self.books.events().len() > MAX_EVENTS {
+            let Some((_, oldest)) = self.books.events().first_key_value() else {
+                return;
+            };
+            let oldest = oldest.clone();
+            self.books.forget::<Event>(&oldest);
+        }
     }
 }
 
 impl View for Event {
-    fn view(&self, _: &Books) -> Value {
+    fn view(&self, books: &Books) -> Value {
         json!({
             "id": self.head.id,
             "object": "event",
             "api_version": API_VERSION,
             "created": self.head.created,
-            "data": { "object": self.object },
+            "data": { "object": self.object.view(books) },
             "livemode": false,
             "pending_webhooks": u8::from(self.outgoing),
-            "request": { "id": null, "idempotency_key": null },
+            "request": { "id": self.request.id, "idempotency_key": self.request.key },
             "type": self.kind,
         })
     }
@@ -58,6 +69,11 @@ impl Event {
     pub(crate) const fn arrived(&mut self, wanted: u32) {
         self.delivered = self.delivered.saturating_add(1);
         self.outgoing = self.delivered < wanted;
+    }
+
+    /// Whether everybody who was to hear of it did.
+    pub(crate) const fn is_delivered(&self) -> bool {
+        !self.outgoing && self.delivered > 0
     }
 
     /// A copy did not.

@@ -10,6 +10,7 @@ pub(crate) mod checkout;
 pub(crate) mod disputes;
 pub(crate) mod due;
 pub(crate) mod events;
+pub(crate) mod faults;
 pub(crate) mod ids;
 pub(crate) mod money;
 pub(crate) mod operations;
@@ -19,7 +20,8 @@ pub(crate) mod promotions;
 pub(crate) mod records;
 pub(crate) mod refunds;
 pub(crate) mod refusal;
+pub(crate) mod script;
 pub(crate) mod views;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

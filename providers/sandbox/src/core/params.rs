@@ -49,7 +49,7 @@ impl Params {
             if read.len() >= MAX_PAIRS {
                 return Err(Refusal::invalid("Too many parameters for the sandbox"));
             }
-            // How an answer is unfolded changes nothing of what it means.
+            // How an answer is unfolded is no matter of who makes it.
             let taken = Cell::new(path.starts_with("expand["));
             read.push(Pair { path, value, taken });
         }
@@ -194,6 +194,12 @@ impl Params {
             return Err(Refusal::param(path, message));
         }
         Ok(())
+    }
+
+    /// What is to be unfolded in the answer.
+    pub(crate) fn expansions(&self) -> impl Iterator<Item = &str> {
+        let named = |pair: &&Pair| pair.path.starts_with("expand[");
+        self.0.iter().filter(named).map(|pair| pair.value.as_str())
     }
 
     /// Refuses what nobody took.

@@ -3,7 +3,7 @@
 use super::{
     books::Desk,
     params::Metadata,
-    records::{Charge, Intent, IntentStatus},
+    records::{Charge, Intent, IntentStatus, RefundStatus},
 };
 
 /// A payment to be made.
@@ -46,11 +46,13 @@ pub(crate) fn succeed(desk: &mut Desk<'_>, mut intent: Intent) {
         email: intent.email.clone(),
         metadata: intent.metadata.clone(),
         dispute: None,
+        refunds: RefundStatus::Succeeded,
     };
     intent.status = IntentStatus::Succeeded;
     intent.latest_charge = Some(charge.head.id.clone());
-    desk.books.put(charge);
+    desk.books.put(charge.clone());
     desk.books.put(intent.clone());
+    desk.emit("charge.succeeded", &charge);
     desk.emit("payment_intent.succeeded", &intent);
 }
 

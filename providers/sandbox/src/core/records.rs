@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::{
     books::{Books, Kept},
     calendar::Interval,
     params::Metadata,
+    views::View,
 };
 
 mod billing;
@@ -22,7 +23,9 @@ pub(crate) use billing::{
     TermDiscount, Until,
 };
 pub(crate) use catalog::{Coupon, Customer, Duration, Off, Price, Product, PromotionCode};
-pub(crate) use payments::{Charge, Dispute, DisputeStatus, Intent, IntentStatus, Refund};
+pub(crate) use payments::{
+    Charge, Dispute, DisputeStatus, Intent, IntentStatus, Movement, Refund, RefundStatus,
+};
 pub(crate) use sessions::{
     Configuration, Later, Line, Mode, PaymentStatus, PortalSession, Session, Status, Tiers,
 };
@@ -43,7 +46,7 @@ pub(crate) struct Event {
     pub(crate) head: Head,
     pub(crate) kind: String,
     /// The object as it was then.
-    pub(crate) object: Value,
+    pub(crate) object: Told,
     /// Whether it still has to be delivered.
     pub(crate) outgoing: bool,
     /// Copies that arrived.
@@ -52,10 +55,57 @@ pub(crate) struct Event {
     pub(crate) failures: u32,
     /// After a failure: not before this second.
     pub(crate) retry_at: Option<i64>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) request: Request,
+}
+
+/// Leaves out of a note what its first readers did not know and what it has as usual.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// The request that something was done by; of neither where it happened by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Request {
+    pub(crate) id: Option<String>,
+    pub(crate) key: Option<String>,
+}
+
+/// An object as it was when something happened to it: its note, which is a third of what callers see,
+/// or that where an older sandbox wrote it. One text, since there may be many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Told(String);
+
+impl Told {
+    pub(crate) fn new(note: &Note) -> Self {
+        // Texts and numbers alone: this cannot fail.
+        Self(serde_json::to_string(note).unwrap_or_default())
+    }
+
+    /// As callers see it.
+    pub(crate) fn view(&self, books: &Books) -> Value {
+        match serde_json::from_str::<Note>(&self.0) {
+            Ok(note) => note.view(books),
+            Err(_) => serde_json::from_str(&self.0).unwrap_or_default(),
+        }
+    }
+}
+
+impl Serialize for Told {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value: Value = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
+        value.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Told {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Value::deserialize(deserializer)?.to_string()))
+    }
 }
 
 /// Stripe keeps events for so long.
-const EVENT_SECONDS: i64 = 30 * 24 * 3600;
+pub(crate) const EVENT_SECONDS: i64 = 30 * 24 * 3600;
 /// And operation keys for so long.
 const OPERATION_SECONDS: i64 = 24 * 3600;
 
@@ -84,6 +134,16 @@ macro_rules! kinds {
             $($table: BTreeMap<String, $kind>,)*
         }
 
+        impl Tables {
+            /// The object of this identifier, whatever it is, as callers see it.
+            pub(super) fn view(&self, id: &str, books: &Books) -> Option<Value> {
+                $(if let Some(object) = self.$table.get(id) {
+                    return Some(object.view(books));
+                })*
+                None
+            }
+        }
+
         impl Note {
             /// How many kinds of objects there are.
             #[cfg(test)]
@@ -92,6 +152,13 @@ macro_rules! kinds {
             pub(crate) fn head(&self) -> &Head {
                 match self {
                     $(Self::$kind(object) => &object.head,)*
+                }
+            }
+
+            /// As callers see it.
+            pub(crate) fn view(&self, books: &Books) -> Value {
+                match self {
+                    $(Self::$kind(object) => object.view(books),)*
                 }
             }
 
@@ -155,6 +222,7 @@ kinds! {
         }
     },
     Event events "event" {
+        const IS_EVENT: bool = true;
         fn is_outgoing(&self) -> bool {
             self.outgoing
         }

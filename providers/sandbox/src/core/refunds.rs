@@ -1,13 +1,24 @@
 //! Giving money back, all of it or a part, once or several times. Never more than was taken, and
-//! nothing while a bank decides about it.
+//! nothing while a bank decides about it. It may be on its way for days, and may fail.
 
 use super::{
     books::Desk,
+    disputes,
     money::written,
     params::Metadata,
-    records::{Charge, Dispute, DisputeStatus, Refund},
+    records::{Charge, Refund, RefundStatus},
     refusal::Refusal,
 };
+
+/// Why a refund fails.
+pub(crate) const FAILURES: [&str; 6] = [
+    "charge_for_pending_refund_disputed",
+    "declined",
+    "expired_or_canceled_card",
+    "insufficient_funds",
+    "lost_or_stolen_card",
+    "unknown",
+];
 
 /// What is to go back.
 #[derive(Default)]
@@ -16,6 +27,8 @@ pub(crate) struct Wanted {
     pub(crate) amount: Option<i64>,
     pub(crate) reason: Option<&'static str>,
     pub(crate) metadata: Metadata,
+    /// How it begins, where it is not as the charge says.
+    pub(crate) status: Option<RefundStatus>,
 }
 
 /// Gives it back.
@@ -25,11 +38,10 @@ pub(crate) fn refund(
     wanted: Wanted,
 ) -> Result<Refund, Refusal> {
     let id = &charge.head.id;
-    let dispute = charge
-        .dispute
-        .as_deref()
-        .and_then(|id| desk.books.get::<Dispute>(id));
-    if dispute.is_some_and(|dispute| dispute.status != DisputeStatus::Won) {
+    let disputed = disputes::of(desk.books, id)
+        .iter()
+        .any(|dispute| dispute.status.holds());
+    if disputed {
         let message = format!("Charge {id} has been charged back; cannot issue a refund.");
         return Err(Refusal::invalid(message).with_code("charge_disputed"));
     }
@@ -52,6 +64,7 @@ pub(crate) fn refund(
         );
         return Err(Refusal::param("amount", message));
     }
+    let status = wanted.status.unwrap_or(charge.refunds);
     let refund = Refund {
         head: desk.head("re_"),
         amount,
@@ -60,10 +73,59 @@ pub(crate) fn refund(
         intent: charge.intent.clone(),
         reason: wanted.reason.map(Into::into),
         metadata: wanted.metadata,
+        status,
+        failure: (status == RefundStatus::Failed).then(|| "unknown".into()),
     };
-    charge.amount_refunded = charge.amount_refunded.saturating_add(amount);
     desk.books.put(refund.clone());
-    desk.books.put(charge.clone());
-    desk.emit("charge.refunded", &charge);
+    desk.emit("refund.created", &refund);
+    if status.takes() {
+        charge.amount_refunded = charge.amount_refunded.saturating_add(amount);
+        desk.books.put(charge.clone());
+        desk.emit("charge.refunded", &charge);
+    } else {
+        desk.emit("refund.failed", &refund);
+    }
+    Ok(refund)
+}
+
+/// What becomes of one. Saying again what became of it changes nothing.
+pub(crate) fn turn(
+    desk: &mut Desk<'_>,
+    mut refund: Refund,
+    status: RefundStatus,
+    failure: Option<&'static str>,
+) -> Result<Refund, Refusal> {
+    if refund.status == status {
+        return Ok(refund);
+    }
+    let possible = match (refund.status, status) {
+        (RefundStatus::Pending, _) => status != RefundStatus::Pending,
+        // A bank may give back what it seemed to take.
+        (RefundStatus::Succeeded, RefundStatus::Failed) => true,
+        _ => false,
+    };
+    if !possible {
+        let message = format!(
+            "This refund is {} and cannot become {}.",
+            refund.status.word(),
+            status.word()
+        );
+        return Err(Refusal::invalid(message));
+    }
+    refund.status = status;
+    if status == RefundStatus::Failed {
+        refund.failure = Some(failure.unwrap_or("unknown").into());
+    }
+    if !status.takes() {
+        let mut charge: Charge = desk.books.find(&refund.charge)?;
+        charge.amount_refunded = charge.amount_refunded.saturating_sub(refund.amount).max(0);
+        desk.books.put(charge);
+    }
+    desk.books.put(refund.clone());
+    desk.emit("refund.updated", &refund);
+    desk.emit("charge.refund.updated", &refund);
+    if status == RefundStatus::Failed {
+        desk.emit("refund.failed", &refund);
+    }
     Ok(refund)
 }

@@ -14,6 +14,13 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
+    /// Whether it came of looking, rather than of the request's form: then it is answered again to who
+    /// asks again under the same key.
+    pub(crate) fn is_outcome(&self) -> bool {
+        let of_form = |code: &str| code.starts_with("parameter_") || code.ends_with("_invalid");
+        self.code.is_some_and(|code| !of_form(code))
+    }
+
     /// The request is wrong, without a parameter to blame.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self {

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::books::Books;
+use super::{books::Books, records::Operation};
 
 mod billing;
 mod catalog;
@@ -36,4 +36,11 @@ fn joined(mut first: Value, second: Value) -> Value {
         fields.extend(more);
     }
     first
+}
+
+impl View for Operation {
+    /// Never asked for: it is no object of the API.
+    fn view(&self, _: &Books) -> Value {
+        self.body.clone()
+    }
 }

@@ -1,73 +1,195 @@
 //! One call of Stripe's API: key, parameters, operation key, answer.
 
+use std::time::Duration;
+
 use axum::{
     Json,
     body::Bytes,
-    extract::{Path, RawQuery, State},
+    extract::{FromRequest, Path, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
-    response::{IntoResponse as _, Response},
+    response::{IntoResponse, Response},
 };
 use serde_json::Value;
 
 use super::{auth, failed, refused};
 use crate::{
     Sandbox,
-    core::{api, books::Desk, ids::Ids, operations, params::Params, refusal::Refusal},
+    core::{
+        self, api,
+        books::Desk,
+        faults::{Fault, Kind},
+        ids::Ids,
+        operations,
+        params::Params,
+        refusal::Refusal,
+        script,
+    },
 };
 use stripe::API_VERSION;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
+/// Stripe's API, `/v1/...`.
 pub(super) async fn call(
     State(sandbox): State<Sandbox>,
     Path((project, path)): Path<(String, String)>,
+    asked: Asked,
+) -> Response {
+    let request = request_id();
+    let mut answer = answer(&sandbox, &project, &path, &asked, &request, Door::Api).await;
+    dress(&mut answer, &asked, &request);
+    answer
+}
+
+/// What only a test asks for, `/script/...`: with the same key and forms.
+pub(super) async fn script(
+    State(sandbox): State<Sandbox>,
+    Path((project, path)): Path<(String, String)>,
+    asked: Asked,
+) -> Response {
+    let request = request_id();
+    let mut answer = answer(&sandbox, &project, &path, &asked, &request, Door::Script).await;
+    dress(&mut answer, &asked, &request);
+    answer
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Door {
+    Api,
+    Script,
+}
+
+/// A request as it came.
+pub(super) struct Asked {
     method: Method,
-    RawQuery(query): RawQuery,
+    query: Option<String>,
     headers: HeaderMap,
     body: Bytes,
+}
+
+impl<S: Send + Sync> FromRequest<S> for Asked {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let method = request.method().clone();
+        let query = request.uri().query().map(str::to_owned);
+        let headers = request.headers().clone();
+        let body = Bytes::from_request(request, state).await;
+        let body = body.map_err(IntoResponse::into_response)?;
+        Ok(Self {
+            method,
+            query,
+            headers,
+            body,
+        })
+    }
+}
+
+impl Asked {
+    /// The caller's name for what a POST does.
+    fn key(&self) -> Option<String> {
+        let key = self.headers.get(IDEMPOTENCY_KEY);
+        let key = key.filter(|_| self.method == Method::POST)?;
+        Some(String::from_utf8_lossy(key.as_bytes()).into_owned())
+    }
+}
+
+async fn answer(
+    sandbox: &Sandbox,
+    project: &str,
+    path: &str,
+    asked: &Asked,
+    request: &str,
+    door: Door,
 ) -> Response {
-    let known = sandbox.project(&project);
+    let known = sandbox.project(project);
     let known = known.and_then(|(project, _)| Some((project, sandbox.0.world.keys(project)?)));
     let Some((project, keys)) = known else {
-        return refused(&Refusal::no_route(method.as_str(), &path));
+        return refused(&Refusal::no_route(asked.method.as_str(), path));
     };
-    if let Err(refusal) = auth::check(&headers, &keys.secret_key) {
-        return dressed(refused(&refusal), &headers, None);
+    if let Err(refusal) = auth::check(&asked.headers, &keys.secret_key) {
+        return refused(&refusal);
     }
-    let params = match params(&method, query.as_deref(), &headers, &body) {
+    let params = match params(asked) {
         Ok(params) => params,
-        Err(refusal) => return dressed(refused(&refusal), &headers, None),
+        Err(refusal) => return refused(&refusal),
     };
-    let key = headers
-        .get(IDEMPOTENCY_KEY)
-        .filter(|_| method == Method::POST);
-    let key = key.map(|key| String::from_utf8_lossy(key.as_bytes()).into_owned());
-    let shown = key.clone();
+    let till = sandbox.0.till(project);
+    if door == Door::Script && path == "faults" {
+        let outcome = till.faults.lock().call(asked.method.as_str(), &params);
+        return match outcome {
+            Ok(body) => Json(body).into_response(),
+            Err(refusal) => refused(&refusal),
+        };
+    }
+    let fault = match door {
+        Door::Api => till.faults.lock().take(asked.method.as_str(), path),
+        Door::Script => None,
+    };
+    if let Some(fault) = &fault
+        && fault.kind == Kind::Hang
+    {
+        return hang(fault).await;
+    }
+    // Whatever was due before this request happened before it: lists are in the order of time.
+    if let Err(failure) = sandbox.0.catch_up(project).await {
+        return failed(&failure);
+    }
+    let by = core::records::Request {
+        id: Some(request.to_owned()),
+        key: asked.key(),
+    };
+    let (method, path, trouble) = (asked.method.clone(), path.to_owned(), fault.clone());
     let work = move |desk: &mut Desk<'_>| {
+        desk.request = by.clone();
+        if door == Door::Script {
+            let body = script::call(desk, method.as_str(), &path, &params)?;
+            return Ok((200, body, false));
+        }
+        let key = by.key.as_deref();
+        let replayed = false;
         let mut once = Once {
             desk,
-            key: key.as_deref(),
-            replayed: false,
+            key,
+            replayed,
         };
-        let (status, body) = once.call(method.as_str(), &path, &params)?;
+        let (status, body) = once.call(method.as_str(), &path, &params, trouble.as_ref())?;
         Ok((status, body, once.replayed))
     };
-    let answer = match sandbox.0.at(project, work).await {
+    let outcome = sandbox.0.at(project, work).await;
+    if outcome.is_ok() {
+        sandbox.deliver_behind(project);
+    }
+    if let Some(fault) = &fault
+        && fault.kind == Kind::Lost
+    {
+        return hang(fault).await;
+    }
+    let mut answer = match outcome {
         Ok((status, body, replayed)) => {
-            sandbox.deliver_behind(project);
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
             let mut answer = (status, Json(body)).into_response();
             if replayed {
                 let name = HeaderName::from_static("idempotent-replayed");
-                answer
-                    .headers_mut()
-                    .insert(name, HeaderValue::from_static("true"));
+                let value = HeaderValue::from_static("true");
+                answer.headers_mut().insert(name, value);
             }
             answer
         }
         Err(failure) => failed(&failure),
     };
-    dressed(answer, &headers, shown.as_deref())
+    if let Some(seconds) = fault.and_then(|fault| fault.retry_after) {
+        answer
+            .headers_mut()
+            .insert(header::RETRY_AFTER, seconds.into());
+    }
+    answer
+}
+
+/// No answer for so long; whoever waits until then is told that none came.
+async fn hang(fault: &Fault) -> Response {
+    tokio::time::sleep(Duration::from_secs(fault.seconds)).await;
+    (StatusCode::GATEWAY_TIMEOUT, Json(fault.body())).into_response()
 }
 
 /// A call that is done once for its key.
@@ -78,33 +200,46 @@ struct Once<'a, 'b> {
 }
 
 impl Once<'_, '_> {
-    fn call(&mut self, method: &str, path: &str, params: &Params) -> Result<(u16, Value), Refusal> {
-        let Some(key) = self.key else {
-            return Ok((200, api::call(self.desk, method, path, params)?));
-        };
+    fn call(
+        &mut self,
+        method: &str,
+        path: &str,
+        params: &Params,
+        trouble: Option<&Fault>,
+    ) -> Result<(u16, Value), Refusal> {
         let digest = operations::digest(method, path, params);
-        if let Some(answer) = operations::replay(self.desk, key, &digest)? {
+        if let Some(key) = self.key
+            && let Some(answer) = operations::replay(self.desk, key, &digest)?
+        {
             self.replayed = true;
             return Ok(answer);
         }
-        let (status, body) = match api::call(self.desk, method, path, params) {
-            Ok(body) => (200, body),
-            // The card's no is an outcome; a malformed request has none.
-            Err(refusal) if refusal.status == 402 => (402, refusal.body()),
-            Err(refusal) => return Err(refusal),
+        let (status, body) = match trouble {
+            // Nothing began, so nothing is kept.
+            Some(fault) if matches!(fault.kind, Kind::RateLimit | Kind::LockTimeout) => {
+                return Ok((fault.status, fault.body()));
+            }
+            // It began: the same key gets the same answer for a day.
+            Some(fault) if fault.kind == Kind::Error => (fault.status, fault.body()),
+            _ => match api::call(self.desk, method, path, params) {
+                Ok(body) => (200, body),
+                // What was looked up and found wrong is an outcome; a malformed request has none.
+                Err(refusal) if refusal.is_outcome() && !self.desk.books.is_changed() => {
+                    (refusal.status, refusal.body())
+                }
+                Err(refusal) => return Err(refusal),
+            },
         };
-        operations::keep(self.desk, key, digest, status, &body);
+        if let Some(key) = self.key {
+            operations::keep(self.desk, key, digest, status, &body);
+        }
         Ok((status, body))
     }
 }
 
-fn params(
-    method: &Method,
-    query: Option<&str>,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Result<Params, Refusal> {
-    let form = headers.get(header::CONTENT_TYPE).is_none_or(|kind| {
+fn params(asked: &Asked) -> Result<Params, Refusal> {
+    let body: &[u8] = &asked.body;
+    let form = asked.headers.get(header::CONTENT_TYPE).is_none_or(|kind| {
         let kind = kind.to_str().unwrap_or_default().to_ascii_lowercase();
         kind.starts_with("application/x-www-form-urlencoded")
     });
@@ -112,32 +247,35 @@ fn params(
         let message = "Invalid request: send parameters as application/x-www-form-urlencoded.";
         return Err(Refusal::invalid(message));
     }
-    if *method == Method::GET && !body.is_empty() {
+    if asked.method == Method::GET && !body.is_empty() {
         return Err(Refusal::invalid("A GET has its parameters in the query."));
     }
-    let query = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    let query = asked.query.as_deref().unwrap_or_default();
+    let query = url::form_urlencoded::parse(query.as_bytes());
     let body = url::form_urlencoded::parse(body);
     let pairs = query.chain(body);
     Params::new(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())))
 }
 
-/// With the headers that all of Stripe's answers have.
-fn dressed(mut answer: Response, asked: &HeaderMap, key: Option<&str>) -> Response {
-    let headers = answer.headers_mut();
+/// It names the request for people; two alike would do no harm.
+fn request_id() -> String {
     let mut seed = [0; 32];
-    // It names the request for people; two alike would do no harm.
     let _: Result<(), _> = getrandom::fill(&mut seed);
-    let request = Ids::new(seed).usual("req_");
+    Ids::new(seed).usual("req_")
+}
+
+/// Puts on the headers that all of Stripe's answers have.
+fn dress(answer: &mut Response, asked: &Asked, request: &str) {
+    let headers = answer.headers_mut();
     if let Ok(value) = HeaderValue::try_from(request) {
         headers.insert(HeaderName::from_static("request-id"), value);
     }
     let version = HeaderName::from_static("stripe-version");
-    let asked = asked.get(&version).cloned();
+    let wanted = asked.headers.get(&version).cloned();
     let ours = HeaderValue::from_static(API_VERSION);
-    headers.insert(version, asked.unwrap_or(ours));
-    if let Some(Ok(key)) = key.map(HeaderValue::from_str) {
+    headers.insert(version, wanted.unwrap_or(ours));
+    if let Some(Ok(key)) = asked.key().map(HeaderValue::try_from) {
         headers.insert(HeaderName::from_static(IDEMPOTENCY_KEY), key);
     }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    answer
 }

@@ -18,7 +18,8 @@ use crate::{
         books::{Books, Desk},
         disputes, money,
         records::{
-            Charge, Configuration, Customer, Dispute, DisputeStatus, PortalSession, Subscription,
+            Charge, Configuration, Customer, Dispute, PortalSession, Refund, RefundStatus,
+            Subscription,
         },
         refunds::{self, Wanted},
         refusal::Refusal,
@@ -27,10 +28,14 @@ use crate::{
     till::Failure,
 };
 
-const FIELDS: [&str; 6] = [
+const FIELDS: [&str; 10] = [
     "subscription",
     "price",
     "charge",
+    "refund",
+    "dispute",
+    "status",
+    "inquiry",
     "amount",
     "amountCents",
     "declines",
@@ -191,22 +196,49 @@ fn done(desk: &mut Desk<'_>, id: &str, word: &str, mut fields: Fields) -> Result
         "refund" => {
             let charge = charge(desk, &visit, &mut fields)?;
             let amount = amount(&mut fields, &charge)?;
+            let status = match fields.take("status").as_deref() {
+                None => None,
+                Some("succeeded") => Some(RefundStatus::Succeeded),
+                Some("pending") => Some(RefundStatus::Pending),
+                Some("failed") => Some(RefundStatus::Failed),
+                Some(_) => return Err(Refusal::param("status", "No refund begins like this.")),
+            };
             refunds::refund(
                 desk,
                 charge,
                 Wanted {
                     amount,
+                    status,
                     ..Wanted::default()
                 },
             )?;
         }
+        "refund_succeeds" | "refund_fails" => {
+            let refund = refund(desk, &visit, &mut fields)?;
+            let status = if word == "refund_fails" {
+                RefundStatus::Failed
+            } else {
+                RefundStatus::Succeeded
+            };
+            refunds::turn(desk, refund, status, None)?;
+        }
         "dispute" => {
             let charge = charge(desk, &visit, &mut fields)?;
-            disputes::open(desk, charge)?;
+            let amount = amount(&mut fields, &charge)?;
+            let wanted = disputes::Wanted {
+                amount,
+                reason: None,
+                inquiry: fields.take("inquiry").as_deref() == Some("true"),
+            };
+            disputes::open(desk, charge, wanted)?;
         }
         "dispute_won" | "dispute_lost" => {
-            let charge = charge(desk, &visit, &mut fields)?;
-            disputes::close(desk, &charge, word == "dispute_won")?;
+            let dispute = dispute(desk, &visit, &mut fields)?;
+            disputes::close(desk, dispute, word == "dispute_won")?;
+        }
+        "dispute_escalated" => {
+            let dispute = dispute(desk, &visit, &mut fields)?;
+            disputes::escalate(desk, dispute)?;
         }
         _ => return Err(Refusal::no_such("action", word)),
     }
@@ -248,6 +280,45 @@ fn charge(desk: &Desk<'_>, visit: &PortalSession, fields: &mut Fields) -> Result
     first.ok_or_else(|| Refusal::no_such("charge", id.as_deref().unwrap_or_default()))
 }
 
+/// The one that is named, or the newest that waits.
+fn refund(desk: &Desk<'_>, visit: &PortalSession, fields: &mut Fields) -> Result<Refund, Refusal> {
+    let id = fields.take("refund");
+    let found = desk.books.newest::<Refund>(|refund| match &id {
+        Some(id) => *id == refund.head.id,
+        None => refund.status == RefundStatus::Pending,
+    });
+    let theirs = |refund: &&&Refund| is_theirs(desk.books, visit, &refund.charge);
+    let first = found.iter().find(theirs).copied().cloned();
+    first.ok_or_else(|| Refusal::no_such("refund", id.as_deref().unwrap_or_default()))
+}
+
+/// The one that is named, or the newest of the charge that is.
+fn dispute(
+    desk: &Desk<'_>,
+    visit: &PortalSession,
+    fields: &mut Fields,
+) -> Result<Dispute, Refusal> {
+    let (id, charge) = (fields.take("dispute"), fields.take("charge"));
+    let found = desk
+        .books
+        .newest::<Dispute>(|dispute| match (&id, &charge) {
+            (Some(id), _) => *id == dispute.head.id,
+            (None, Some(charge)) => *charge == dispute.charge,
+            (None, None) => true,
+        });
+    let theirs = |dispute: &&&Dispute| is_theirs(desk.books, visit, &dispute.charge);
+    let mut theirs = found.iter().filter(theirs).copied();
+    // Those that are decided, where none waits: saying it again is no error.
+    let first = theirs.clone().find(|dispute| dispute.status.is_open());
+    let first = first.or_else(|| theirs.next()).cloned();
+    first.ok_or_else(|| Refusal::invalid("This payment is not disputed."))
+}
+
+fn is_theirs(books: &Books, visit: &PortalSession, charge: &str) -> bool {
+    let charge = books.get::<Charge>(charge);
+    charge.is_some_and(|charge| charge.customer.as_ref() == Some(&visit.customer))
+}
+
 /// `amount` as a person types it, or `amountCents` as a script counts; none: all that is left.
 fn amount(fields: &mut Fields, charge: &Charge) -> Result<Option<i64>, Refusal> {
     let typed = match (fields.take("amount"), fields.take("amountCents")) {
@@ -284,17 +355,29 @@ fn state(books: &Books, customer: &str) -> Value {
             .dispute
             .as_deref()
             .and_then(|id| books.get::<Dispute>(id));
+        let refunds = books.newest::<Refund>(|refund| refund.charge == one.head.id);
+        let refunds = refunds.into_iter().map(|refund| {
+            json!({
+                "id": refund.head.id, "amountCents": refund.amount, "status": refund.status.word(),
+            })
+        });
+        let disputes = disputes::of(books, &one.head.id)
+            .into_iter()
+            .map(|dispute| {
+                json!({
+                    "id": dispute.head.id, "amountCents": dispute.amount,
+                    "status": dispute.status.word(),
+                })
+            });
         json!({
             "charge": one.head.id,
             "paymentIntent": one.intent,
             "amountCents": one.amount,
             "refundedCents": one.amount_refunded,
             "currency": one.currency,
-            "dispute": dispute.map(|dispute| match dispute.status {
-                DisputeStatus::NeedsResponse => "needs_response",
-                DisputeStatus::Won => "won",
-                DisputeStatus::Lost => "lost",
-            }),
+            "dispute": dispute.map(|dispute| dispute.status.word()),
+            "refunds": refunds.collect::<Vec<_>>(),
+            "disputes": disputes.collect::<Vec<_>>(),
         })
     });
     let declines = books

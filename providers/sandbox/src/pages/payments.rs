@@ -5,8 +5,9 @@ use super::Escaped;
 use crate::core::{
     books::Books,
     calendar::date,
+    disputes,
     money::written,
-    records::{Charge, Dispute, DisputeStatus, PortalSession},
+    records::{Charge, Dispute, DisputeStatus, PortalSession, Refund, RefundStatus},
 };
 
 /// So many are shown.
@@ -29,18 +30,16 @@ pub(super) fn payments(visit: &PortalSession, books: &Books, url: &str) -> Strin
 }
 
 fn payment(charge: &Charge, books: &Books, url: &str) -> String {
-    let dispute = charge
-        .dispute
-        .as_deref()
-        .and_then(|id| books.get::<Dispute>(id));
-    let dispute = dispute.map(|dispute| dispute.status);
-    let (class, status) = match dispute {
-        Some(DisputeStatus::NeedsResponse) => ("wait", "Disputed"),
+    let disputes = disputes::of(books, &charge.head.id);
+    let newest = disputes.first().map(|dispute| dispute.status);
+    let (class, status) = match newest {
+        Some(status) if status.is_open() && status.is_inquiry() => ("wait", "Bank asks"),
+        Some(status) if status.is_open() => ("wait", "Disputed"),
         Some(DisputeStatus::Lost) => ("bad", "Dispute lost"),
         _ if charge.left() == 0 => ("off", "Refunded"),
         _ if charge.amount_refunded > 0 => ("wait", "Partly refunded"),
         Some(DisputeStatus::Won) => ("good", "Dispute won"),
-        None => ("good", "Paid"),
+        _ => ("good", "Paid"),
     };
     let refunded = if charge.amount_refunded > 0 {
         let back = written(charge.amount_refunded, &charge.currency);
@@ -50,44 +49,86 @@ fn payment(charge: &Charge, books: &Books, url: &str) -> String {
     };
     format!(
         "<article class=\"box\"><div class=\"head\"><h3>{}</h3><span class=\"badge {class}\">{status}\
-         </span></div><p class=\"when\">{}{refunded}</p>{}</article>",
+         </span></div><p class=\"when\">{}{refunded}</p>{}{}{}</article>",
         Escaped(written(charge.amount, &charge.currency)),
         Escaped(date(charge.head.created)),
-        controls(charge, dispute, url),
+        pending(charge, books, url),
+        open(&disputes, url),
+        controls(charge, &disputes, url),
     )
 }
 
-fn controls(charge: &Charge, dispute: Option<DisputeStatus>, url: &str) -> String {
-    let id = Escaped(&charge.head.id).to_string();
-    let hidden = format!("<input type=\"hidden\" name=\"charge\" value=\"{id}\">");
-    let button = |action: &str, label: &str| {
+fn button(url: &str, action: &str, (name, id): (&str, &str), label: &str) -> String {
+    format!(
+        "<form method=\"post\" action=\"{url}/{action}\"><input type=\"hidden\" name=\"{name}\" \
+         value=\"{}\"><button class=\"quiet\">{label}</button></form>",
+        Escaped(id)
+    )
+}
+
+/// Refunds on their way: here it is decided whether they arrive.
+fn pending(charge: &Charge, books: &Books, url: &str) -> String {
+    let waits =
+        |refund: &Refund| refund.charge == charge.head.id && refund.status == RefundStatus::Pending;
+    let found = books.newest::<Refund>(waits);
+    let rows = found.iter().map(|refund| {
+        let named = ("refund", refund.head.id.as_str());
         format!(
-            "<form method=\"post\" action=\"{url}/{action}\">{hidden}<button \
-             class=\"quiet\">{label}</button></form>"
+            "<p class=\"when\">Refund of {} is on its way</p><div class=\"row\">{}{}</div>",
+            Escaped(written(refund.amount, &refund.currency)),
+            button(url, "refund_succeeds", named, "It arrives"),
+            button(url, "refund_fails", named, "It fails"),
         )
-    };
-    if dispute == Some(DisputeStatus::NeedsResponse) {
-        return format!(
-            "<div class=\"row\">{}{}</div>",
-            button("dispute_won", "Shop wins the dispute"),
-            button("dispute_lost", "Shop loses the dispute"),
-        );
-    }
-    if charge.left() == 0 || dispute == Some(DisputeStatus::Lost) {
+    });
+    rows.collect()
+}
+
+/// Disputes that a bank has not decided.
+fn open(disputes: &[&Dispute], url: &str) -> String {
+    let waiting = disputes.iter().filter(|dispute| dispute.status.is_open());
+    let rows = waiting.map(|dispute| {
+        let named = ("dispute", dispute.head.id.as_str());
+        let buttons = if dispute.status.is_inquiry() {
+            format!(
+                "{}{}",
+                button(url, "dispute_escalated", named, "It becomes a dispute"),
+                button(url, "dispute_won", named, "The bank is content"),
+            )
+        } else {
+            format!(
+                "{}{}",
+                button(url, "dispute_won", named, "Shop wins the dispute"),
+                button(url, "dispute_lost", named, "Shop loses the dispute"),
+            )
+        };
+        format!(
+            "<p class=\"when\">{} disputed</p><div class=\"row\">{buttons}</div>",
+            Escaped(written(dispute.amount, &dispute.currency)),
+        )
+    });
+    rows.collect()
+}
+
+fn controls(charge: &Charge, disputes: &[&Dispute], url: &str) -> String {
+    let id = Escaped(&charge.head.id).to_string();
+    let held = disputes.iter().filter(|dispute| dispute.status.holds());
+    let left = held.fold(charge.left(), |left, dispute| {
+        left.saturating_sub(dispute.amount)
+    });
+    if left <= 0 {
         return String::new();
     }
-    let all = written(charge.left(), &charge.currency);
-    let open = if dispute.is_none() {
-        button("dispute", "Open a dispute")
-    } else {
-        String::new()
-    };
+    let all = written(left, &charge.currency);
     format!(
         "<details><summary>Refund or dispute</summary><form class=\"refund\" method=\"post\" \
-         action=\"{url}/refund\">{hidden}<label for=\"amount-{id}\">Amount, or empty for all of \
-         {}</label><div><input id=\"amount-{id}\" name=\"amount\" inputmode=\"decimal\" \
-         autocomplete=\"off\" pattern=\"[0-9]+([.][0-9]+)?\" placeholder=\"{}\"><button>Refund\
-         </button></div></form>{open}</details>",
+         action=\"{url}/refund\"><input type=\"hidden\" name=\"charge\" value=\"{id}\"><label \
+         for=\"amount-{id}\">Amount, or empty for all of {}</label><div><input id=\"amount-{id}\" \
+         name=\"amount\" inputmode=\"decimal\" autocomplete=\"off\" pattern=\"[0-9]+([.][0-9]+)?\" \
+         placeholder=\"{}\"><button>Refund</button></div><div class=\"row\"><button class=\"quiet\" \
+         name=\"status\" value=\"pending\">Refund slowly</button><button class=\"quiet\" \
+         formaction=\"{url}/dispute\">Open a dispute</button><button class=\"quiet\" \
+         formaction=\"{url}/dispute\" name=\"inquiry\" value=\"true\">Bank asks first</button></div>\
+         </form></details>",
         Escaped(&all),
         Escaped(all.trim_matches(|c: char| !c.is_ascii_digit())),
     )

@@ -12,7 +12,7 @@ use crate::{
     history::{HoldStatus, Reason, Record},
     id::{OrderSerial, ProductId},
     text::IdempotencyKey,
-    wallet::{Order, OrderStatus, Subscription, SubscriptionStatus, Wallet},
+    wallet::{Order, OrderStatus, Reversal, Subscription, SubscriptionStatus, Wallet},
 };
 
 /// Balances, the origin of every credit, holds, features and ledgers are the model's.
@@ -64,8 +64,12 @@ fn purchases(teller: &Teller, model: &Model) {
         let coins = (expected.granted, expected.taken);
         assert_eq!(credits, (coins.0 * model.worth, coins.1 * model.worth));
         assert_eq!(order.amount_cents, expected.cents);
-        assert_eq!(order.reversal.refunded_cents, expected.refunded);
-        assert_eq!(order.reversal.dispute, expected.dispute);
+        let Reversal {
+            refunded_cents,
+            disputed_cents,
+            as_of,
+        } = order.reversal;
+        assert_eq!((refunded_cents, disputed_cents, as_of.0), expected.away);
         assert_eq!(order.expires_at.0, expected.end);
     }
     for (&number, expected) in &model.till.subscriptions {

@@ -18,7 +18,7 @@ use crate::{
     terms::Terms,
     text::Feature,
     wallet::{
-        Dispute, OrderStatus, SubscriptionStatus,
+        OrderStatus, Reversal, SubscriptionStatus,
         pay::{Billing, Pay},
         purchase::Purchase as Telling,
         renew::Renew,
@@ -49,13 +49,11 @@ pub(super) enum Purchase {
         order: u128,
         failed: bool,
     },
-    Refund {
+    Reverse {
         order: u128,
-        cents: i64,
-    },
-    Dispute {
-        order: u128,
-        state: Dispute,
+        refunded: i64,
+        disputed: i64,
+        age: i64,
     },
     Renew {
         order: u128,
@@ -84,7 +82,7 @@ pub(super) fn purchase(most: i64) -> impl Strategy<Value = Purchase> {
     let days = proptest::option::of(1..5_i64);
     let ahead = prop::sample::select(vec![0, 4, 4, 8, 40]);
     let age = prop_oneof![3 => Just(0), 1 => -1..8_i64];
-    let dispute = prop::sample::select(vec![Dispute::Open, Dispute::Won, Dispute::Lost]);
+    let cents = || prop_oneof![1 => Just(0), 2 => 0..10_i64];
     let status = prop::sample::select(vec![
         SubscriptionStatus::Active,
         SubscriptionStatus::Active,
@@ -103,9 +101,9 @@ pub(super) fn purchase(most: i64) -> impl Strategy<Value = Purchase> {
         ),
         6 => (order.clone(), 0..9_i64).prop_map(|(order, cents)| Purchase::Pay { order, cents }),
         1 => (order, any::<bool>()).prop_map(|(order, failed)| Purchase::End { order, failed }),
-        4 => (any_order.clone(), 0..10_i64)
-            .prop_map(|(order, cents)| Purchase::Refund { order, cents }),
-        3 => (any_order, dispute).prop_map(|(order, state)| Purchase::Dispute { order, state }),
+        7 => (any_order, cents(), cents(), age.clone()).prop_map(
+            |(order, refunded, disputed, age)| Purchase::Reverse { order, refunded, disputed, age }
+        ),
         4 => (renewal, subscription.clone(), tier.clone(), ahead.clone(), age.clone()).prop_map(
             |(order, subscription, tier, ahead, age)| Purchase::Renew {
                 order, subscription, tier, ahead, age
@@ -178,14 +176,23 @@ impl Run {
                 };
                 (self.told_of(command), self.model.end_order(order, end))
             }
-            Purchase::Refund { order, cents } => {
-                let cents = self.exact(cents, i64::MAX);
-                let real = self.told_of(Telling::Refund(OrderSerial(order), cents));
-                (real, self.model.reverse(order, cents, Dispute::None))
-            }
-            Purchase::Dispute { order, state } => {
-                let real = self.told_of(Telling::Dispute(OrderSerial(order), state));
-                (real, self.model.reverse(order, 0, state))
+            Purchase::Reverse {
+                order,
+                refunded,
+                disputed,
+                age,
+            } => {
+                // In full or not at all, where a coin stands for many credits.
+                let [refunded, disputed] =
+                    [refunded, disputed].map(|cents| self.exact(cents, cents.signum() * i64::MAX));
+                let as_of = now.0 - age * QUARTER;
+                let reversal = Reversal {
+                    refunded_cents: refunded,
+                    disputed_cents: disputed,
+                    as_of: Timestamp(as_of),
+                };
+                let real = self.told_of(Telling::Reverse(OrderSerial(order), reversal));
+                (real, self.model.reverse(order, (refunded, disputed, as_of)))
             }
             Purchase::Renew {
                 order,

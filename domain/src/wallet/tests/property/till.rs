@@ -11,7 +11,7 @@ use crate::{
     Rejection,
     history::Reason,
     id::ProductId,
-    wallet::{Dispute, OrderStatus, SubscriptionStatus},
+    wallet::{OrderStatus, SubscriptionStatus},
 };
 
 /// Coins of the three tiers.
@@ -29,14 +29,16 @@ pub(super) struct Ware {
     pub(super) starts: Option<u128>,
 }
 
+pub(super) type Away = (i64, i64, i64);
+
 #[derive(Debug)]
 pub(super) struct ModelOrder {
     pub(super) ware: Ware,
     pub(super) stage: OrderStatus,
     pub(super) end: i64,
     pub(super) cents: i64,
-    pub(super) refunded: i64,
-    pub(super) dispute: Dispute,
+    /// Refunded, disputed, as asked when.
+    pub(super) away: Away,
     pub(super) granted: i64,
     pub(super) taken: i64,
     credits_end: i64,
@@ -69,7 +71,7 @@ pub(super) struct Told {
 pub(super) struct Till {
     pub(super) orders: BTreeMap<u128, ModelOrder>,
     pub(super) subscriptions: BTreeMap<u128, ModelSubscription>,
-    early: BTreeMap<u128, (i64, Dispute)>,
+    early: BTreeMap<u128, Away>,
     gone: BTreeSet<u128>,
 }
 
@@ -82,8 +84,12 @@ impl ModelOrder {
     }
 
     fn all_back(&self) -> bool {
-        let refunded = self.refunded > 0 && self.refunded >= self.cents;
-        refunded || [Dispute::Open, Dispute::Lost].contains(&self.dispute)
+        self.cents_away() > 0 && self.cents_away() >= self.cents
+    }
+
+    fn cents_away(&self) -> i64 {
+        let (refunded, disputed, _) = self.away;
+        refunded.saturating_add(disputed)
     }
 
     /// The most whole coins that cost no more than what went back.
@@ -91,10 +97,10 @@ impl ModelOrder {
         if self.all_back() {
             return self.granted;
         }
-        if self.refunded == 0 {
+        if self.cents_away() == 0 {
             return 0;
         }
-        let covered = |coins: &i64| coins * self.cents <= self.granted * self.refunded;
+        let covered = |coins: &i64| coins * self.cents <= self.granted * self.cents_away();
         (0..=self.granted).rev().find(covered).unwrap()
     }
 }
@@ -157,20 +163,19 @@ impl Model {
         }
     }
 
-    pub(super) fn reverse(&mut self, serial: u128, cents: i64, dispute: Dispute) -> Outcome {
+    pub(super) fn reverse(&mut self, serial: u128, next: Away) -> Outcome {
         self.touch();
-        let early = self.till.early.get(&serial).copied().unwrap_or_default();
+        let early = self.till.early.get(&serial);
         let order = self.till.orders.get(&serial);
-        let known = order.map_or(early, |order| (order.refunded, order.dispute));
-        let next = (known.0.max(cents), known.1.max(dispute));
-        if next == known {
+        let known = order.map(|order| order.away).or(early.copied());
+        if known.is_some_and(|known| next.2 < known.2 || next == known) {
             return Outcome::Unchanged;
         }
         self.date(self.now);
         match self.till.orders.get_mut(&serial) {
             None => drop(self.till.early.insert(serial, next)),
             Some(order) => {
-                (order.refunded, order.dispute) = next;
+                order.away = next;
                 self.move_coins(serial);
             }
         }
@@ -262,21 +267,27 @@ impl Model {
             SubscriptionStatus::PastDue => s.grace_end.unwrap() > self.now,
             SubscriptionStatus::Canceled => false,
         };
-        let subscriptions = self.till.subscriptions.values().filter(unlocks);
+        let kept =
+            |s: &&ModelSubscription| self.till.orders[&s.order].status() != OrderStatus::Refunded;
+        let subscriptions = self
+            .till
+            .subscriptions
+            .values()
+            .filter(unlocks)
+            .filter(kept);
         all.extend(subscriptions.map(|s| tier_name(s.tier)));
         all
     }
 
     fn place_order(&mut self, serial: u128, ware: Ware) {
-        let (refunded, dispute) = self.till.early.remove(&serial).unwrap_or_default();
+        let away = self.till.early.remove(&serial).unwrap_or_default();
         self.date(self.now);
         let order = ModelOrder {
             cents: ware.coins,
             ware,
             stage: OrderStatus::Pending,
             end: self.now + DAY,
-            refunded,
-            dispute,
+            away,
             granted: 0,
             taken: 0,
             credits_end: i64::MAX,

@@ -9,9 +9,9 @@ const MOST: usize = 100;
 
 /// Which page.
 pub(super) struct Paging {
-    limit: usize,
-    after: Option<String>,
-    before: Option<String>,
+    pub(super) limit: usize,
+    pub(super) after: Option<String>,
+    pub(super) before: Option<String>,
 }
 
 impl Paging {

@@ -1,12 +1,11 @@
 //! Reading objects, one or all.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::list::Paging;
+use super::{list::Paging, range::Range};
 use crate::core::{
-    books::{Desk, Kept},
+    books::{Books, Desk, Kept},
     params::Params,
-    records::Event,
     refusal::Refusal,
     views::View,
 };
@@ -30,8 +29,11 @@ pub(super) fn some<T: Kept + View>(
     pass: impl Fn(&T) -> bool,
 ) -> Result<Value, Refusal> {
     let paging = Paging::read(params)?;
+    let created = Range::read(params, "created")?;
     params.finish()?;
-    let found = desk.books.newest(pass);
+    let found = desk
+        .books
+        .newest(|object: &T| created.has(object.head().created) && pass(object));
     let view = |object: &T| object.view(desk.books);
     paging.page(found, |object| &object.head().id, view, url)
 }
@@ -45,12 +47,8 @@ pub(super) fn all<T: Kept + View>(
     some::<T>(desk, params, url, |_| true)
 }
 
-/// A page of events.
-pub(super) fn events(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
-    let kind = params.text("type")?;
-    let kinds = params.list("types")?;
-    some::<Event>(desk, params, "/v1/events", |event| {
-        kind.as_ref().is_none_or(|kind| *kind == event.kind)
-            && (kinds.is_empty() || kinds.contains(&event.kind))
-    })
+/// A list within an object.
+pub(super) fn inner<T: View>(books: &Books, found: &[&T], url: &str) -> Value {
+    let data: Vec<Value> = found.iter().map(|object| object.view(books)).collect();
+    json!({ "object": "list", "has_more": false, "data": data, "url": url })
 }

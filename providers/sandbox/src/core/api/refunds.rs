@@ -22,8 +22,20 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
             &["duplicate", "fraudulent", "requested_by_customer"],
         )?,
         metadata: params.metadata("metadata")?,
+        status: None,
     };
     params.finish()?;
+    let charge = charge_of(desk, charge, intent)?;
+    let refund = refund(desk, charge, wanted)?;
+    Ok(refund.view(desk.books))
+}
+
+/// The charge that a request names, by itself or by its payment.
+pub(in crate::core) fn charge_of(
+    desk: &Desk<'_>,
+    charge: Option<String>,
+    intent: Option<String>,
+) -> Result<Charge, Refusal> {
     let (id, param) = match (charge, intent) {
         (Some(charge), None) => (charge, "charge"),
         (None, Some(intent)) => {
@@ -43,12 +55,30 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
             return Err(Refusal::invalid(message));
         }
     };
-    let charge: Charge = desk
-        .books
-        .find(&id)
-        .map_err(|refusal| refusal.of_param(param))?;
-    let refund = refund(desk, charge, wanted)?;
+    let charge = desk.books.find(&id);
+    charge.map_err(|refusal| refusal.of_param(param))
+}
+
+/// Only what is written on it changes.
+pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+    let mut refund: Refund = desk.books.find(id)?;
+    params.change_metadata("metadata", &mut refund.metadata)?;
+    params.finish()?;
+    desk.books.put(refund.clone());
+    desk.emit("refund.updated", &refund);
+    desk.emit("charge.refund.updated", &refund);
     Ok(refund.view(desk.books))
+}
+
+/// Refunds to cards are on their way at once, so none waits to be called off.
+pub(super) fn cancel(desk: &Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+    params.finish()?;
+    let refund: Refund = desk.books.find(id)?;
+    let message = format!(
+        "You can only cancel a refund with the status requires_action. This refund is {}.",
+        refund.status.word()
+    );
+    Err(Refusal::invalid(message))
 }
 
 pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {

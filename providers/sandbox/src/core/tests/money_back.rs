@@ -1,7 +1,23 @@
 //! Refunds and disputes.
 
 use super::*;
-use crate::core::{disputes, records::Charge};
+use crate::core::script;
+
+impl Shop {
+    /// What happens at a bank.
+    fn script(&mut self, path: &str, query: &str) -> Result<Value, Refusal> {
+        let params = Params::new(url::form_urlencoded::parse(query.as_bytes()).into_owned())?;
+        script::call(&mut self.desk(), "POST", path, &params)
+    }
+
+    fn charge_of(&mut self, intent: &str) -> Value {
+        self.get(&format!("payment_intents/{intent}"))["latest_charge"]
+            .as_str()
+            .map(|charge| charge.to_owned())
+            .map(|charge| self.get(&format!("charges/{charge}")))
+            .unwrap()
+    }
+}
 
 fn paid(shop: &mut Shop) -> String {
     let session = shop.once(500, "");
@@ -29,7 +45,8 @@ fn a_part_and_then_the_rest_goes_back() {
         "refunds",
         &format!("charge={}", refund["charge"].as_str().unwrap()),
     );
-    assert_eq!(shop.told(), ["charge.refunded", "charge.refunded"]);
+    let once = ["refund.created", "charge.refunded"];
+    assert_eq!(shop.told(), [once, once].concat());
     let charge = shop.get(&format!("charges/{}", refund["charge"].as_str().unwrap()));
     assert_eq!(
         (
@@ -57,34 +74,175 @@ fn a_part_and_then_the_rest_goes_back() {
 }
 
 #[test]
-fn a_dispute_is_opened_once_and_decided_once() {
+fn a_refund_on_its_way_arrives_or_fails_and_a_failed_one_gives_back() {
     let mut shop = Shop::new();
-    for (won, kinds) in [
+    for (word, status, back, kinds) in [
         (
-            true,
-            vec!["charge.dispute.closed", "charge.dispute.funds_reinstated"],
+            "succeed",
+            "succeeded",
+            500,
+            vec!["refund.updated", "charge.refund.updated"],
         ),
-        (false, vec!["charge.dispute.closed"]),
+        (
+            "fail",
+            "failed",
+            0,
+            vec!["refund.updated", "charge.refund.updated", "refund.failed"],
+        ),
+        (
+            "cancel",
+            "canceled",
+            0,
+            vec!["refund.updated", "charge.refund.updated"],
+        ),
     ] {
         let intent = paid(&mut shop);
-        let charge = |shop: &Shop| -> Charge {
-            let mut all = shop.books.all::<Charge>();
-            all.find(|charge| charge.intent == intent).unwrap().clone()
-        };
-        let found = charge(&shop);
-        assert!(disputes::close(&mut shop.desk(), &found, won).is_err());
-        disputes::open(&mut shop.desk(), found).unwrap();
+        shop.script(&format!("charges/{intent}"), "refunds=pending")
+            .unwrap();
+        let refund = shop.post("refunds", &format!("payment_intent={intent}&metadata[a]=b"));
+        assert_eq!(refund["status"], "pending");
+        assert_eq!(
+            shop.charge_of(&intent)["refunded"],
+            true,
+            "as long as it may arrive"
+        );
+        assert_eq!(shop.told(), ["refund.created", "charge.refunded"]);
+        let path = format!("refunds/{}", id(&refund));
+        for _ in 0..2 {
+            let after = shop.script(&format!("{path}/{word}"), "").unwrap();
+            assert_eq!(after["status"], status);
+        }
+        assert_eq!(shop.told(), kinds, "once");
+        assert_eq!(shop.charge_of(&intent)["amount_refunded"], back);
+        let failed = shop.get(&path)["failure_reason"].as_str() == Some("unknown");
+        assert_eq!(failed, word == "fail");
+        assert!(shop.script(&format!("{path}/succeed"), "").is_ok() == (word == "succeed"));
+    }
+}
+
+#[test]
+fn a_refund_that_seemed_to_arrive_may_fail_and_be_made_again() {
+    let mut shop = Shop::new();
+    let intent = paid(&mut shop);
+    let refund = shop.post("refunds", &format!("payment_intent={intent}&amount=300"));
+    let path = format!("refunds/{}/fail", id(&refund));
+    let failed = shop
+        .script(&path, "failure_reason=lost_or_stolen_card")
+        .unwrap();
+    assert_eq!(failed["failure_reason"], "lost_or_stolen_card");
+    let charge = shop.charge_of(&intent);
+    assert_eq!(
+        (&charge["amount_refunded"], &charge["refunded"]),
+        (&0.into(), &false.into())
+    );
+    shop.post("refunds", &format!("payment_intent={intent}"));
+    assert_eq!(shop.charge_of(&intent)["amount_refunded"], 500);
+    let charge = id(&shop.charge_of(&intent));
+    let query = "expand[]=refunds&expand[]=customer";
+    let unfolded = shop
+        .call("GET", &format!("charges/{charge}"), query)
+        .unwrap();
+    assert_eq!(unfolded["refunds"]["data"].as_array().unwrap().len(), 2);
+    assert_eq!(unfolded["customer"]["object"], "customer");
+    let wrong = shop.call("GET", &format!("charges/{charge}"), "expand[]=amount.x");
+    assert!(wrong.unwrap_err().message.contains("cannot be expanded"));
+}
+
+#[test]
+fn a_dispute_is_decided_once_and_shows_what_moved() {
+    let mut shop = Shop::new();
+    for (word, other, kinds, moved) in [
+        (
+            "win",
+            "lose",
+            vec!["charge.dispute.closed", "charge.dispute.funds_reinstated"],
+            vec![-500, 500],
+        ),
+        ("lose", "win", vec!["charge.dispute.closed"], vec![-500]),
+    ] {
+        let intent = paid(&mut shop);
+        let form = format!("payment_intent={intent}");
+        let dispute = shop.script("disputes", &form).unwrap();
+        assert_eq!(dispute["status"], "needs_response");
         assert_eq!(
             shop.told(),
             ["charge.dispute.created", "charge.dispute.funds_withdrawn"]
         );
-        let found = charge(&shop);
-        assert!(disputes::open(&mut shop.desk(), found.clone()).is_err());
-        let refused = shop.call("POST", "refunds", &format!("payment_intent={intent}"));
+        assert!(
+            shop.script("disputes", &form).is_err(),
+            "nothing is left of it"
+        );
+        let refused = shop.call("POST", "refunds", &form);
         assert_eq!(refused.unwrap_err().code, Some("charge_disputed"));
-        disputes::close(&mut shop.desk(), &found, won).unwrap();
-        disputes::close(&mut shop.desk(), &found, won).unwrap();
-        assert!(disputes::close(&mut shop.desk(), &found, !won).is_err());
+        let path = format!("disputes/{}", id(&dispute));
+        shop.post(&path, "evidence[uncategorized_text]=it+was+there");
+        assert_eq!(shop.get(&path)["status"], "under_review");
+        assert_eq!(shop.told(), ["charge.dispute.updated"]);
+        for _ in 0..2 {
+            shop.script(&format!("{path}/{word}"), "").unwrap();
+        }
+        assert!(shop.script(&format!("{path}/{other}"), "").is_err());
         assert_eq!(shop.told(), kinds);
+        let view = shop.get(&path);
+        let movements = view["balance_transactions"].as_array().unwrap().iter();
+        let amounts: Vec<i64> = movements
+            .map(|one| one["amount"].as_i64().unwrap())
+            .collect();
+        assert_eq!(amounts, moved);
     }
+}
+
+#[test]
+fn several_disputes_of_one_payment_take_at_most_the_whole() {
+    let mut shop = Shop::new();
+    let intent = paid(&mut shop);
+    shop.post("refunds", &format!("payment_intent={intent}&amount=100"));
+    let form = format!("payment_intent={intent}");
+    let first = shop
+        .script("disputes", &format!("{form}&amount=150"))
+        .unwrap();
+    shop.script(&format!("disputes/{}/lose", id(&first)), "")
+        .unwrap();
+    let too_much = shop.script("disputes", &format!("{form}&amount=251"));
+    assert_eq!(too_much.unwrap_err().param.as_deref(), Some("amount"));
+    let second = shop.script("disputes", &form).unwrap();
+    assert_eq!(second["amount"], 250, "what is left");
+    let list = shop.call("GET", "disputes", &form).unwrap();
+    let found: Vec<String> = list["data"].as_array().unwrap().iter().map(id).collect();
+    assert_eq!(found, [id(&second), id(&first)]);
+    let other = shop.call("GET", "disputes", "charge=ch_other").unwrap();
+    assert_eq!(other["data"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn an_inquiry_takes_nothing_until_it_becomes_a_dispute() {
+    let mut shop = Shop::new();
+    let intent = paid(&mut shop);
+    let form = format!("payment_intent={intent}&inquiry=true");
+    let dispute = shop.script("disputes", &form).unwrap();
+    assert_eq!(dispute["status"], "warning_needs_response");
+    assert_eq!(dispute["is_charge_refundable"], true);
+    assert_eq!(dispute["balance_transactions"].as_array().unwrap().len(), 0);
+    assert_eq!(shop.told(), ["charge.dispute.created"]);
+    let path = format!("disputes/{}", id(&dispute));
+    let demand = shop.script(&format!("{path}/escalate"), "").unwrap();
+    assert_eq!(demand["status"], "needs_response");
+    assert_eq!(demand["balance_transactions"][0]["amount"], -500);
+    assert_eq!(
+        shop.told(),
+        ["charge.dispute.updated", "charge.dispute.funds_withdrawn"]
+    );
+    assert_eq!(shop.post(&format!("{path}/close"), "")["status"], "lost");
+
+    let intent = paid(&mut shop);
+    let form = format!("payment_intent={intent}&inquiry=true");
+    let dispute = shop.script("disputes", &form).unwrap();
+    shop.post("refunds", &format!("payment_intent={intent}"));
+    let path = format!("disputes/{}/", id(&dispute));
+    assert!(
+        shop.script(&format!("{path}escalate"), "").is_err(),
+        "it went back"
+    );
+    let closed = shop.script(&format!("{path}win"), "").unwrap();
+    assert_eq!(closed["status"], "warning_closed");
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{View, joined};
 use crate::core::{
     books::Books,
-    records::{Charge, Dispute, DisputeStatus, Intent, IntentStatus, Refund},
+    records::{Charge, Dispute, Intent, IntentStatus, Movement, Refund, RefundStatus},
 };
 
 impl View for Intent {
@@ -132,8 +132,9 @@ impl View for Charge {
 }
 
 impl View for Refund {
-    fn view(&self, _: &Books) -> Value {
-        json!({
+    fn view(&self, books: &Books) -> Value {
+        let charge = books.get::<Charge>(&self.charge);
+        let mut view = json!({
             "id": self.head.id,
             "object": "refund",
             "amount": self.amount,
@@ -141,49 +142,114 @@ impl View for Refund {
             "charge": self.charge,
             "created": self.head.created,
             "currency": self.currency,
+            "customer": charge.and_then(|charge| charge.customer.as_ref()),
+            "customer_account": null,
             "destination_details": { "type": "card", "card": { "type": "refund" } },
             "metadata": self.metadata,
             "payment_intent": self.intent,
+            "payment_method": null,
             "reason": self.reason,
             "receipt_number": null,
             "source_transfer_reversal": null,
-            "status": "succeeded",
+            "status": self.status.word(),
             "transfer_reversal": null,
+        });
+        if let Some(fields) = view.as_object_mut() {
+            if let Some(failure) = &self.failure {
+                fields.insert("failure_reason".into(), json!(failure));
+            }
+            if self.status == RefundStatus::Pending {
+                fields.insert("pending_reason".into(), json!("processing"));
+            }
+        }
+        view
+    }
+}
+
+/// What a bank takes for its trouble, whoever is right.
+const DISPUTE_FEE: i64 = 1500;
+
+impl Dispute {
+    /// Money that went, and money that came back.
+    fn movement(&self, movement: &Movement, back: bool) -> Value {
+        let (amount, fee, category) = if back {
+            (self.amount, 0, "dispute_reversal")
+        } else {
+            (self.amount.saturating_neg(), DISPUTE_FEE, "dispute")
+        };
+        let what = if back { "reversal" } else { "withdrawal" };
+        let fees: Vec<Value> = (fee > 0)
+            .then(|| {
+                json!({
+                    "amount": fee, "application": null, "currency": self.currency,
+                    "description": "Dispute fee", "type": "stripe_fee",
+                })
+            })
+            .into_iter()
+            .collect();
+        json!({
+            "id": movement.id,
+            "object": "balance_transaction",
+            "amount": amount,
+            "available_on": movement.at,
+            "balance_type": "payments",
+            "created": movement.at,
+            "currency": self.currency,
+            "description": format!("Chargeback {what} for {}", self.charge),
+            "exchange_rate": null,
+            "fee": fee,
+            "fee_details": fees,
+            "net": amount.saturating_sub(fee),
+            "reporting_category": category,
+            "source": self.head.id,
+            "status": "available",
+            "type": "adjustment",
         })
     }
 }
 
+/// Days in which a shop may answer.
+const ANSWER_SECONDS: i64 = 7 * 24 * 3600;
+
 impl View for Dispute {
-    fn view(&self, _: &Books) -> Value {
-        let status = match self.status {
-            DisputeStatus::NeedsResponse => "needs_response",
-            DisputeStatus::Won => "won",
-            DisputeStatus::Lost => "lost",
+    fn view(&self, books: &Books) -> Value {
+        let withdrawn = self.withdrawn.iter().map(|one| self.movement(one, false));
+        let reinstated = self.reinstated.iter().map(|one| self.movement(one, true));
+        let left = books.get::<Charge>(&self.charge).map_or(0, Charge::left);
+        let kind = if self.withdrawn.is_none() && self.status.is_inquiry() {
+            "inquiry"
+        } else {
+            "chargeback"
         };
         json!({
             "id": self.head.id,
             "object": "dispute",
             "amount": self.amount,
-            "balance_transactions": [],
+            "balance_transactions": withdrawn.chain(reinstated).collect::<Vec<_>>(),
             "charge": self.charge,
             "created": self.head.created,
             "currency": self.currency,
             "enhanced_eligibility_types": [],
             "evidence": {},
             "evidence_details": {
-                "due_by": null, "has_evidence": false, "past_due": false, "submission_count": 0,
+                "due_by": self.status.is_open().then(|| self.head.created.saturating_add(ANSWER_SECONDS)),
                 "enhanced_eligibility": {},
+                "has_evidence": self.answers > 0,
+                "past_due": false,
+                "submission_count": self.answers,
+                "submission_method": if self.answers > 0 { "manual" } else { "not_submitted" },
             },
-            "is_charge_refundable": false,
+            "intended_submission_method": null,
+            "is_charge_refundable": self.status.is_inquiry() && left > 0,
             "livemode": false,
-            "metadata": {},
+            "metadata": self.metadata,
             "payment_intent": self.intent,
             "payment_method_details": {
                 "type": "card",
-                "card": { "brand": "visa", "case_type": "chargeback", "network_reason_code": "83" },
+                "card": { "brand": "visa", "case_type": kind, "network_reason_code": "83" },
             },
-            "reason": "fraudulent",
-            "status": status,
+            "reason": self.reason.as_deref().unwrap_or("fraudulent"),
+            "status": self.status.word(),
         })
     }
 }

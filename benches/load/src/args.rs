@@ -1,0 +1,158 @@
+//! The command line.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use clap::{Parser, Subcommand};
+
+/// Fulfilments a second unless told otherwise.
+pub(crate) const FULFILMENTS: f64 = 100.0;
+
+/// The variable by which `scrip bench` says which server it is.
+pub(crate) const SERVER_VARIABLE: &str = "SCRIP_BENCH_SERVER";
+
+/// Measures a server on this machine.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "scrip-bench", version)]
+pub(crate) struct BenchArgs {
+    /// What to measure; everything when left out.
+    #[command(subcommand)]
+    pub(crate) suite: Option<Suite>,
+    /// The server to measure [default: the `scrip` whose `bench` this is, else the one beside this
+    /// program].
+    #[arg(long, global = true, value_name = "PATH", env = SERVER_VARIABLE, hide_env = true)]
+    pub(crate) server: Option<PathBuf>,
+    /// Short rounds and small counts: whether it works, not how fast it is.
+    #[arg(long, global = true)]
+    pub(crate) quick: bool,
+    /// Length of each measured round.
+    #[arg(long, global = true, value_name = "SECONDS")]
+    pub(crate) seconds: Option<u64>,
+    /// Rounds of each kind, interleaved; the median counts.
+    #[arg(long, global = true)]
+    pub(crate) rounds: Option<usize>,
+    /// Threads of the load generator.
+    #[arg(long, global = true, default_value_t = 2)]
+    pub(crate) load_threads: usize,
+    /// Where to put the data directories (on a real disk); a folder of its own is made in it and
+    /// removed at the end.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Prints the figures as JSON.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// A part of the benchmark.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum Suite {
+    /// The server over HTTP beside a handler that does nothing.
+    Http,
+    /// The wallets over the log, in this process, without HTTP.
+    Core,
+    /// A wallet with ten million past keys beside a fresh one.
+    Keys,
+    /// A wallet with a hundred thousand orders beside a fresh one.
+    Customer,
+    /// A million wallets: memory while idle, and restarts with ten million entries.
+    Million,
+    /// Disk in use after ten million operations.
+    Disk,
+    /// Payments fulfilled at a steady rate: what they do to the deductions beside them. Unless told
+    /// otherwise it takes 5 rounds of 10 seconds.
+    Purchases {
+        /// Fulfilments a second: a checkout, and the payment's report by a signed webhook.
+        #[arg(long, value_name = "PER_SECOND", default_value_t = FULFILMENTS, value_parser = positive)]
+        rate: f64,
+        /// Deductions a second; half of what the server can do when left out.
+        #[arg(long, value_name = "PER_SECOND", value_parser = positive)]
+        deductions: Option<f64>,
+    },
+    /// A million pending orders: what it costs to expire one of them, and then a thousand, beside
+    /// the same among a tenth as many and where nothing else is pending.
+    Orders {
+        /// Pending orders, over 24 hours.
+        #[arg(long, value_name = "ORDERS", value_parser = clap::value_parser!(u64).range(5_000..=10_000_000))]
+        pending: Option<u64>,
+    },
+    /// Whether it stays as fast: single deductions for minutes, then batches up to many entries, by
+    /// the half minute. Not part of `all`.
+    Sustained {
+        /// How long single deductions are taken.
+        #[arg(long, value_name = "MINUTES", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_440))]
+        minutes: u64,
+        /// Entries in the ledger after the batches.
+        #[arg(long, value_name = "ENTRIES", default_value_t = 50_000_000)]
+        entries: u64,
+    },
+    /// Everything but `sustained`, one after the other.
+    All,
+    /// The handler that does nothing; started by `http`.
+    #[command(hide = true)]
+    Noop {
+        /// Where to listen.
+        #[arg(long, default_value = "127.0.0.1:0")]
+        listen: SocketAddr,
+        /// Whom to answer.
+        #[arg(long, default_value = "pay_sk_test_0123456789abcdef")]
+        bearer: String,
+    },
+}
+
+impl BenchArgs {
+    /// Length of a measured round.
+    pub(crate) fn round(&self) -> Duration {
+        self.round_or(Duration::from_secs(4))
+    }
+
+    /// Length of a measured round that usually takes so long.
+    pub(crate) fn round_or(&self, usual: Duration) -> Duration {
+        match self.seconds {
+            Some(seconds) => Duration::from_secs(seconds.max(1)),
+            None if self.quick => Duration::from_secs(1),
+            None => usual,
+        }
+    }
+
+    /// Unmeasured time before each.
+    pub(crate) fn warm_up(&self) -> Duration {
+        Duration::from_millis(if self.quick { 300 } else { 700 })
+    }
+
+    /// Rounds of each kind.
+    pub(crate) fn rounds(&self) -> usize {
+        self.rounds_or(3)
+    }
+
+    /// Rounds of each kind, usually so many.
+    pub(crate) fn rounds_or(&self, usual: usize) -> usize {
+        let rounds = self.rounds.unwrap_or(if self.quick { 1 } else { usual });
+        rounds.max(1)
+    }
+
+    /// A count of things to make, a hundredth of it when in a hurry.
+    pub(crate) const fn count(&self, full: u64) -> u64 {
+        if self.quick { full / 100 } else { full }
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (0.1..=1e6).contains(&number) {
+        Ok(number)
+    } else {
+        Err("not between 0.1 and 1,000,000".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_positive_numbers() {
+        assert_eq!(positive("250"), Ok(250.0));
+        for wrong in ["0", "-1", "inf", "NaN", "many", ""] {
+            assert!(positive(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The processes that are measured: the real server, and this program as the one that does nothing.
+//! They never outlive their owner.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    net::SocketAddr,
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{
+    client::Client,
+    error::{Context, Error, Result},
+    proc,
+    server::Binary,
+    stop,
+};
+
+/// The administrator secret of every server started here.
+const ADMIN_TOKEN: &str = "bench-admin-token-0123456789abcdef";
+/// Lines shown of a server that failed.
+const SHOWN_LINES: usize = 20;
+
+/// A running child. Dropping it kills it.
+pub(crate) struct Server {
+    child: Child,
+    address: SocketAddr,
+    said: Arc<Mutex<Vec<String>>>,
+    begun: Instant,
+}
+
+impl Server {
+    /// Starts the real server on a data directory, without waiting for it to be ready.
+    pub(crate) fn real(binary: &Binary, data: &Path, env: &[(&str, String)]) -> Result<Self> {
+        let mut command = binary.command();
+        command
+            .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+            .arg(data);
+        command.env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN);
+        command.envs(env.iter().map(|(name, value)| (name, value)));
+        Self::start(command)
+    }
+
+    /// Starts the handler that does nothing, for whoever has this bearer.
+    pub(crate) fn noop(bearer: &str) -> Result<Self> {
+        let this = std::env::current_exe().context("the path of this program")?;
+        let mut command = Command::new(this);
+        command.args(["noop", "--listen", "127.0.0.1:0"]);
+        command.args(["--bearer", bearer]);
+        Self::start(command)
+    }
+
+    fn start(mut command: Command) -> Result<Self> {
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let begun = Instant::now();
+        let mut child = command.spawn().context("starting a child")?;
+        let said = Arc::new(Mutex::new(Vec::new()));
+        keep_lines(child.stdout.take(), &said);
+        keep_lines(child.stderr.take(), &said);
+        let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut server = Self {
+            child,
+            address: nowhere,
+            said,
+            begun,
+        };
+        server.address = server.wait_for("the line with its address", Self::announced)?;
+        Ok(server)
+    }
+
+    fn announced(&mut self) -> Option<SocketAddr> {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.iter().find_map(|line| {
+            let (_, rest) = line.split_once("listening on http://")?;
+            rest.split_whitespace()
+                .next()?
+                .trim_end_matches('/')
+                .parse()
+                .ok()
+        })
+    }
+
+    /// Where it listens.
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// A client with the administrator's secret.
+    pub(crate) fn admin(&self) -> Client {
+        Client::new(self.address, ADMIN_TOKEN)
+    }
+
+    /// Waits until it says that it is ready; the time since it was started.
+    pub(crate) fn ready(&mut self) -> Result<Duration> {
+        self.wait_for("readiness", |server| {
+            server
+                .admin()
+                .get("/readyz")
+                .is_ok_and(|reply| reply.status == 200)
+                .then_some(())
+        })?;
+        Ok(self.begun.elapsed())
+    }
+
+    /// Waits until it has next to nothing to do; how long that took.
+    pub(crate) fn quiet(&mut self) -> Result<Duration> {
+        let begun = Instant::now();
+        let window = Duration::from_millis(200);
+        let mut before = proc::processor_time(self.pid())?;
+        loop {
+            std::thread::sleep(window);
+            stop::check()?;
+            let now = proc::processor_time(self.pid())?;
+            // A tenth of one core: its clocks and sled's flusher.
+            if now.saturating_sub(before) <= window / 10 || begun.elapsed().as_secs() >= 120 {
+                return Ok(begun.elapsed().saturating_sub(window));
+            }
+            before = now;
+        }
+    }
+
+    /// Waits until nothing is left to fold; the processor time that this took.
+    pub(crate) fn folded(&mut self) -> Result<Duration> {
+        let before = proc::processor_time(self.pid())?;
+        while self.backlog()? > 0 {
+            stop::check()?;
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        self.quiet()?;
+        Ok(proc::processor_time(self.pid())?.saturating_sub(before))
+    }
+
+    /// Entries that are not folded.
+    pub(crate) fn backlog(&self) -> Result<u64> {
+        self.gauge("scrip_journal_backlog_events ")
+    }
+
+    /// What its metrics say.
+    pub(crate) fn gauge(&self, name: &str) -> Result<u64> {
+        let metrics = self.admin().get("/metrics")?;
+        metrics
+            .body
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+            .ok_or_else(|| Error(format!("/metrics ({}) has no {name}", metrics.status)))
+    }
+
+    /// Ends it as an operator does; how long that took.
+    pub(crate) fn terminate(mut self) -> Result<Duration> {
+        let begun = Instant::now();
+        self.signal(Signal::TERM);
+        let status = self.wait_for_end()?;
+        if status.success() {
+            Ok(begun.elapsed())
+        } else {
+            Err(Error(format!(
+                "the server ended with {status} on SIGTERM:\n{}",
+                self.shown()
+            )))
+        }
+    }
+
+    /// Ends it as a crash does.
+    pub(crate) fn kill(mut self) -> Result<()> {
+        self.signal(Signal::KILL);
+        self.wait_for_end().map(drop)
+    }
+
+    fn wait_for_end(&mut self) -> Result<ExitStatus> {
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().context("waiting for a child")? {
+                return Ok(status);
+            }
+            if begun.elapsed() > Duration::from_secs(300) {
+                return Err(Error("the server does not end".into()));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn wait_for<T>(
+        &mut self,
+        what: &str,
+        mut look: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Result<T> {
+        loop {
+            if let Some(found) = look(self) {
+                return Ok(found);
+            }
+            if let Some(status) = self.child.try_wait().context("waiting for a child")? {
+                // The readers may be a moment behind the end.
+                std::thread::sleep(Duration::from_millis(100));
+                let shown = self.shown();
+                return Err(Error(format!(
+                    "a child ended with {status} before {what}:\n{shown}"
+                )));
+            }
+            if self.begun.elapsed() > Duration::from_secs(300) {
+                return Err(Error(format!("{what} did not come:\n{}", self.shown())));
+            }
+            stop::check()?;
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn shown(&self) -> String {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.get(said.len().saturating_sub(SHOWN_LINES)..)
+            .unwrap_or_default()
+            .join("\n")
+    }
+
+    fn signal(&mut self, signal: Signal) {
+        // Until it is reaped its id cannot be another's.
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // It may have ended since: then there is nothing to signal.
+            let _ = kill_process(Pid::from_child(&self.child), signal);
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+/// Keeps the first and the latest lines of a pipe, so that the child never waits for a reader and
+/// a talkative one does not fill our memory.
+fn keep_lines(pipe: Option<impl Read + Send + 'static>, said: &Arc<Mutex<Vec<String>>>) {
+    let Some(pipe) = pipe else { return };
+    let said = Arc::clone(said);
+    std::thread::spawn(move || {
+        let mut lines = BufReader::new(pipe).split(b'\n');
+        while let Some(Ok(line)) = lines.next() {
+            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+            if said.len() >= 1_000 {
+                said.drain(500..900);
+            }
+            said.push(String::from_utf8_lossy(&line).into_owned());
+        }
+    });
+}

@@ -1,0 +1,157 @@
+//! Disk in use beside the ledger itself, after ten million mixed operations.
+
+use domain::{
+    Amount, Timestamp,
+    history::{Entry, Fact, HoldFacts, HoldStatus, Reason, Record},
+    id::{HoldId, ProductId, WalletKey},
+    text::{IdempotencyKey, Meta},
+};
+use persistence::record_bytes;
+
+use super::{
+    Bench,
+    error::{Context, Needed, Result},
+    format::thousands,
+    load::{Template, Wallets},
+    million::every_in_batches,
+    place::disk_use,
+    project::{Project, every},
+    report::Target,
+};
+
+/// Wallets that the operations are spread over.
+const WALLETS: u64 = 10_000;
+
+impl Bench {
+    /// The disk suite.
+    pub(crate) fn disk(&mut self) -> Result<()> {
+        let data = self.place.data("disk");
+        let threads = self.args.load_threads;
+        let mut server = self.server(&data, &[])?;
+        server.ready()?;
+        let project = Project::create(&server)?;
+        // In slices, so that kinds of operations lie among each other as they would.
+        let slices = if self.args.quick { 2 } else { 10 };
+        let part = |full: u64| self.args.count(full) / slices;
+        let (batched, single, credits, holds) = (
+            part(8_000_000),
+            part(1_000_000),
+            part(700_000),
+            part(300_000),
+        );
+        project.fund(&server, threads, WALLETS)?;
+        for slice in 1..=slices {
+            eprintln!("disk: slice {slice} of {slices}");
+            every_in_batches(&server, threads, &project, batched, WALLETS)?;
+            let some = |template: Template, items: u64| {
+                every(
+                    &server,
+                    threads,
+                    &template,
+                    Wallets::Count {
+                        items,
+                        wallets: WALLETS,
+                    },
+                )
+            };
+            some(project.deduct(), single)?;
+            some(project.credit(), credits)?;
+            some(project.hold(), holds)?;
+        }
+        server.quiet()?;
+        let alive = disk_use(&data)?;
+        server.terminate()?;
+        let ended = disk_use(&data)?;
+
+        let all = [
+            (batched * slices, deduction(None)?),
+            (single * slices, deduction(Some(r#"{"feature":"image"}"#))?),
+            (credits * slices + WALLETS, grant()?),
+            // A hold is remembered twice: when it was placed and when it expired.
+            (holds * slices, hold(HoldStatus::Open)?),
+            (holds * slices, hold(HoldStatus::Expired)?),
+        ];
+        let mut logical = 0;
+        for (count, fact) in &all {
+            let record = Record {
+                seq: 1_000,
+                at: Timestamp(1_800_000_000_000),
+                fact: fact.clone(),
+            };
+            logical += count * record_bytes(&record).context("encoding a record")?;
+        }
+        let operations = thousands(((batched + single + credits + holds) * slices) as f64);
+        let entries = all.iter().map(|(count, _)| count).sum::<u64>() as f64;
+        let (alive, ended, logical) = (alive as f64, ended as f64, logical as f64);
+        let report = &mut self.report;
+        let name = format!("logical ledger of {operations} operations");
+        report.add(name, logical / 1e6, "MB", Target::None);
+        report.note("every record once, as encoded; no keys' index, no wallets, no log");
+        report.add(
+            "disk while running / logical ledger",
+            alive / logical,
+            "",
+            Target::AtMost(3.0),
+        );
+        report.note(format!("{:.0} MB", alive / 1e6));
+        report.add(
+            "disk while running, each entry",
+            alive / entries,
+            "bytes",
+            Target::None,
+        );
+        report.note(format!("{} entries", thousands(entries)));
+        report.add(
+            "disk after a clean end / logical ledger",
+            ended / logical,
+            "",
+            Target::None,
+        );
+        report.note(format!("{:.0} MB", ended / 1e6));
+        Ok(())
+    }
+}
+
+/// As long as those of the load generator.
+fn key() -> Result<IdempotencyKey> {
+    IdempotencyKey::new("k0000000000abc_1_000_000000001f").context("a key")
+}
+
+fn entry(delta: i64, reason: Reason, meta: Option<&str>) -> Result<Entry> {
+    Ok(Entry {
+        product: ProductId(u128::MAX),
+        delta,
+        balance_after: 999_999_000,
+        reason,
+        order: None,
+        key: Some(key()?),
+        meta: meta.map(Meta::new).transpose().context("meta")?,
+        expires_at: None,
+    })
+}
+
+fn deduction(meta: Option<&str>) -> Result<Fact> {
+    Ok(Fact::Entry(entry(-1, Reason::Deduction, meta)?))
+}
+
+fn grant() -> Result<Fact> {
+    Ok(Fact::Entry(entry(1_000_000_000, Reason::Manual, None)?))
+}
+
+fn hold(status: HoldStatus) -> Result<Fact> {
+    let facts = HoldFacts {
+        id: HoldId {
+            serial: u128::MAX,
+            wallet: WalletKey([0xff; 16]),
+        },
+        product: ProductId(u128::MAX),
+        amount: Amount::new(1).needed("an amount")?,
+        status,
+        settled: 0,
+        expires_at: Timestamp(1_800_000_000_000),
+    };
+    Ok(match status {
+        HoldStatus::Open => Fact::HoldPlaced(facts, key()?),
+        _ => Fact::HoldClosed(facts, None),
+    })
+}

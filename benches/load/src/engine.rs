@@ -1,0 +1,346 @@
+//! The core in this process: the wallets over the log on disk, without HTTP.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU8, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use actors::{
+    Address, Handle, Scope,
+    clock::{Clock, SystemClock},
+};
+use domain::{
+    Amount,
+    id::{ProductId, ProjectId},
+    text::{ExternalUserId, IdempotencyKey},
+    wallet::{ProductRef, credit::Credit, deduct::Deduct},
+};
+use scrip::{
+    compose,
+    config::{Config, Flags},
+};
+use tokio::{runtime::Runtime, task::JoinSet};
+
+use super::{
+    error::{Context, Error, Needed, Result},
+    load::user,
+    stop,
+};
+
+pub(crate) const PRODUCT: ProductId = ProductId(1);
+/// Credits that every wallet starts with.
+const FUNDS: i64 = 1_000_000_000;
+/// Codes are kept under it; there are none here.
+const SERVER_KEY: [u8; 32] = [7; 32];
+/// What the load's tasks are told.
+const WARMING: u8 = 0;
+const COUNTING: u8 = 1;
+const ENDING: u8 = 2;
+
+/// The core, started, and the runtime it lives in.
+pub(crate) struct Engine {
+    runtime: Runtime,
+    shared: Shared,
+}
+
+/// What every task of a load has.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    handle: Handle,
+    scope: Arc<Scope>,
+    keys: Arc<AtomicU64>,
+}
+
+impl Engine {
+    /// Opens a data directory with the settings that a server would have. `first_key`: a number past all that were used on
+    /// it, for keys.
+    pub(crate) fn open(data: &Path, first_key: u64) -> Result<Self> {
+        Self::open_at(data, first_key, Arc::new(SystemClock::new()))
+    }
+
+    /// The same by another clock.
+    pub(crate) fn open_at(data: &Path, first_key: u64, clock: Arc<dyn Clock>) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("a runtime")?;
+        let flags = Flags {
+            data_dir: Some(data.to_owned()),
+            ..Flags::default()
+        };
+        let config = Config::read(&flags).context("settings")?;
+        let handle = runtime.block_on(async {
+            let store = compose::open_store(&config)
+                .await
+                .context("opening the log")?;
+            compose::wallets(store, clock, &SERVER_KEY, &config)
+                .await
+                .context("starting the wallets")
+        })?;
+        let scope = Scope {
+            project: ProjectId(1),
+            free_grants: Arc::new([]),
+            free_grants_for_code_wallets: false,
+            ahead_millis: 0,
+        };
+        let keys = Arc::new(AtomicU64::new(first_key));
+        Ok(Self {
+            runtime,
+            shared: Shared {
+                handle,
+                scope: Arc::new(scope),
+                keys,
+            },
+        })
+    }
+
+    /// The wallets.
+    pub(crate) const fn handle(&self) -> &Handle {
+        &self.shared.handle
+    }
+
+    /// Whose wallets.
+    pub(crate) fn scope(&self) -> &Scope {
+        &self.shared.scope
+    }
+
+    /// Runs something to its end, in the core's own runtime.
+    pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    /// The number that the next key would have.
+    pub(crate) fn next_key(&self) -> u64 {
+        self.shared.keys.load(Ordering::Relaxed)
+    }
+
+    /// Ends it cleanly: everything folded, the log closed.
+    pub(crate) fn close(self) -> Result<()> {
+        self.runtime
+            .block_on(self.shared.handle.shut_down())
+            .context("ending the core")
+    }
+
+    /// Makes and funds wallets.
+    pub(crate) fn fund(&self, wallets: &Arc<[Address]>) -> Result<()> {
+        let step = 64;
+        self.together(step, |task| {
+            let (shared, wallets) = (self.shared.clone(), Arc::clone(wallets));
+            async move {
+                for wallet in wallets.iter().skip(task).step_by(step) {
+                    shared.credit(wallet).await?;
+                }
+                Ok(0)
+            }
+        })
+        .map(drop)
+    }
+
+    /// Deducts in batches of a thousand until so many were taken from these wallets.
+    pub(crate) fn fill(&self, wallets: &Arc<[Address]>, deductions: u64) -> Result<f64> {
+        let (begun, tasks) = (Instant::now(), 16);
+        let left = Arc::new(AtomicU64::new(deductions / 1_000));
+        let done = self.together(tasks, |_| {
+            let (shared, wallets) = (self.shared.clone(), Arc::clone(wallets));
+            let left = Arc::clone(&left);
+            async move {
+                let mut done = 0;
+                while take_one(&left) {
+                    stop::check()?;
+                    done += shared.batch(&wallets).await?;
+                }
+                Ok(done)
+            }
+        })?;
+        Ok(done as f64 / begun.elapsed().as_secs_f64())
+    }
+
+    /// Deducts with so many in flight at once; deductions per second.
+    pub(crate) fn deduct(
+        &self,
+        wallets: &Arc<[Address]>,
+        in_flight: usize,
+        warm_up: Duration,
+        length: Duration,
+    ) -> Result<f64> {
+        let phase = Arc::new(AtomicU8::new(WARMING));
+        let told = Arc::clone(&phase);
+        let conductor = self.runtime.spawn(async move {
+            tokio::time::sleep(warm_up).await;
+            told.store(COUNTING, Ordering::Relaxed);
+            let begun = Instant::now();
+            tokio::time::sleep(length).await;
+            told.store(ENDING, Ordering::Relaxed);
+            begun.elapsed()
+        });
+        let done = self.together(in_flight, |_| {
+            let (shared, wallets) = (self.shared.clone(), Arc::clone(wallets));
+            let phase = Arc::clone(&phase);
+            async move {
+                let mut done = 0;
+                while phase.load(Ordering::Relaxed) != ENDING {
+                    stop::check()?;
+                    shared.one(&wallets).await?;
+                    done += u64::from(phase.load(Ordering::Relaxed) == COUNTING);
+                }
+                Ok(done)
+            }
+        })?;
+        let elapsed = self.runtime.block_on(conductor).context("the conductor")?;
+        Ok(done as f64 / elapsed.as_secs_f64())
+    }
+
+    /// Deducts so often, with so many in flight at once; how often it did.
+    pub(crate) fn deduct_times(
+        &self,
+        wallets: &Arc<[Address]>,
+        in_flight: usize,
+        times: u64,
+    ) -> Result<u64> {
+        let left = Arc::new(AtomicU64::new(times));
+        self.together(in_flight, |_| {
+            let (shared, wallets) = (self.shared.clone(), Arc::clone(wallets));
+            let left = Arc::clone(&left);
+            async move {
+                let mut done = 0;
+                while take_one(&left) {
+                    stop::check()?;
+                    shared.one(&wallets).await?;
+                    done += 1;
+                }
+                Ok(done)
+            }
+        })
+    }
+
+    /// Waits until everything is folded; how long that took.
+    pub(crate) fn settle(&self) -> Result<Duration> {
+        let begun = Instant::now();
+        while self.shared.handle.stats().backlog > 0 {
+            self.shared.handle.fold_soon();
+            stop::check()?;
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Ok(begun.elapsed())
+    }
+
+    /// Runs tasks to their end; the sum of what they return.
+    pub(crate) fn together<F>(&self, tasks: usize, task: impl Fn(usize) -> F) -> Result<u64>
+    where
+        F: Future<Output = Result<u64>> + Send + 'static,
+    {
+        self.runtime.block_on(async {
+            let mut running = JoinSet::new();
+            for number in 0..tasks {
+                running.spawn(task(number));
+            }
+            let mut total = 0;
+            while let Some(ended) = running.join_next().await {
+                total += ended.context("a task")??;
+            }
+            Ok(total)
+        })
+    }
+}
+
+impl Shared {
+    fn next(&self) -> Result<(u64, IdempotencyKey)> {
+        let number = self.keys.fetch_add(1, Ordering::Relaxed);
+        // As long as those of the load over HTTP.
+        let key = IdempotencyKey::new(format!("k0000000000000_0_000_{number:010x}"));
+        Ok((number, key.context("a key")?))
+    }
+
+    fn pick<'a>(&self, wallets: &'a [Address], number: u64) -> Result<&'a Address> {
+        // Fibonacci hashing: evenly spread, the same wallet never twice in a row.
+        let spread = u128::from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let place = (spread * wallets.len() as u128) >> 64;
+        wallets.get(place as usize).needed("a wallet")
+    }
+
+    fn command(key: IdempotencyKey) -> Result<Deduct> {
+        let amount = Amount::new(1).needed("an amount")?;
+        Ok(Deduct {
+            product: ProductRef::Named(PRODUCT),
+            amount,
+            key,
+            meta: None,
+        })
+    }
+
+    async fn credit(&self, wallet: &Address) -> Result<()> {
+        let (_, key) = self.next()?;
+        let amount = Amount::new(FUNDS).needed("an amount")?;
+        let command = Credit {
+            product: PRODUCT,
+            amount,
+            expires_at: None,
+            key,
+            meta: None,
+        };
+        let answer = self.handle.credit(&self.scope, wallet, command).await;
+        answer.context("a grant").map(drop)
+    }
+
+    async fn one(&self, wallets: &[Address]) -> Result<()> {
+        let (number, key) = self.next()?;
+        let wallet = self.pick(wallets, number)?;
+        let answer = self
+            .handle
+            .deduct(&self.scope, wallet, Self::command(key)?)
+            .await;
+        applied(answer.context("a deduction")?.applied)
+    }
+
+    async fn batch(&self, wallets: &[Address]) -> Result<u64> {
+        let mut items = Vec::with_capacity(1_000);
+        for _ in 0..1_000 {
+            let (number, key) = self.next()?;
+            items.push((self.pick(wallets, number)?.clone(), Self::command(key)?));
+        }
+        let answers = self
+            .handle
+            .deduct_batch(&self.scope, items)
+            .await
+            .context("a batch")?;
+        for answer in &answers {
+            applied(
+                answer
+                    .as_ref()
+                    .map_err(|e| Error(format!("an item: {e}")))?
+                    .applied,
+            )?;
+        }
+        Ok(answers.len() as u64)
+    }
+}
+
+fn applied(yes: bool) -> Result<()> {
+    if yes {
+        Ok(())
+    } else {
+        Err(Error("a deduction was not applied".into()))
+    }
+}
+
+pub(crate) fn take_one(left: &AtomicU64) -> bool {
+    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+        left.checked_sub(1)
+    })
+    .is_ok()
+}
+
+/// The addresses of some wallets.
+pub(crate) fn addresses(first: u64, count: u64) -> Result<Arc<[Address]>> {
+    (first..first + count)
+        .map(|wallet| {
+            ExternalUserId::new(user(wallet))
+                .map(Address::External)
+                .context("a user's name")
+        })
+        .collect()
+}

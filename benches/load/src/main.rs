@@ -1,0 +1,122 @@
+//! `scrip-bench`, also as `scrip bench`: how fast the real server is, how much memory and disk it
+//! takes, how soon it is back, each figure beside its target. It starts the server's binary, loads it
+//! over loopback, and removes everything it made. It is never part of a test: a figure is printed,
+//! whatever it is.
+
+// A figure is a count or a quotient of counts far below 2^53, and a wrong one shows; nothing here
+// touches anyone's books.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss
+)]
+
+mod args;
+mod body;
+mod child;
+mod client;
+mod core;
+mod customer;
+mod disk;
+mod engine;
+mod error;
+mod format;
+mod http;
+mod keys;
+mod load;
+mod million;
+mod noop;
+mod orders;
+mod place;
+mod proc;
+mod project;
+mod purchases;
+mod report;
+mod server;
+mod shop;
+mod stop;
+mod sustained;
+
+use std::{path::Path, process::ExitCode};
+
+use args::{BenchArgs, Suite};
+use child::Server;
+use clap::Parser as _;
+use error::Result;
+use place::Place;
+use report::Report;
+use server::Binary;
+
+/// As in the server's binary: what runs in this process is to be comparable with it.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
+fn main() -> ExitCode {
+    match run(BenchArgs::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("scrip-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What every suite works with.
+struct Bench {
+    args: BenchArgs,
+    place: Place,
+    report: Report,
+}
+
+/// Runs what the command line asks for.
+fn run(args: BenchArgs) -> Result<()> {
+    if let Some(Suite::Noop { listen, bearer }) = &args.suite {
+        return noop::serve(*listen, bearer);
+    }
+    stop::listen()?;
+    let suite = args.suite.clone().unwrap_or(Suite::All);
+    let place = Place::make(args.data_dir.as_deref())?;
+    let mut bench = Bench {
+        report: Report::new(!args.quick),
+        args,
+        place,
+    };
+    let outcome = bench.suite(&suite);
+    // What was measured before a failure is worth seeing too.
+    bench.report.print(bench.args.json)?;
+    outcome
+}
+
+impl Bench {
+    /// Starts the server that is measured on a data directory, without waiting for it to be ready.
+    fn server(&self, data: &Path, env: &[(&str, String)]) -> Result<Server> {
+        let binary = Binary::find(self.args.server.as_deref())?;
+        Server::real(&binary, data, env)
+    }
+
+    fn suite(&mut self, suite: &Suite) -> Result<()> {
+        match suite {
+            Suite::Http => self.http(),
+            Suite::Core => self.core(),
+            Suite::Keys => self.keys(),
+            Suite::Customer => self.customer(),
+            Suite::Million => self.million(),
+            Suite::Disk => self.disk(),
+            Suite::Purchases { rate, deductions } => self.purchases(*rate, *deductions),
+            Suite::Orders { pending } => self.orders(*pending),
+            Suite::Sustained { minutes, entries } => self.sustained(*minutes, *entries),
+            Suite::All => {
+                self.http()?;
+                self.core()?;
+                self.keys()?;
+                self.customer()?;
+                self.million()?;
+                self.disk()?;
+                self.purchases(args::FULFILMENTS, None)?;
+                self.orders(None)
+            }
+            Suite::Noop { .. } => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What Linux says of a process: memory and processor time.
+
+use std::time::{Duration, Instant};
+
+use super::error::{Context, Error, Result};
+
+/// Cores that others may use before a round is called disturbed.
+const QUIET: f64 = 0.15;
+
+/// Resident memory in bytes.
+pub(crate) fn resident(pid: u32) -> Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))
+        .context("the server's /proc entry")?;
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .and_then(|rest| {
+            rest.trim()
+                .trim_end_matches("kB")
+                .trim()
+                .parse::<u64>()
+                .ok()
+        })
+        .map(|kibibytes| kibibytes * 1024)
+        .ok_or_else(|| Error("/proc/PID/status has no VmRSS".into()))
+}
+
+/// Processor time used so far, in all threads.
+pub(crate) fn processor_time(pid: u32) -> Result<Duration> {
+    let stat =
+        std::fs::read_to_string(format!("/proc/{pid}/stat")).context("the server's /proc entry")?;
+    // The name in parentheses may hold anything; user and system time are the 14th and 15th field
+    // of the line, the 12th and 13th after it.
+    let ticks = stat.rsplit_once(')').and_then(|(_, rest)| {
+        let mut fields = rest.split_whitespace().skip(11);
+        let user: u64 = fields.next()?.parse().ok()?;
+        let system: u64 = fields.next()?.parse().ok()?;
+        Some(user + system)
+    });
+    let ticks = ticks.ok_or_else(|| Error("/proc/PID/stat is not as expected".into()))?;
+    Ok(in_ticks(ticks))
+}
+
+fn in_ticks(ticks: u64) -> Duration {
+    Duration::from_secs(ticks) / rustix::param::clock_ticks_per_second().max(1) as u32
+}
+
+/// How busy a stretch of time was, to tell a slow spell of the machine from a slow program.
+pub(crate) struct Watch {
+    server: u32,
+    begun: Instant,
+    machine: Duration,
+    ours: Duration,
+    generator: Duration,
+}
+
+/// Cores in use over a stretch of time.
+pub(crate) struct Load {
+    /// By the server.
+    pub(crate) server: f64,
+    /// By the load generator.
+    pub(crate) generator: f64,
+    /// By others on this machine, and by those that it shares its processor with.
+    pub(crate) others: f64,
+}
+
+impl Load {
+    /// Whether others used so much that rates and latencies are not to be trusted.
+    pub(crate) fn disturbed(&self) -> bool {
+        self.others > QUIET
+    }
+}
+
+impl Watch {
+    /// Begins now.
+    pub(crate) fn start(server: u32) -> Result<Self> {
+        Ok(Self {
+            server,
+            begun: Instant::now(),
+            machine: machine_time()?,
+            ours: processor_time(server)?,
+            generator: processor_time(std::process::id())?,
+        })
+    }
+
+    /// Ends now.
+    pub(crate) fn stop(&self) -> Result<Load> {
+        let seconds = self.begun.elapsed().as_secs_f64().max(1e-3);
+        let cores = |after: Duration, before: Duration| {
+            after.saturating_sub(before).as_secs_f64() / seconds
+        };
+        let server = cores(processor_time(self.server)?, self.ours);
+        let generator = cores(processor_time(std::process::id())?, self.generator);
+        let others = (cores(machine_time()?, self.machine) - server - generator).max(0.0);
+        Ok(Load {
+            server,
+            generator,
+            others,
+        })
+    }
+}
+
+/// Processor time of everything on all cores that was not idle; stolen time is not.
+fn machine_time() -> Result<Duration> {
+    let stat = std::fs::read_to_string("/proc/stat").context("/proc/stat")?;
+    let line = stat.lines().next().unwrap_or_default();
+    let times: Vec<u64> = line
+        .split_whitespace()
+        .skip(1)
+        .take(8)
+        .filter_map(|time| time.parse().ok())
+        .collect();
+    let all: u64 = times.iter().sum();
+    // The fourth and fifth are idle and waiting for the disk.
+    let idle: u64 = times.iter().skip(3).take(2).sum();
+    Ok(in_ticks(all - idle))
+}

@@ -1,0 +1,288 @@
+//! A project that sells: buyers who come at a given rate, whether the server keeps up or not, and
+//! what they have in the end.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use hdrhistogram::Histogram;
+use kit::{
+    client::plain_http,
+    stripe::{self, Stripe},
+};
+use reqwest::RequestBuilder;
+use serde_json::{Value, json};
+use tokio::{
+    runtime::Runtime,
+    task::{JoinHandle, JoinSet},
+    time::MissedTickBehavior,
+};
+
+use super::{
+    child::Server,
+    error::{Context, Error, Needed, Result},
+    load::{histogram, user},
+    project::{PROJECTS, Project, text},
+    stop,
+};
+
+/// Credits for each payment.
+const CREDITS: i64 = 100;
+/// Reads at once when all is looked at in the end.
+const READERS: usize = 16;
+
+/// The project's prices and its provider.
+pub(crate) struct Shop {
+    stripe: Stripe,
+    http: reqwest::Client,
+    server: String,
+    project: String,
+    secret: String,
+    /// Bought credits are a balance of their own, which deductions leave alone.
+    product: String,
+    price: String,
+}
+
+/// When buyers come, and whose wallets they fill.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Opening {
+    /// Buyers a second.
+    pub(crate) per_second: f64,
+    /// Before it counts.
+    pub(crate) warm_up: Duration,
+    /// While it counts.
+    pub(crate) length: Duration,
+    /// The first so many wallets.
+    pub(crate) wallets: u64,
+    /// Of the first buyer, who is no buyer before.
+    pub(crate) first: u64,
+}
+
+/// An order that was paid for, and acknowledged.
+struct Sold {
+    order: String,
+    wallet: u64,
+    done: Instant,
+    checkout: Duration,
+    webhook: Duration,
+}
+
+/// What came of an opening.
+pub(crate) struct Sales {
+    /// Fulfilled while it counted.
+    pub(crate) fulfilled: u64,
+    /// Nanoseconds until a checkout was begun.
+    pub(crate) checkouts: Histogram<u64>,
+    /// Nanoseconds from a webhook to its acknowledgement.
+    pub(crate) webhooks: Histogram<u64>,
+    /// All orders, also those of the warm-up, and the wallets that they fill.
+    pub(crate) orders: Vec<(String, u64)>,
+}
+
+impl Shop {
+    /// Has the project sell through the double.
+    pub(crate) fn open(server: &Server, project: &Project, stripe: Stripe) -> Result<Self> {
+        let admin = server.admin();
+        let path = format!("{PROJECTS}/{}", project.id);
+        let account = json!({
+            "kind": "stripe", "secretKey": stripe::SECRET_KEY,
+            "webhookSecret": stripe::WEBHOOK_SECRET,
+        });
+        admin.patch(&path, &json!({ "provider": account }))?;
+        let product = admin.post(
+            &format!("{path}/products"),
+            &json!({"name": "Bought", "type": "credits", "creditUnit": "credits"}),
+        )?;
+        let product = text(&product, "id")?;
+        let price = admin.post(
+            &format!("{path}/products/{product}/prices"),
+            &json!({
+                "amountCents": 500, "currency": "EUR", "creditsGranted": CREDITS,
+                "interval": "one_time",
+            }),
+        )?;
+        Ok(Self {
+            stripe,
+            http: plain_http(),
+            server: format!("http://{}", server.address()),
+            project: project.id.clone(),
+            secret: project.secret.clone(),
+            price: text(&price, "id")?,
+            product,
+        })
+    }
+
+    /// That Stripe was asked nothing that it would not have taken.
+    pub(crate) fn asked_in_order(&self) -> Result<()> {
+        match self.stripe.complaints().as_slice() {
+            [] => Ok(()),
+            complaints => Err(Error(format!(
+                "Stripe was asked what it does not take: {}",
+                complaints.join("; ")
+            ))),
+        }
+    }
+
+    /// Lets buyers in, beside whatever else is done meanwhile.
+    pub(crate) fn sell(
+        self: &Arc<Self>,
+        runtime: &Runtime,
+        opening: Opening,
+    ) -> JoinHandle<Result<Sales>> {
+        let shop = Arc::clone(self);
+        runtime.spawn(async move { shop.open_for(opening).await })
+    }
+
+    async fn open_for(self: Arc<Self>, opening: Opening) -> Result<Sales> {
+        let begin = Instant::now() + opening.warm_up;
+        let end = begin + opening.length;
+        let mut door = tokio::time::interval(Duration::from_secs_f64(1.0 / opening.per_second));
+        // Whoever was kept waiting comes in at once.
+        door.set_missed_tick_behavior(MissedTickBehavior::Burst);
+        let mut buyers = JoinSet::new();
+        let mut number = opening.first;
+        loop {
+            door.tick().await;
+            if Instant::now() >= end || stop::asked() {
+                break;
+            }
+            let (shop, wallet) = (Arc::clone(&self), spread(number, opening.wallets));
+            buyers.spawn(async move { shop.buy(wallet).await });
+            number += 1;
+        }
+        let mut sales = Sales {
+            fulfilled: 0,
+            checkouts: histogram()?,
+            webhooks: histogram()?,
+            orders: Vec::new(),
+        };
+        while let Some(sold) = buyers.join_next().await {
+            let sold = sold.context("a buyer")??;
+            if sold.done >= begin && sold.done < end {
+                sales.fulfilled += 1;
+                let nanoseconds = |duration: Duration| duration.as_nanos() as u64;
+                sales
+                    .checkouts
+                    .saturating_record(nanoseconds(sold.checkout));
+                sales.webhooks.saturating_record(nanoseconds(sold.webhook));
+            }
+            sales.orders.push((sold.order, sold.wallet));
+        }
+        Ok(sales)
+    }
+
+    /// A checkout, its payment, and the report of that.
+    async fn buy(&self, wallet: u64) -> Result<Sold> {
+        let begun = Instant::now();
+        let body = json!({"priceId": self.price, "externalUserId": user(wallet)});
+        let request = self.http.post(format!("{}/api/v1/checkout", self.server));
+        let opened = self.answer(request.json(&body)).await?;
+        let checkout = begun.elapsed();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.unwrap_or_default().as_secs().cast_signed();
+        let checkout_id = text(&opened, "checkoutId")?;
+        let email = format!("{checkout_id}@mail.example");
+        let session = self.stripe.pay_as(&checkout_id, &email);
+        let event = format!("evt_{checkout_id}");
+        let (body, signature) = stripe::event(&event, "checkout.session.completed", &session, now);
+        let path = format!("{}/webhooks/stripe/{}", self.server, self.project);
+        let request = self.http.post(path);
+        let request = request.header("stripe-signature", signature);
+        let begun = Instant::now();
+        let reply = request.body(body).send().await;
+        let reply = reply.context("a webhook")?;
+        if reply.status() != 200 {
+            return Err(Error(format!("a webhook: {}", reply.status())));
+        }
+        Ok(Sold {
+            order: text(&opened, "orderId")?,
+            wallet,
+            done: Instant::now(),
+            checkout,
+            webhook: begun.elapsed(),
+        })
+    }
+
+    /// Orders that are paid, each once: every order is read, and every wallet has the credits of its
+    /// orders and no more.
+    pub(crate) fn paid_once(
+        self: &Arc<Self>,
+        runtime: &Runtime,
+        orders: &[(String, u64)],
+    ) -> Result<u64> {
+        let mut of_wallet: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+        for (order, wallet) in orders {
+            of_wallet.entry(*wallet).or_default().push(order.clone());
+        }
+        let mut parts: Vec<Vec<_>> = (0..READERS).map(|_| Vec::new()).collect();
+        for (wallet, part) in of_wallet.into_iter().zip((0..READERS).cycle()) {
+            parts.get_mut(part).needed("a reader")?.push(wallet);
+        }
+        runtime.block_on(async {
+            let mut readers = JoinSet::new();
+            for part in parts {
+                let shop = Arc::clone(self);
+                readers.spawn(async move {
+                    let mut paid = 0;
+                    for (wallet, orders) in part {
+                        paid += shop.paid_in(wallet, &orders).await?;
+                    }
+                    Ok::<_, Error>(paid)
+                });
+            }
+            let mut paid = 0;
+            while let Some(part) = readers.join_next().await {
+                paid += part.context("a reader")??;
+            }
+            Ok(paid)
+        })
+    }
+
+    /// How many of a wallet's orders are paid; none where its balance is not theirs.
+    async fn paid_in(&self, wallet: u64, orders: &[String]) -> Result<u64> {
+        stop::check()?;
+        let mut paid = 0;
+        for order in orders {
+            let path = format!("{}/api/v1/orders/{order}", self.server);
+            let order = self.answer(self.http.get(path)).await?;
+            paid += u64::from(text(&order, "status")? == "paid");
+        }
+        let name = user(wallet);
+        let path = format!(
+            "{}/api/v1/wallets/external?externalUserId={name}",
+            self.server
+        );
+        let wallet = self.answer(self.http.get(path)).await?;
+        let balances = wallet.get("balances").and_then(Value::as_array);
+        let balance = balances
+            .needed("balances")?
+            .iter()
+            .find(|known| known.get("productId") == Some(&json!(self.product)))
+            .and_then(|known| known.get("balance")?.as_i64());
+        let bought = i64::try_from(orders.len()).unwrap_or(i64::MAX) * CREDITS;
+        if balance == Some(bought) {
+            return Ok(paid);
+        }
+        eprintln!("purchases: {name} has {balance:?} and bought {bought}");
+        Ok(0)
+    }
+
+    async fn answer(&self, request: RequestBuilder) -> Result<Value> {
+        let reply = request.bearer_auth(&self.secret).send().await;
+        let reply = reply.context("a request")?;
+        let status = reply.status();
+        let body = reply.text().await.context("an answer")?;
+        if status != 200 {
+            return Err(Error(format!("{status} {body}")));
+        }
+        serde_json::from_str(&body).context("an answer")
+    }
+}
+
+/// Fibonacci hashing: evenly spread, and no wallet twice in a row.
+fn spread(number: u64, wallets: u64) -> u64 {
+    let hash = u128::from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    ((hash * u128::from(wallets)) >> 64) as u64
+}

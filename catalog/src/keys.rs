@@ -1,0 +1,91 @@
+//! Drawing an API key. Only its SHA-256 is kept; a secret key exists in the clear once, in the
+//! answer that hands it out.
+
+use std::fmt;
+
+use domain::{
+    Timestamp,
+    catalog::{ApiKey, KeyKind},
+    id::{KeyId, ProjectId},
+};
+use sha2::{Digest, Sha256};
+
+use super::{Error, new_id};
+
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// 32 characters of 62 carry 190 bits; a key needs at least 160.
+const BODY_LENGTH: usize = 32;
+
+/// A key that was just drawn.
+#[derive(Clone)]
+pub struct MintedKey {
+    /// What is kept of it.
+    pub key: ApiKey,
+    /// The key itself, to be shown once.
+    pub plain: String,
+}
+
+impl fmt::Debug for MintedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MintedKey")
+            .field("id", &self.key.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl MintedKey {
+    pub(super) fn draw(project: ProjectId, kind: KeyKind, now: Timestamp) -> Result<Self, Error> {
+        let plain = format!("{}{}", kind.prefix(), random_text(BODY_LENGTH)?);
+        let drawn = (plain.as_str(), sha256(plain.as_bytes()));
+        let key = ApiKey::new((project, KeyId(new_id())), kind, drawn, now);
+        Ok(Self { key, plain })
+    }
+}
+
+/// What a key is looked up by.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
+/// Base62 characters, each equally likely.
+pub fn random_text(length: usize) -> Result<String, Error> {
+    let mut text = String::with_capacity(length);
+    let mut bytes = [0_u8; 64];
+    while text.len() < length {
+        getrandom::fill(&mut bytes).map_err(|error| Error::Randomness(error.to_string()))?;
+        // 248 is the last multiple of 62 in a byte: what is above would favour some characters.
+        let fair = bytes.iter().filter(|byte| **byte < 248);
+        let drawn = fair.filter_map(|byte| ALPHABET.get(usize::from(byte % 62)));
+        text.extend(
+            drawn
+                .take(length.saturating_sub(text.len()))
+                .map(|byte| char::from(*byte)),
+        );
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_its_prefix_and_enough_random_characters() {
+        let minted = MintedKey::draw(ProjectId(1), KeyKind::Secret, Timestamp(0)).unwrap();
+        let body = minted.plain.strip_prefix("pay_sk_").unwrap();
+        assert!(body.len() >= 27 && body.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        assert_eq!(minted.key.hash, sha256(minted.plain.as_bytes()));
+        let other = MintedKey::draw(ProjectId(1), KeyKind::Secret, Timestamp(0)).unwrap();
+        assert_ne!(minted.plain, other.plain);
+    }
+
+    #[test]
+    fn only_a_publishable_key_is_kept_in_the_clear() {
+        let secret = MintedKey::draw(ProjectId(1), KeyKind::Secret, Timestamp(0)).unwrap();
+        assert_eq!(secret.key.public, None);
+        assert!(!format!("{secret:?}").contains(&secret.plain));
+        let public = MintedKey::draw(ProjectId(1), KeyKind::Publishable, Timestamp(0)).unwrap();
+        assert_eq!(public.key.public, Some(public.plain));
+    }
+}

@@ -1,0 +1,32 @@
+//! Projects, keys, products and prices: held in memory as one immutable [`Catalog`], replaced as a
+//! whole after each change. Requests read it without a lock; changes are made one at a time, and
+//! nobody sees a change before it is durable.
+//!
+//! What a sound document is, `domain::catalog` decides. Here is how requests find one (`index.rs`),
+//! how secrets come in (`keys.rs`, `providers.rs`), and the one place that writes (`store.rs`).
+
+mod error;
+mod index;
+mod key_hash;
+mod keys;
+mod origin;
+mod providers;
+mod store;
+#[cfg(test)]
+mod tests;
+
+/// What is asked of the catalog: its rules are in the domain.
+pub use domain::catalog::{
+    NewPrice, NewProduct, NewProject, PriceChange, ProductChange, ProjectChange, SandboxChange,
+};
+pub use error::Error;
+pub use index::{Authenticated, Catalog, ProjectCatalog};
+pub use keys::{MintedKey, random_text, sha256};
+pub use origin::{is_loopback, origins};
+pub use providers::ProviderChange;
+pub use store::CatalogStore;
+
+/// A new unguessable, time-ordered identifier body.
+fn new_id() -> u128 {
+    uuid::Uuid::now_v7().as_u128()
+}

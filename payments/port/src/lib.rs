@@ -1,0 +1,113 @@
+//! The port between payments and whoever takes the money. Payments ask a [`Provider`]; it answers
+//! with what is so now, as [`Report`]s in Scrip's own words. A provider is a crate of its own that
+//! knows this one and nothing of orders but their names.
+//!
+//! What a provider tells by itself ([`Told`]: a webhook, an entry of its list of events) only says
+//! what to look at. What counts is what is found there by asking: so it does not matter whether it was
+//! told twice, late, in another order or not at all.
+
+mod error;
+mod report;
+mod request;
+
+use std::{future::Future, pin::Pin};
+
+use domain::{
+    id::{OrderId, ProjectId},
+    text::{CheckoutId, SubscriptionId},
+    time::Timestamp,
+};
+
+pub use self::{
+    error::{Error, Untrusted},
+    report::{
+        Cycle, CycleKind, InvoiceName, Money, PaidOrder, Payable, Proration, Report, Standing,
+        Subject, SubscriptionNow, Told,
+    },
+    request::{
+        CheckoutRequest, Discount, OpenedCheckout, Operation, PortalRequest, Reference,
+        RefundRequest,
+    },
+};
+
+/// What is answered later.
+pub type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+
+/// Where a provider's adapter keeps the names of what it made once, so that it is found again after a
+/// restart. What is lost here is made anew.
+pub trait Memory: Send + Sync {
+    /// The name of what was made, if it was.
+    fn made(&self, project: ProjectId, what: [u8; 16]) -> Option<String>;
+
+    /// Remembers it.
+    fn remember(&self, project: ProjectId, what: [u8; 16], id: String) -> Asked<'static, ()>;
+
+    /// Forgets all that was made for a project: the provider does not know some of it any more.
+    fn forget_all(&self, project: ProjectId) -> Asked<'static, ()>;
+}
+
+/// Some of a provider's list of events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// In any order. What Scrip does not act on is left out.
+    pub events: Vec<Told>,
+    /// Where older ones go on, if there are any.
+    pub next: Option<String>,
+}
+
+/// A project's account at whoever takes the money. Cheap to make; never prints a secret.
+///
+/// Everything that changes something there is named by an [`Operation`]: asked for again under the
+/// same name, it is done once.
+pub trait Provider: Send + Sync {
+    /// What a webhook tells, once it is known to be the provider's. `None`: nothing that Scrip acts on.
+    ///
+    /// # Errors
+    ///
+    /// [`Untrusted`]: it is not the provider's, or not readable.
+    fn webhook(
+        &self,
+        signature: &[u8],
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<Option<Told>, Untrusted>;
+
+    /// What the provider has to tell since an instant, newest first, a page at a time.
+    fn events<'a>(&'a self, since: Timestamp, page: Option<&'a str>) -> Asked<'a, Page>;
+
+    /// How something stands now. Nothing where it is not this project's.
+    fn look<'a>(&'a self, subject: &'a Subject) -> Asked<'a, Vec<Report>>;
+
+    /// Opens a page on which a buyer pays.
+    fn open_checkout<'a>(&'a self, request: &'a CheckoutRequest<'a>) -> Asked<'a, OpenedCheckout>;
+
+    /// Closes such a page, so that it cannot be paid any more.
+    fn close_checkout<'a>(&'a self, checkout: &'a CheckoutId, order: OrderId) -> Asked<'a, ()>;
+
+    /// Opens a page on which a customer sees bills, changes cards, switches tiers and cancels; its
+    /// address.
+    fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> Asked<'a, String>;
+
+    /// Gives money back. What that does to credits follows from how the payment stands afterwards.
+    fn refund<'a>(&'a self, request: &'a RefundRequest) -> Asked<'a, ()>;
+
+    /// Ends a subscription, now or with its period.
+    fn cancel<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+        at_period_end: bool,
+        operation: &'a Operation,
+    ) -> Asked<'a, ()>;
+
+    /// Takes back that a subscription ends with its period, or that it is paused.
+    fn resume<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+        operation: &'a Operation,
+    ) -> Asked<'a, ()>;
+
+    /// Does what time brings, where the provider is one that has to be told the time.
+    fn tend(&self) -> Asked<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+}

@@ -1,0 +1,188 @@
+//! Sending a buyer to the provider: is the order welcome, a page for it, the order itself. What fails
+//! before the page leaves nothing; what fails after it leaves a page whose payment is fulfilled all the
+//! same, by what is written on it.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use actors::{Address, Draft};
+use catalog::ProjectCatalog;
+use dashmap::DashMap;
+use domain::{
+    id::{OrderId, PriceId, ProjectId},
+    terms::Terms,
+    text::{CheckoutId, Email, ExternalUserId},
+    wallet::place_order::PlaceOrder,
+};
+use port::{CheckoutRequest, Discount, OpenedCheckout, Provider, Reference};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::{Error, Feed, Ground, failpoint};
+
+/// Checkouts that may be being opened at once, over all projects, and of one: a provider that hangs
+/// for one project leaves places for the others.
+const AT_ONCE: usize = 256;
+const OF_A_PROJECT: usize = 64;
+/// How long a page stays open: 24 hours is the most that providers take, by their own clocks. A minute
+/// less leaves room for ours being ahead.
+pub(crate) const OPEN_SECONDS: i64 = 24 * 3600 - 60;
+
+/// What a buyer wants.
+#[derive(Debug, Clone)]
+pub struct NewCheckout {
+    /// What to buy; it must be offered.
+    pub price: PriceId,
+    /// Which wallet to fill; `None`: one of its own.
+    pub wallet: Option<Address>,
+    /// Where the buyer goes after paying.
+    pub success_url: String,
+    /// Where the buyer goes instead.
+    pub cancel_url: String,
+    /// The buyer's address, if it is known.
+    pub email: Option<Email>,
+    /// What makes it cheaper.
+    pub discount: Discount,
+}
+
+/// A checkout that waits for its buyer.
+#[derive(Debug, Clone)]
+pub struct OpenCheckout {
+    /// Where to send the buyer.
+    pub url: String,
+    /// The provider's name for it.
+    pub checkout: CheckoutId,
+    /// The order.
+    pub order: OrderId,
+}
+
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub struct Checkouts {
+    ground: Ground,
+    feed: Feed,
+    places: Arc<Places>,
+}
+
+struct Places {
+    all: Arc<Semaphore>,
+    of: DashMap<ProjectId, Arc<Semaphore>>,
+}
+
+impl Places {
+    fn take(&self, project: ProjectId) -> Option<[OwnedSemaphorePermit; 2]> {
+        let of = self.of.entry(project);
+        let of = of.or_insert_with(|| Arc::new(Semaphore::new(OF_A_PROJECT)));
+        let own = Arc::clone(&of).try_acquire_owned().ok()?;
+        let any = Arc::clone(&self.all).try_acquire_owned().ok()?;
+        Some([own, any])
+    }
+}
+
+impl Checkouts {
+    pub(crate) fn new(ground: Ground, feed: Feed) -> Self {
+        let places = Arc::new(Places {
+            all: Arc::new(Semaphore::new(AT_ONCE)),
+            of: DashMap::new(),
+        });
+        Self {
+            ground,
+            feed,
+            places,
+        }
+    }
+
+    /// Opens a checkout for a price that is offered.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`]; nothing is visible of what failed.
+    pub async fn open(
+        &self,
+        project: Arc<ProjectCatalog>,
+        new: NewCheckout,
+    ) -> Result<OpenCheckout, Error> {
+        // It goes on when its caller went away: so many and no more.
+        let places = self.places.take(project.project.id);
+        let places = places.ok_or(actors::Error::Overloaded)?;
+        let checkouts = self.clone();
+        // In a task of its own: a caller who goes away in the middle must not leave a page without its
+        // order.
+        let task = tokio::spawn(async move {
+            let _places = places;
+            checkouts.opened(&project, &new).await
+        });
+        task.await
+            .unwrap_or(Err(Error::Wallet(actors::Error::Unavailable)))
+    }
+
+    async fn opened(
+        &self,
+        project: &ProjectCatalog,
+        new: &NewCheckout,
+    ) -> Result<OpenCheckout, Error> {
+        let handle = &self.ground.handle;
+        let (product, price) = project
+            .offered(&new.price)
+            .ok_or(Error::Defect("the price is not offered"))?;
+        let terms = Terms::from(price);
+        let scope = &project.scope;
+        let draft = handle
+            .draft_order(scope, new.wallet.as_ref(), &terms)
+            .await?;
+        let Draft { order, customer } = draft;
+        let provider = self.ground.providers.of(project)?;
+        let request = CheckoutRequest {
+            reference: Reference {
+                project: project.project.id,
+                order,
+                price: price.id,
+                user: user(new),
+            },
+            product,
+            price,
+            customer,
+            email: new.email.as_ref(),
+            discount: &new.discount,
+            success_url: &new.success_url,
+            cancel_url: &new.cancel_url,
+            expires_at: handle.now_in(scope).plus_seconds(OPEN_SECONDS),
+            metadata: &BTreeMap::new(),
+            locale: None,
+        };
+        failpoint::reached("checkout.drafted");
+        let OpenedCheckout { checkout, url } = provider.open_checkout(&request).await?;
+        failpoint::reached("checkout.session_created");
+        let place = PlaceOrder {
+            order: order.serial,
+            terms,
+            checkout: Some(checkout.clone()),
+            email: new.email.clone(),
+        };
+        let placed = handle.place_order(scope, order, new.wallet.as_ref(), place);
+        if let Err(error) = placed.await {
+            call_off(&*provider, &checkout, order).await;
+            return Err(error.into());
+        }
+        failpoint::reached("checkout.placed");
+        self.feed.expect(project.project.id);
+        Ok(OpenCheckout {
+            url,
+            checkout,
+            order,
+        })
+    }
+}
+
+/// Closes a page whose order was refused. If that fails it closes by itself, and if it is paid before
+/// that, it is fulfilled.
+async fn call_off(provider: &dyn Provider, checkout: &CheckoutId, order: OrderId) {
+    if let Err(error) = provider.close_checkout(checkout, order).await {
+        tracing::warn!(%error, %order, "A checkout that was refused stays open");
+    }
+}
+
+fn user(new: &NewCheckout) -> Option<ExternalUserId> {
+    match &new.wallet {
+        Some(Address::External(user)) => Some(user.clone()),
+        Some(Address::Code(_)) | None => None,
+    }
+}

@@ -1,0 +1,156 @@
+//! Money in: joins the payment provider and the wallets. A buyer is sent to the provider
+//! ([`Checkouts`]); what the provider tells is stored before it is acknowledged ([`Inbox`]), or read in
+//! its own list of events ([`Feed`]); what was never told is asked for ([`Reconciler`]). All of them say
+//! only what to look at: [`Fulfilment`] asks how it stands, and tells the wallet.
+//!
+//! It decides nothing about orders and credits: wallets do. It may do everything twice, since each
+//! wallet takes each report once. It names no provider: see the crate `port`.
+
+mod checkouts;
+mod error;
+mod failpoint;
+mod feed;
+mod fulfilment;
+mod inbox;
+pub mod notes;
+mod portals;
+mod reconciler;
+mod rounds;
+
+use std::sync::Arc;
+
+use actors::Handle;
+use catalog::{CatalogStore, ProjectCatalog};
+use port::Provider;
+
+use self::fulfilment::Fulfilment;
+pub use self::{
+    checkouts::{Checkouts, NewCheckout, OpenCheckout},
+    error::Error,
+    feed::{Caught, Feed},
+    inbox::{Inbox, Refused},
+    portals::Portals,
+    reconciler::Reconciler,
+    rounds::Rounds,
+};
+use notes::Note;
+
+/// Who takes each project's money.
+pub trait Providers: Send + Sync {
+    /// A project's provider.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotConfigured`] where it has none, [`Error::Provider`] where it cannot be set up.
+    fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error>;
+}
+
+/// What all of payments stand on. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Ground {
+    pub(crate) handle: Handle,
+    pub(crate) catalog: Arc<CatalogStore>,
+    pub(crate) providers: Arc<dyn Providers>,
+    pub(crate) fulfilment: Fulfilment,
+}
+
+/// All of it. Cheap to clone.
+#[derive(Clone)]
+pub struct Payments(Arc<Parts>);
+
+struct Parts {
+    ground: Ground,
+    checkouts: Checkouts,
+    portals: Portals,
+    inbox: Inbox,
+    feed: Feed,
+    reconciler: Reconciler,
+}
+
+impl Payments {
+    /// With what an earlier process stored and did not work off.
+    #[must_use]
+    pub fn new(
+        handle: Handle,
+        catalog: Arc<CatalogStore>,
+        providers: Arc<dyn Providers>,
+        stored: Vec<Note>,
+    ) -> Self {
+        let fulfilment = Fulfilment::new(handle.clone());
+        let ground = Ground {
+            handle,
+            catalog,
+            providers,
+            fulfilment,
+        };
+        let reconciler = Reconciler::new(ground.clone());
+        let (mut events, mut read) = (Vec::new(), Vec::new());
+        for note in stored {
+            match note {
+                Note::Event(stored) => events.push(stored),
+                Note::Reached { project, to } => reconciler.restore_reached(project, to),
+                Note::Awaited {
+                    project,
+                    order,
+                    until,
+                } => reconciler.restore_awaited(project, order, until),
+                Note::Read { project, until } => read.push((project, until)),
+                // The providers' own.
+                Note::Made { .. } | Note::Sandbox { .. } => {}
+            }
+        }
+        let inbox = Inbox::new(ground.clone(), events);
+        let feed = Feed::new(ground.clone(), inbox.clone());
+        for (project, until) in read {
+            feed.restore(project, until);
+        }
+        Self(Arc::new(Parts {
+            checkouts: Checkouts::new(ground.clone(), feed.clone()),
+            portals: Portals::new(ground.clone()),
+            inbox,
+            feed,
+            reconciler,
+            ground,
+        }))
+    }
+
+    /// Sends buyers to the provider.
+    #[must_use]
+    pub fn checkouts(&self) -> &Checkouts {
+        &self.0.checkouts
+    }
+
+    /// Sends customers to the provider's portal.
+    #[must_use]
+    pub fn portals(&self) -> &Portals {
+        &self.0.portals
+    }
+
+    /// Takes webhooks in.
+    #[must_use]
+    pub fn inbox(&self) -> &Inbox {
+        &self.0.inbox
+    }
+
+    /// Reads providers' lists of events.
+    #[must_use]
+    pub fn feed(&self) -> &Feed {
+        &self.0.feed
+    }
+
+    /// Asks about what was never told.
+    #[must_use]
+    pub fn reconciler(&self) -> &Reconciler {
+        &self.0.reconciler
+    }
+}
+
+/// Reads what was stored by an earlier process.
+///
+/// # Errors
+///
+/// [`notes::Error`] where a note cannot be read: it stands for something that was promised, and nothing
+/// is started without it.
+pub fn stored(handle: &Handle) -> Result<Vec<Note>, notes::Error> {
+    notes::stored(handle)
+}

@@ -1,0 +1,67 @@
+//! `expand[]`: identifiers in an answer are replaced by what they name, as deep as is asked for.
+
+use serde_json::Value;
+
+use super::read;
+use crate::core::{books::Books, params::Params, records::Refund, refusal::Refusal};
+
+const MAX_DEPTH: usize = 4;
+
+/// Unfolds an answer.
+pub(super) fn expand(books: &Books, params: &Params, answer: &mut Value) -> Result<(), Refusal> {
+    for path in params.expansions() {
+        let names: Vec<&str> = path.split('.').collect();
+        let deep = names.iter().filter(|name| **name != "data").count();
+        if deep > MAX_DEPTH {
+            let message = format!("You cannot expand more than {MAX_DEPTH} levels of a property.");
+            return Err(Refusal::invalid(message));
+        }
+        if !unfold(books, answer, &names) {
+            let message = format!("This property cannot be expanded ({path}).");
+            return Err(Refusal::invalid(message));
+        }
+    }
+    Ok(())
+}
+
+/// `false`: there is nothing of this name to unfold.
+fn unfold(books: &Books, value: &mut Value, names: &[&str]) -> bool {
+    if let Value::Array(values) = value {
+        return values.iter_mut().all(|value| unfold(books, value, names));
+    }
+    let Some((name, rest)) = names.split_first() else {
+        return match value {
+            Value::String(id) => match books.view(id) {
+                Some(view) => {
+                    *value = view;
+                    true
+                }
+                None => false,
+            },
+            _ => true,
+        };
+    };
+    // What is null today may be there tomorrow.
+    if value.is_null() {
+        return true;
+    }
+    if let Value::String(id) = value {
+        match books.view(id) {
+            Some(view) => *value = view,
+            None => return false,
+        }
+    }
+    let Some(fields) = value.as_object_mut() else {
+        return false;
+    };
+    if *name == "refunds" && fields.get("object").is_some_and(|kind| kind == "charge") {
+        let charge = fields.get("id").and_then(Value::as_str).unwrap_or_default();
+        let refunds = books.newest::<Refund>(|refund| refund.charge == charge);
+        let url = format!("/v1/charges/{charge}/refunds");
+        let list = read::inner(books, &refunds, &url);
+        fields.insert("refunds".into(), list);
+    }
+    fields
+        .get_mut(*name)
+        .is_some_and(|value| unfold(books, value, rest))
+}

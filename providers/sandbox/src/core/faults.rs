@@ -1,0 +1,172 @@
+//! Trouble on order, for tests of a caller's patience: for the next calls of some path the sandbox
+//! hangs, refuses for now, or breaks. Kept in memory alone: a server that starts anew has none.
+
+use serde_json::{Value, json};
+
+use super::{params::Params, refusal::Refusal};
+
+const MAX_FAULTS: usize = 100;
+const MAX_TIMES: u32 = 10_000;
+/// So long a caller is kept waiting at most, by the wall.
+const MAX_SECONDS: u64 = 600;
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// No answer, and nothing is done.
+    Hang,
+    /// No answer, though all is done.
+    Lost,
+    /// Too many requests.
+    RateLimit,
+    /// Somebody else has the object in hand.
+    LockTimeout,
+    /// The server breaks, and nothing is done.
+    Error,
+}
+
+const KINDS: [&str; 5] = ["hang", "lost", "rate_limit", "lock_timeout", "error"];
+
+/// Trouble for some calls.
+#[derive(Debug, Clone)]
+pub(crate) struct Fault {
+    pub(crate) kind: Kind,
+    /// What the paths of those calls begin with, such as `refunds`.
+    path: String,
+    method: Option<&'static str>,
+    times: u32,
+    pub(crate) status: u16,
+    /// Of the header, where it is sent.
+    pub(crate) retry_after: Option<u32>,
+    /// How long it hangs.
+    pub(crate) seconds: u64,
+}
+
+impl Fault {
+    fn read(params: &Params) -> Result<Self, Refusal> {
+        let word = params.word("kind", &KINDS)?;
+        let (kind, status) = match word.ok_or_else(|| Refusal::missing("kind"))? {
+            "hang" => (Kind::Hang, 504),
+            "lost" => (Kind::Lost, 504),
+            "rate_limit" => (Kind::RateLimit, 429),
+            "lock_timeout" => (Kind::LockTimeout, 429),
+            _ => (Kind::Error, 500),
+        };
+        let status = params.integer::<u16>("status")?.unwrap_or(status);
+        let allowed: &[u16] = match kind {
+            Kind::Hang | Kind::Lost => &[504],
+            Kind::RateLimit => &[429],
+            Kind::LockTimeout => &[409, 429],
+            Kind::Error => &[500, 502, 503, 504],
+        };
+        if !allowed.contains(&status) {
+            let message = format!("One of these goes with this kind: {allowed:?}");
+            return Err(Refusal::param("status", message));
+        }
+        let times = params.integer::<u32>("times")?.unwrap_or(1);
+        if !(1..=MAX_TIMES).contains(&times) {
+            let message = format!("1 to {MAX_TIMES} is possible");
+            return Err(Refusal::param("times", message));
+        }
+        let seconds = params.integer::<u64>("seconds")?.unwrap_or(60);
+        if seconds > MAX_SECONDS {
+            let message = format!("At most {MAX_SECONDS} seconds are possible");
+            return Err(Refusal::param("seconds", message));
+        }
+        Ok(Self {
+            kind,
+            path: params.bounded("path", 200)?.unwrap_or_default(),
+            method: params.word("method", &["GET", "POST", "DELETE"])?,
+            times,
+            status,
+            retry_after: params.integer::<u32>("retry_after")?,
+            seconds,
+        })
+    }
+
+    /// The answer that a caller gets, in Stripe's form.
+    pub(crate) fn body(&self) -> Value {
+        let (kind, code, message) = match self.kind {
+            Kind::RateLimit => (
+                "invalid_request_error",
+                Some("rate_limit"),
+                "Request rate limit exceeded. Learn more about rate limits here \
+                 https://docs.stripe.com/rate-limits.",
+            ),
+            Kind::LockTimeout => (
+                "invalid_request_error",
+                Some("lock_timeout"),
+                "This object cannot be accessed right now because another API request or Stripe \
+                 process is currently accessing it. If you see this error intermittently, retry the \
+                 request.",
+            ),
+            Kind::Hang | Kind::Lost | Kind::Error => (
+                "api_error",
+                None,
+                "Sorry! There was an error while talking to Stripe. (The sandbox was told to say so.)",
+            ),
+        };
+        let mut error = json!({ "type": kind, "message": message });
+        if let (Some(code), Some(error)) = (code, error.as_object_mut()) {
+            error.insert("code".into(), code.into());
+        }
+        json!({ "error": error })
+    }
+
+    fn view(&self) -> Value {
+        let kind = match self.kind {
+            Kind::Hang => "hang",
+            Kind::Lost => "lost",
+            Kind::RateLimit => "rate_limit",
+            Kind::LockTimeout => "lock_timeout",
+            Kind::Error => "error",
+        };
+        json!({
+            "kind": kind, "path": self.path, "method": self.method, "times": self.times,
+            "status": self.status, "retry_after": self.retry_after, "seconds": self.seconds,
+        })
+    }
+}
+
+/// All that was ordered and did not happen yet, the first first.
+#[derive(Debug, Default)]
+pub(crate) struct Faults(Vec<Fault>);
+
+impl Faults {
+    /// What scripts order: `POST`, `GET`, `DELETE /script/faults`.
+    pub(crate) fn call(&mut self, method: &str, params: &Params) -> Result<Value, Refusal> {
+        match method {
+            "POST" => {
+                let fault = Fault::read(params)?;
+                params.finish()?;
+                if self.0.len() >= MAX_FAULTS {
+                    let message = format!("At most {MAX_FAULTS} faults wait for their calls.");
+                    return Err(Refusal::invalid(message));
+                }
+                self.0.push(fault);
+            }
+            "GET" => params.finish()?,
+            "DELETE" => {
+                params.finish()?;
+                self.0.clear();
+            }
+            _ => return Err(Refusal::no_route(method, "faults")),
+        }
+        let waiting: Vec<Value> = self.0.iter().map(Fault::view).collect();
+        Ok(json!({ "faults": waiting }))
+    }
+
+    /// What happens to this call, once less often.
+    pub(crate) fn take(&mut self, method: &str, path: &str) -> Option<Fault> {
+        let place = self.0.iter().position(|fault| {
+            path.starts_with(&fault.path) && fault.method.is_none_or(|wanted| wanted == method)
+        })?;
+        let fault = self.0.get_mut(place)?;
+        fault.times = fault.times.saturating_sub(1);
+        let taken = fault.clone();
+        if taken.times == 0 {
+            self.0.remove(place);
+        }
+        Some(taken)
+    }
+}

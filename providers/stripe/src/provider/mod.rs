@@ -1,0 +1,245 @@
+//! The adapter between Stripe's API and the port of payments: what an account's objects are, in Scrip's
+//! own words. It knows orders by the names that it wrote on the objects, and nothing else of them.
+
+mod checkout;
+mod look;
+mod money;
+mod portal;
+mod prices;
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use dashmap::DashMap;
+use domain::{
+    id::{OrderId, PriceId, ProjectId},
+    text::{CheckoutId, SubscriptionId as OurSubscriptionId},
+    time::Timestamp,
+};
+use port::{
+    Asked, CheckoutRequest, Memory, OpenedCheckout, Operation, Page, PortalRequest, Provider,
+    RefundRequest, Report, Subject, Told, Untrusted,
+};
+
+use crate::{
+    Client, Error, OperationKey, Refusal,
+    events::Notice,
+    id::{SessionId, StripePriceId, SubscriptionId},
+    metadata::Metadata,
+    prices::StoredPrice,
+    signature::{self, SigningSecret},
+};
+
+/// For one thing that is asked, however many calls and retries it takes: somebody waits for it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// One project's account.
+pub struct Stripe {
+    project: ProjectId,
+    client: Client,
+    /// What webhooks may be signed with now.
+    secrets: Vec<SigningSecret>,
+    /// Whether the key moves real money; `None`: it does not say.
+    livemode: Option<bool>,
+    shared: Arc<Shared>,
+}
+
+/// What is remembered of all accounts. It only saves asking: Stripe's own catalog is what counts.
+pub struct Shared {
+    prices: DashMap<(ProjectId, PriceId), StoredPrice>,
+    ours: DashMap<(ProjectId, StripePriceId), Option<PriceId>>,
+    /// Held while a price is looked for or made, so that two buyers do not make two.
+    making: tokio::sync::Mutex<()>,
+    memory: Arc<dyn Memory>,
+}
+
+impl Shared {
+    /// Nothing yet, but for what is in the memory.
+    #[must_use]
+    pub fn new(memory: Arc<dyn Memory>) -> Self {
+        Self {
+            prices: DashMap::new(),
+            ours: DashMap::new(),
+            making: tokio::sync::Mutex::default(),
+            memory,
+        }
+    }
+}
+
+impl Stripe {
+    /// A project's account, by its client and what its webhooks are signed with.
+    #[must_use]
+    pub const fn new(
+        project: ProjectId,
+        client: Client,
+        secrets: Vec<SigningSecret>,
+        livemode: Option<bool>,
+        shared: Arc<Shared>,
+    ) -> Self {
+        Self {
+            project,
+            client,
+            secrets,
+            livemode,
+            shared,
+        }
+    }
+
+    /// The order that something was made for, if it is one of this project's.
+    fn ours(&self, metadata: &Metadata) -> Option<OrderId> {
+        let project = metadata.project?;
+        (project == self.project).then_some(metadata.order)?
+    }
+
+    /// An event of the other mode is none of this account's key.
+    fn told(&self, notice: &Notice) -> Result<Option<Told>, String> {
+        let other = self.livemode.zip(notice.livemode());
+        match other.is_some_and(|(ours, theirs)| ours != theirs) {
+            true => Ok(None),
+            false => notice.told(),
+        }
+    }
+}
+
+impl Provider for Stripe {
+    fn webhook(
+        &self,
+        signature: &[u8],
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<Option<Told>, Untrusted> {
+        signature::verify(signature, body, &self.secrets, now)
+            .map_err(|error| Untrusted::Signature(error.to_string()))?;
+        let told = Notice::parse(body).and_then(|notice| self.told(&notice));
+        told.map_err(Untrusted::Malformed)
+    }
+
+    fn events<'a>(&'a self, since: Timestamp, page: Option<&'a str>) -> Asked<'a, Page> {
+        asked(async move {
+            let since = since.0.div_euclid(1000).max(0);
+            let notices = self.client.events(since, page).await?;
+            let oldest = notices.data.last().filter(|_| notices.has_more);
+            let next = oldest.map(|notice| notice.id.as_str().to_owned());
+            let mut events = Vec::with_capacity(notices.data.len());
+            for notice in &notices.data {
+                match self.told(notice) {
+                    Ok(told) => events.extend(told),
+                    // One that is not as it should be must not hide the others.
+                    Err(why) => {
+                        tracing::warn!(event.id = %notice.id, why, "An event was passed over")
+                    }
+                }
+            }
+            Ok(Page { events, next })
+        })
+    }
+
+    fn look<'a>(&'a self, subject: &'a Subject) -> Asked<'a, Vec<Report>> {
+        asked(async move { Ok(self.reports(subject).await?) })
+    }
+
+    fn open_checkout<'a>(&'a self, request: &'a CheckoutRequest<'a>) -> Asked<'a, OpenedCheckout> {
+        asked(self.checkout(request))
+    }
+
+    fn close_checkout<'a>(&'a self, checkout: &'a CheckoutId, order: OrderId) -> Asked<'a, ()> {
+        asked(async move {
+            let id = SessionId::new(checkout.as_str()).ok_or_else(nameless)?;
+            let key = key(&format!("expire/{order}"))?;
+            self.client.expire_session(&id, &key).await?;
+            Ok(())
+        })
+    }
+
+    fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> Asked<'a, String> {
+        asked(self.portal(request))
+    }
+
+    fn refund<'a>(&'a self, request: &'a RefundRequest) -> Asked<'a, ()> {
+        asked(self.give_back(request))
+    }
+
+    fn cancel<'a>(
+        &'a self,
+        subscription: &'a OurSubscriptionId,
+        at_period_end: bool,
+        operation: &'a Operation,
+    ) -> Asked<'a, ()> {
+        asked(async move {
+            let id = SubscriptionId::new(subscription.as_str()).ok_or_else(nameless)?;
+            let key = key(operation.as_str())?;
+            if at_period_end {
+                self.client.end_with_period(&id, true, &key).await?;
+            } else {
+                self.client.cancel_now(&id, &key).await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn resume<'a>(
+        &'a self,
+        subscription: &'a OurSubscriptionId,
+        operation: &'a Operation,
+    ) -> Asked<'a, ()> {
+        asked(async move {
+            let id = SubscriptionId::new(subscription.as_str()).ok_or_else(nameless)?;
+            let key = key(operation.as_str())?;
+            self.client.end_with_period(&id, false, &key).await?;
+            Ok(())
+        })
+    }
+}
+
+/// Gives up after a while, whatever was asked.
+fn asked<'a, T>(ask: impl Future<Output = Result<T, port::Error>> + Send + 'a) -> Asked<'a, T> {
+    Box::pin(async {
+        let answer = tokio::time::timeout(PATIENCE, ask).await;
+        answer.unwrap_or_else(|_| {
+            Err(port::Error::Unavailable {
+                reason: "it does not answer in time".into(),
+                retry_after_seconds: None,
+            })
+        })
+    })
+}
+
+/// Names an operation.
+fn key(name: &str) -> Result<OperationKey, port::Error> {
+    OperationKey::new(name).ok_or_else(nameless)
+}
+
+/// Something of ours has no name that can be sent.
+fn nameless() -> port::Error {
+    port::Error::Garbage("an identifier that cannot be sent".into())
+}
+
+impl From<Error> for port::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Refused(refusal) => (*refusal).into(),
+            Error::Unavailable {
+                reason,
+                retry_after_seconds,
+            } => Self::Unavailable {
+                reason,
+                retry_after_seconds,
+            },
+            Error::Garbage(what) => Self::Garbage(what),
+        }
+    }
+}
+
+impl From<Refusal> for port::Error {
+    fn from(refusal: Refusal) -> Self {
+        let said = refusal.to_string();
+        if refusal.is_about_the_key() {
+            Self::Key(said)
+        } else if refusal.is_missing() {
+            Self::Missing(said)
+        } else if refusal.is_about_the_currency() {
+            Self::CurrencyMismatch(said)
+        } else {
+            Self::Refused(said)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `scrip bench`: hands over to `scrip-bench`, which is a program of its own, so that a server carries
+//! no load generator.
+
+use std::{
+    convert::Infallible,
+    env,
+    ffi::OsString,
+    os::unix::process::CommandExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use clap::Args;
+
+use super::Failure;
+
+/// The program.
+const PROGRAM: &str = "scrip-bench";
+/// By which it is told which server is to be measured: this one.
+const SERVER_VARIABLE: &str = "SCRIP_BENCH_SERVER";
+
+/// What to measure: its own arguments, `--help` too.
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, disable_version_flag = true)]
+pub(super) struct BenchArgs {
+    /// Passed on as they are.
+    #[arg(
+        value_name = "ARGS",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    args: Vec<OsString>,
+}
+
+pub(super) fn run(args: BenchArgs) -> Result<(), Failure> {
+    let this = env::current_exe().map_err(Failure::new)?;
+    let path = env::var_os("PATH").unwrap_or_default();
+    let program = find(&this, env::split_paths(&path)).ok_or_else(|| {
+        Failure::new(format!(
+            "bench: there is no {PROGRAM} beside {} nor on PATH: build it with \
+             `cargo build --release -p {PROGRAM}`, and with the profile of this program if that is another",
+            this.display()
+        ))
+    })?;
+    match become_it(&program, args, &this) {
+        Err(error) => Err(Failure::new(format!("{}: {error}", program.display()))),
+    }
+}
+
+/// The one beside this program, else the first on PATH.
+fn find(this: &Path, path: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
+    // Not of the current folder, which an empty entry means: it may be anybody's.
+    let on_path = path
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(PROGRAM));
+    std::iter::once(this.with_file_name(PROGRAM))
+        .chain(on_path)
+        .find(|program| program.is_file())
+}
+
+/// Returns only where it cannot be started: it has this process, and its signals and its exit status.
+fn become_it(program: &Path, args: BenchArgs, this: &Path) -> std::io::Result<Infallible> {
+    let mut command = Command::new(program);
+    command.args(args.args);
+    // Unless the user names another one by it.
+    if env::var_os(SERVER_VARIABLE).is_none() {
+        command.env(SERVER_VARIABLE, this);
+    }
+    Err(command.exec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_one_beside_it_wins() {
+        let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let this = home.path().join("scrip");
+        let path = || [PathBuf::new(), other.path().to_owned()].into_iter();
+        assert_eq!(find(&this, path()), None);
+        let on_path = other.path().join(PROGRAM);
+        std::fs::write(&on_path, "").unwrap();
+        assert_eq!(find(&this, path()), Some(on_path));
+        let beside = home.path().join(PROGRAM);
+        // A folder of that name is no program.
+        std::fs::create_dir(&beside).unwrap();
+        assert_ne!(find(&this, path()), Some(beside.clone()));
+        std::fs::remove_dir(&beside).unwrap();
+        std::fs::write(&beside, "").unwrap();
+        assert_eq!(find(&this, path()), Some(beside));
+    }
+}

@@ -1,0 +1,227 @@
+//! Whose money goes where: a project's settings as something that can be called, and the secrets
+//! that its webhooks are checked with. The sandbox is called like Stripe, at another address.
+
+use std::sync::{Arc, OnceLock};
+
+use actors::Handle;
+use catalog::{CatalogStore, ProjectCatalog};
+use data_encoding::HEXLOWER;
+use domain::{
+    Timestamp,
+    catalog::{Account, Stripe},
+    id::ProjectId,
+};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use parking_lot::Mutex;
+use sha2::Sha256;
+use url::Url;
+
+use ::sandbox::Sandbox;
+use payments::{Error, Providers, notes::Note};
+use port::Provider;
+use stripe::{Api, SecretKey, Shared, Stripe as StripeAccount, signature::SigningSecret};
+
+use super::{memory::Kept, sandbox::Boxed};
+
+/// Where things are.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Where people and providers reach this server, without a slash at its end.
+    pub public_url: String,
+    /// Where this server reaches itself, likewise.
+    pub own_url: String,
+    /// Stripe's API.
+    pub stripe_api: Url,
+}
+
+/// All projects' accounts.
+pub struct Accounts {
+    handle: Handle,
+    catalog: Arc<CatalogStore>,
+    place: Place,
+    sandbox_mac: Hmac<Sha256>,
+    /// Set up with the first call, so that a server without providers needs no certificate
+    /// authorities.
+    stripe: Mutex<Option<Api>>,
+    loopback: Mutex<Option<Api>>,
+    shared: Arc<Shared>,
+    /// Told the time by each round.
+    sandbox: OnceLock<Sandbox>,
+}
+
+/// What a sandbox account is called and signs with.
+pub struct SandboxKeys {
+    /// Its API key.
+    pub secret_key: String,
+    /// What its webhooks are signed with.
+    pub webhook_secret: String,
+}
+
+impl Accounts {
+    /// Of all projects in the catalog. `stored` is what an earlier process made at providers.
+    #[must_use]
+    pub fn new(
+        handle: &Handle,
+        catalog: Arc<CatalogStore>,
+        place: Place,
+        server_key: &[u8; 32],
+        stored: &[Note],
+    ) -> Self {
+        // HMAC takes a key of any length.
+        let sandbox_mac =
+            Hmac::new_from_slice(server_key).unwrap_or_else(|_| Hmac::new(&Default::default()));
+        Self {
+            handle: handle.clone(),
+            catalog,
+            place,
+            sandbox_mac,
+            stripe: Mutex::new(None),
+            loopback: Mutex::new(None),
+            shared: Arc::new(Shared::new(Arc::new(Kept::new(handle.clone(), stored)))),
+            sandbox: OnceLock::new(),
+        }
+    }
+
+    /// Where things are.
+    #[must_use]
+    pub const fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The catalog.
+    #[must_use]
+    pub fn catalog(&self) -> &CatalogStore {
+        &self.catalog
+    }
+
+    /// Where a project's webhooks are to be sent.
+    #[must_use]
+    pub fn webhook_url(&self, project: ProjectId) -> String {
+        format!("{}/webhooks/stripe/{project}", self.place.public_url)
+    }
+
+    /// Where a project's sandbox is, for its client.
+    #[must_use]
+    pub fn sandbox_api(&self, project: ProjectId) -> String {
+        format!("{}/sandbox/{project}", self.place.public_url)
+    }
+
+    /// The keys of a project's sandbox: derived, so that they are the same at every start.
+    #[must_use]
+    pub fn sandbox_keys(&self, project: ProjectId) -> SandboxKeys {
+        let derived = |label: &[u8]| {
+            let mut mac = self.sandbox_mac.clone();
+            mac.update(b"scrip/sandbox/1");
+            mac.update(label);
+            mac.update(&project.0.to_be_bytes());
+            HEXLOWER.encode(&mac.finalize().into_bytes())
+        };
+        SandboxKeys {
+            secret_key: format!("sk_sandbox_{}", derived(b"key")),
+            webhook_secret: format!("whsec_{}", derived(b"webhook")),
+        }
+    }
+
+    fn stripe_key(&self, account: &Stripe) -> Result<String, Error> {
+        let key = self.catalog.open_secret(&account.secret_key);
+        key.ok_or(Error::Defect("a provider's key cannot be decrypted"))
+    }
+
+    pub(super) fn stripe_client(&self, account: &Stripe) -> Result<stripe::Client, Error> {
+        let api = api(&self.stripe, &self.place.stripe_api)?;
+        Ok(api.client(secret(&self.stripe_key(account)?)?))
+    }
+
+    /// Tries a key of Stripe's: whether it works, or `false` where Stripe cannot be asked now.
+    ///
+    /// # Errors
+    ///
+    /// In Stripe's own words, why the key is of no use.
+    pub async fn try_key(&self, key: &str) -> Result<bool, String> {
+        let broken = |error: Error| error.to_string();
+        let api = api(&self.stripe, &self.place.stripe_api).map_err(broken)?;
+        let client = api.client(secret(key).map_err(broken)?);
+        match client.events(0, None).await {
+            Ok(_) => Ok(true),
+            Err(stripe::Error::Refused(refusal)) => Err(refusal.to_string()),
+            Err(stripe::Error::Unavailable { .. } | stripe::Error::Garbage(_)) => Ok(false),
+        }
+    }
+
+    /// The built-in provider, once it is there.
+    pub(super) fn set_sandbox(&self, sandbox: Sandbox) {
+        drop(self.sandbox.set(sandbox));
+    }
+
+    fn sandboxed(&self, id: ProjectId) -> Result<Arc<dyn Provider>, Error> {
+        let base = format!("{}/sandbox/{id}", self.place.own_url);
+        let base: Url = base.parse().map_err(|_| Error::Defect("no own address"))?;
+        let keys = self.sandbox_keys(id);
+        let client = api(&self.loopback, &base)?
+            .at(base)
+            .client(secret(&keys.secret_key)?);
+        let secrets = SigningSecret::new(&keys.webhook_secret).into_iter();
+        let shared = Arc::clone(&self.shared);
+        let account = StripeAccount::new(id, client, secrets.collect(), Some(false), shared);
+        let sandbox = self.sandbox.get();
+        let sandbox = sandbox.ok_or(Error::Defect("the sandbox is not there yet"))?;
+        Ok(Arc::new(Boxed {
+            account,
+            project: id,
+            sandbox: sandbox.clone(),
+        }))
+    }
+
+    fn real(&self, id: ProjectId, account: &Stripe) -> Result<Arc<dyn Provider>, Error> {
+        let key = self.stripe_key(account)?;
+        let client = self.stripe_client(account)?;
+        // By the machine's clock, as they are signed.
+        let secrets = self.accepted(account, self.handle.now());
+        let shared = Arc::clone(&self.shared);
+        let account = StripeAccount::new(id, client, secrets, livemode(&key), shared);
+        Ok(Arc::new(account))
+    }
+
+    fn accepted(&self, account: &Stripe, now: Timestamp) -> Vec<SigningSecret> {
+        let known = account.webhook_secrets.iter();
+        let valid = known.filter(|known| known.until.is_none_or(|until| now < until));
+        let texts = valid.filter_map(|known| self.catalog.open_secret(&known.secret));
+        texts.filter_map(|text| SigningSecret::new(&text)).collect()
+    }
+}
+
+impl Providers for Accounts {
+    fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error> {
+        let id = project.project.id;
+        match project.provider().map(|provider| &provider.account) {
+            None | Some(Account::None) => Err(Error::NotConfigured),
+            Some(Account::Sandbox) => self.sandboxed(id),
+            Some(Account::Stripe(account)) => self.real(id, account),
+        }
+    }
+}
+
+/// Whether a key moves real money, as its own words say.
+fn livemode(key: &str) -> Option<bool> {
+    if key.contains("_live_") {
+        Some(true)
+    } else if key.contains("_test_") {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+fn api(slot: &Mutex<Option<Api>>, base: &Url) -> Result<Api, Error> {
+    let mut slot = slot.lock();
+    if let Some(api) = &*slot {
+        return Ok(api.clone());
+    }
+    let api = Api::new(base.clone()).map_err(port::Error::from)?;
+    *slot = Some(api.clone());
+    Ok(api)
+}
+
+fn secret(text: &str) -> Result<SecretKey, Error> {
+    SecretKey::new(text).ok_or(Error::Defect("a provider's key is no key"))
+}

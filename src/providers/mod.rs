@@ -1,0 +1,13 @@
+//! Who takes each project's money: the one place that names the providers there are. Their secrets and
+//! addresses come from here; the sandbox is called like Stripe, at another address.
+
+mod accounts;
+mod endpoints;
+mod memory;
+mod sandbox;
+
+pub use self::{
+    accounts::{Accounts, Place, SandboxKeys},
+    endpoints::{Endpoint, Endpoints},
+    sandbox::{AdvanceError, Sandboxes},
+};

@@ -1,0 +1,261 @@
+//! What the sandbox needs of the service: settings and clocks out of the catalog, derived keys, and
+//! notes in the journal to keep its objects in. And what an administrator may do with it: move its
+//! clock on, step by step, so that everything happens at its own instant.
+
+use std::sync::Arc;
+
+use ::sandbox::{BoxFuture, Keys, Notebook, NotebookError, Sandbox, Settings, World};
+use actors::Handle;
+use domain::{
+    Timestamp,
+    catalog::{Advance, Refusal},
+    id::{OrderId, ProjectId},
+    text::{CheckoutId, SubscriptionId},
+};
+use payments::{
+    Payments,
+    notes::{self, Key, Note},
+};
+use port::{
+    Asked, CheckoutRequest, OpenedCheckout, Operation, Page, PortalRequest, Provider,
+    RefundRequest, Report, Subject, Told, Untrusted,
+};
+use stripe::{Stripe, signature::SigningSecret};
+use tokio::sync::Mutex;
+
+use super::accounts::Accounts;
+
+/// Events of a sandbox's clock in one move: each renewal of a subscription is one.
+const MAX_STEPS: usize = 10_000;
+
+/// The sandboxes of all projects. Cheap to clone.
+#[derive(Clone)]
+pub struct Sandboxes {
+    sandbox: Sandbox,
+    handle: Handle,
+    accounts: Arc<Accounts>,
+    /// One move at a time: two would overtake each other.
+    turn: Arc<Mutex<()>>,
+}
+
+/// Why a sandbox's clock could not be moved on.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum AdvanceError {
+    /// Out of bounds, or not a sandbox.
+    #[error(transparent)]
+    Catalog(#[from] catalog::Error),
+    /// The sandbox failed.
+    #[error(transparent)]
+    Sandbox(#[from] ::sandbox::Error),
+    /// The wallets did.
+    #[error(transparent)]
+    Payments(#[from] payments::Error),
+}
+
+impl Sandboxes {
+    /// Starts them, and makes them known to the projects' accounts.
+    #[must_use]
+    pub fn start(handle: &Handle, accounts: &Arc<Accounts>) -> Self {
+        let world = Outside {
+            handle: handle.clone(),
+            accounts: Arc::clone(accounts),
+        };
+        let sandbox = Sandbox::new(Arc::new(world), Arc::new(Notes(handle.clone())));
+        accounts.set_sandbox(sandbox.clone());
+        Self {
+            sandbox,
+            handle: handle.clone(),
+            accounts: Arc::clone(accounts),
+            turn: Arc::default(),
+        }
+    }
+
+    /// Its pages and its API.
+    #[must_use]
+    pub const fn server(&self) -> &Sandbox {
+        &self.sandbox
+    }
+
+    /// Moves a sandbox's clock on by so many seconds; the instant that it then shows. All that falls
+    /// due on the way has happened by then.
+    ///
+    /// # Errors
+    ///
+    /// See [`AdvanceError`]; the clock may have moved in part.
+    pub async fn advance(
+        &self,
+        payments: &Payments,
+        project: ProjectId,
+        seconds: i64,
+    ) -> Result<Timestamp, AdvanceError> {
+        let by = Advance::new(seconds).map_err(catalog::Error::from)?;
+        let _turn = self.turn.lock().await;
+        let catalog = self.accounts.catalog();
+        let start = catalog.project(project)?;
+        if start.sandbox().is_none() {
+            return Err(catalog::Error::from(Refusal::NoSandbox).into());
+        }
+        let now = self.handle.now_in(&start.scope);
+        let target = now.plus_seconds(by.seconds());
+        for _ in 0..MAX_STEPS {
+            let next = self.sandbox.next_due(project).await?;
+            let Some(next) = next.filter(|next| *next < target) else {
+                break;
+            };
+            catalog.advance_sandbox(project, next).await?;
+            self.sandbox.run_due(project).await?;
+        }
+        catalog.advance_sandbox(project, target).await?;
+        self.sandbox.run_due(project).await?;
+        let moved = catalog.project(project)?;
+        payments.catch_up(&moved).await?;
+        Ok(self.handle.now_in(&moved.scope))
+    }
+}
+
+/// A project's account at the sandbox: Stripe's form, and somebody who tells it the time.
+pub(super) struct Boxed {
+    pub(super) account: Stripe,
+    pub(super) project: ProjectId,
+    pub(super) sandbox: Sandbox,
+}
+
+impl Provider for Boxed {
+    fn webhook(
+        &self,
+        signature: &[u8],
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<Option<Told>, Untrusted> {
+        self.account.webhook(signature, body, now)
+    }
+
+    fn events<'a>(&'a self, since: Timestamp, page: Option<&'a str>) -> Asked<'a, Page> {
+        self.account.events(since, page)
+    }
+
+    fn look<'a>(&'a self, subject: &'a Subject) -> Asked<'a, Vec<Report>> {
+        self.account.look(subject)
+    }
+
+    fn open_checkout<'a>(&'a self, request: &'a CheckoutRequest<'a>) -> Asked<'a, OpenedCheckout> {
+        self.account.open_checkout(request)
+    }
+
+    fn close_checkout<'a>(&'a self, checkout: &'a CheckoutId, order: OrderId) -> Asked<'a, ()> {
+        self.account.close_checkout(checkout, order)
+    }
+
+    fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> Asked<'a, String> {
+        self.account.open_portal(request)
+    }
+
+    fn refund<'a>(&'a self, request: &'a RefundRequest) -> Asked<'a, ()> {
+        self.account.refund(request)
+    }
+
+    fn cancel<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+        at_period_end: bool,
+        operation: &'a Operation,
+    ) -> Asked<'a, ()> {
+        self.account.cancel(subscription, at_period_end, operation)
+    }
+
+    fn resume<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+        operation: &'a Operation,
+    ) -> Asked<'a, ()> {
+        self.account.resume(subscription, operation)
+    }
+
+    fn tend(&self) -> Asked<'_, ()> {
+        Box::pin(async {
+            let done = self.sandbox.run_due(self.project).await;
+            done.map_err(|error| port::Error::Unavailable {
+                reason: error.to_string(),
+                retry_after_seconds: None,
+            })
+        })
+    }
+}
+
+struct Outside {
+    handle: Handle,
+    accounts: Arc<Accounts>,
+}
+
+impl World for Outside {
+    fn settings(&self, project: ProjectId) -> Option<Settings> {
+        let project = self.accounts.catalog().project(project).ok()?;
+        let sandbox = project.sandbox()?;
+        Some(Settings {
+            name: project.project.name.clone(),
+            delay_seconds: sandbox.delay_seconds,
+            duplicates: sandbox.duplicates,
+            shuffle: sandbox.shuffle,
+        })
+    }
+
+    fn now(&self, project: ProjectId) -> Timestamp {
+        match self.accounts.catalog().project(project) {
+            Ok(project) => self.handle.now_in(&project.scope),
+            Err(_) => self.handle.now(),
+        }
+    }
+
+    fn wall_clock(&self) -> Timestamp {
+        self.handle.now()
+    }
+
+    fn keys(&self, project: ProjectId) -> Option<Keys> {
+        let keys = self.accounts.sandbox_keys(project);
+        Some(Keys {
+            secret_key: keys.secret_key,
+            webhook_secret: SigningSecret::new(&keys.webhook_secret)?,
+        })
+    }
+
+    fn public_url(&self) -> String {
+        self.accounts.place().public_url.clone()
+    }
+
+    fn webhook_url(&self, project: ProjectId) -> String {
+        format!(
+            "{}/webhooks/stripe/{project}",
+            self.accounts.place().own_url
+        )
+    }
+}
+
+struct Notes(Handle);
+
+impl Notebook for Notes {
+    fn load(
+        &self,
+        project: ProjectId,
+    ) -> BoxFuture<'static, Result<Vec<(String, String)>, NotebookError>> {
+        let handle = self.0.clone();
+        Box::pin(async move {
+            notes::of_sandbox(&handle, project).map_err(|error| NotebookError(error.to_string()))
+        })
+    }
+
+    fn save(
+        &self,
+        project: ProjectId,
+        notes: Vec<(String, Option<String>)>,
+    ) -> BoxFuture<'static, Result<(), NotebookError>> {
+        let handle = self.0.clone();
+        Box::pin(async move {
+            let notes = notes.into_iter().map(|(id, json)| match json {
+                Some(json) => Note::Sandbox { project, id, json }.put(),
+                None => Key::Sandbox(project, id).forget(),
+            });
+            let saved = handle.put_notes(notes.collect()).await;
+            saved.map_err(|error| NotebookError(error.to_string()))
+        })
+    }
+}

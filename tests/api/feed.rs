@@ -1,0 +1,131 @@
+//! The provider's own list of events: what no webhook brought is found there.
+
+use serde_json::{Value, json};
+
+use crate::{
+    shop::Shop,
+    stripe::{self, Instead},
+};
+
+const COMPLETED: &str = "checkout.session.completed";
+const EVENTS: &str = "/v1/events";
+
+impl Shop {
+    /// Reads the list, as each round does; how many events were new.
+    async fn read_events(&self) -> usize {
+        let project = self.service.catalog.project(self.service.project.id);
+        let read = self.service.payments.feed().read(&project.unwrap()).await;
+        read.unwrap().events
+    }
+
+    /// Has the checkout paid, which nobody reports.
+    fn paid_silently(&self, begun: &Value, event: &str) -> Value {
+        let session = self.stripe.pay(begun["checkoutId"].as_str().unwrap());
+        self.stripe.list(event, COMPLETED, &session, self.seconds());
+        session
+    }
+
+    async fn status(&self, begun: &Value) -> Value {
+        self.order(&begun["orderId"]).await["status"].clone()
+    }
+
+    /// From when on each reading began.
+    fn readings(&self) -> Vec<i64> {
+        let calls = self.stripe.calls(EVENTS);
+        let first = calls
+            .iter()
+            .filter(|call| !call.form.contains_key("starting_after"));
+        first
+            .map(|call| call.form["created[gte]"].parse().unwrap())
+            .collect()
+    }
+}
+
+#[tokio::test]
+async fn a_payment_is_found_without_any_webhook() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    shop.paid_silently(&begun, "evt_1");
+    assert_eq!(shop.read_events().await, 1);
+    assert_eq!(shop.status(&begun).await, "paid");
+    assert_eq!(shop.read_events().await, 0, "it is known by now");
+}
+
+#[tokio::test]
+async fn what_a_webhook_brought_is_not_looked_at_again() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let session = shop.paid_silently(&begun, "evt_1");
+    let (body, header) = stripe::event("evt_1", COMPLETED, &session, shop.seconds());
+    shop.deliver(&body, &header).await.expect(200);
+    let path = format!("/v1/checkout/sessions/{}", session["id"].as_str().unwrap());
+    let asked = shop.stripe.calls(&path).len();
+    assert_eq!(shop.read_events().await, 0);
+    assert_eq!(shop.stripe.calls(&path).len(), asked);
+}
+
+#[tokio::test]
+async fn a_reading_goes_on_a_minute_before_the_last_one_ended() {
+    let shop = Shop::open().await;
+    let month = 30 * 86_400;
+    shop.read_events().await;
+    let begun = shop.begun("ann").await;
+    shop.paid_silently(&begun, "evt_1");
+    let told = shop.seconds();
+    shop.read_events().await;
+    shop.service.clock.advance_millis(3600 * 1000);
+    // Told late, of a second that was read already.
+    let late = shop.begun("bea").await;
+    let session = shop.stripe.pay(late["checkoutId"].as_str().unwrap());
+    shop.stripe.list("evt_2", COMPLETED, &session, told - 59);
+    assert_eq!(shop.read_events().await, 1);
+    assert_eq!(shop.status(&late).await, "paid");
+    assert_eq!(shop.readings(), [told - month, told - month, told - 60]);
+}
+
+#[tokio::test]
+async fn many_pages_are_read_and_a_failure_among_them_loses_nothing() {
+    let shop = Shop::open().await;
+    let mut begun = Vec::new();
+    for number in 0..30 {
+        let order = shop.begun(&format!("user {number}")).await;
+        // Four events each say the same.
+        let session = shop.paid_silently(&order, &format!("evt_{number}"));
+        for more in 0..7 {
+            let id = format!("evt_{number}_{more}");
+            shop.stripe.list(&id, COMPLETED, &session, shop.seconds());
+        }
+        begun.push(order);
+    }
+    let project = shop
+        .service
+        .catalog
+        .project(shop.service.project.id)
+        .unwrap();
+    shop.stripe.instead(EVENTS, Instead::Status(500, json!({})));
+    let feed = shop.service.payments.feed();
+    assert!(feed.read(&project).await.is_err());
+    let caught = feed.read(&project).await.unwrap();
+    assert_eq!(
+        (caught.events, caught.subjects <= 33),
+        (240, true),
+        "{caught:?}"
+    );
+    for order in &begun {
+        assert_eq!(shop.status(order).await, "paid");
+    }
+    let pages = shop.stripe.calls(EVENTS).len();
+    assert_eq!(pages, 1 + 3, "one that failed, then three");
+}
+
+#[tokio::test]
+async fn what_cannot_be_worked_off_does_not_keep_the_rest() {
+    let shop = Shop::open().await;
+    let gone = json!({"id": "cs_test_gone"});
+    let begun = shop.begun("ann").await;
+    shop.stripe.list("evt_0", COMPLETED, &gone, shop.seconds());
+    shop.paid_silently(&begun, "evt_1");
+    shop.stripe.list("evt_2", COMPLETED, &gone, shop.seconds());
+    assert_eq!(shop.read_events().await, 3);
+    assert_eq!(shop.status(&begun).await, "paid");
+}

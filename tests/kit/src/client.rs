@@ -1,0 +1,106 @@
+//! HTTP calls with one bearer key.
+
+use reqwest::{Method, header::HeaderMap};
+use serde_json::Value;
+use std::{sync::Arc, time::Duration};
+
+/// No answer within this is a failure of the server, not patience of the client.
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+
+/// Calls one server with one bearer key. Clones share connections.
+#[derive(Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    base: String,
+    key: String,
+}
+
+/// An answer as it came.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// The status code.
+    pub status: u16,
+    /// All headers.
+    pub headers: HeaderMap,
+    /// The body, or null where it is not JSON.
+    pub body: Value,
+}
+
+impl Client {
+    /// A client of the server at `base` (`http://host:port`), with connections of its own.
+    pub fn new(base: &str, key: &str) -> Self {
+        Self {
+            http: plain_http(),
+            base: base.into(),
+            key: key.into(),
+        }
+    }
+
+    /// A request to `path`, with this client's key, to be added to and sent with [`Client::send`].
+    pub fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.http
+            .request(method, format!("{}{path}", self.base))
+            .bearer_auth(&self.key)
+    }
+
+    /// Sends a request; an error means that no whole answer came.
+    pub async fn send(request: reqwest::RequestBuilder) -> Result<Reply, reqwest::Error> {
+        let response = request.send().await?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let bytes = response.bytes().await?;
+        Ok(Reply {
+            status,
+            headers,
+            body: serde_json::from_slice(&bytes).unwrap_or_default(),
+        })
+    }
+
+    /// GETs `path` from a server that must answer.
+    pub async fn get(&self, path: &str) -> Reply {
+        Self::send(self.request(Method::GET, path))
+            .await
+            .unwrap_or_else(|error| panic!("GET {path} got no answer: {error:?}"))
+    }
+
+    /// POSTs JSON to `path` of a server that must answer.
+    pub async fn post(&self, path: &str, body: &Value) -> Reply {
+        Self::send(self.request(Method::POST, path).json(body))
+            .await
+            .unwrap_or_else(|error| panic!("POST {path} got no answer: {error:?}"))
+    }
+}
+
+impl Reply {
+    /// The body, if the status is the expected one; panics with both otherwise.
+    pub fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.body);
+        self.body
+    }
+
+    /// The error code of the body, or nothing.
+    pub fn code(&self) -> &str {
+        self.body["code"].as_str().unwrap_or_default()
+    }
+}
+
+/// A client for plain HTTP on this machine, which waits half a minute for an answer.
+#[must_use]
+pub fn plain_http() -> reqwest::Client {
+    reqwest::Client::builder()
+        .timeout(ANSWER_WITHIN)
+        .no_proxy()
+        .tls_backend_preconfigured(no_trust())
+        .build()
+        .expect("a plain HTTP client needs nothing of the system")
+}
+
+/// Trusts nobody, for plain HTTP only. reqwest would otherwise look for the system's certificates,
+/// which a test must not need, and for a process-wide choice of cryptography.
+fn no_trust() -> rustls::ClientConfig {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("the provider has the default versions")
+        .with_root_certificates(rustls::RootCertStore::empty())
+        .with_no_client_auth()
+}

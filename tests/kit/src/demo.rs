@@ -1,0 +1,87 @@
+//! One running `scrip dev`: what it prints, and how it ends.
+
+use std::{path::Path, process::Command, time::Duration};
+
+use crate::{
+    client::Client,
+    launch::Launch,
+    process::{Process, listening},
+};
+
+/// How long a clean end may take.
+const CLEAN_END: Duration = Duration::from_secs(60);
+
+/// The demo, on a data directory that the test looks after. Dropping it kills it.
+pub struct Demo {
+    process: Process,
+    base: String,
+    said: Vec<String>,
+}
+
+impl Demo {
+    /// Starts it and waits for the last line of what it prints.
+    pub async fn start(data_dir: &Path) -> Self {
+        Self::of(Launch::default().without_token().dev(data_dir)).await
+    }
+
+    /// The same by a command of the test's own.
+    pub async fn of(command: Command) -> Self {
+        let mut process = Process::start(command, false);
+        let base = process.hears("the line with the address", listening).await;
+        process
+            .hears("the last request to paste", |line| {
+                line.contains("idempotencyKey\":").then_some(())
+            })
+            .await;
+        let said = process.said();
+        Self {
+            process,
+            base,
+            said,
+        }
+    }
+
+    /// What it printed, line by line.
+    #[must_use]
+    pub fn said(&self) -> &[String] {
+        &self.said
+    }
+
+    /// What it printed behind a name, such as `Secret key`.
+    #[must_use]
+    pub fn value(&self, name: &str) -> String {
+        let mut lines = self.said.iter();
+        lines
+            .find_map(|line| line.trim().strip_prefix(name))
+            .unwrap_or_else(|| panic!("no {name} in {:?}", self.said))
+            .trim()
+            .to_owned()
+    }
+
+    /// The printed request to this path, joined to one line.
+    #[must_use]
+    pub fn request(&self, path: &str) -> String {
+        let start = self
+            .said
+            .iter()
+            .position(|line| line.starts_with("curl ") && line.contains(path))
+            .unwrap_or_else(|| panic!("no curl of {path} in {:?}", self.said));
+        let lines = self.said[start..]
+            .iter()
+            .map(|line| line.trim_end_matches('\\').trim());
+        lines.take(4).collect::<Vec<_>>().join(" ")
+    }
+
+    /// A client with the given bearer key.
+    #[must_use]
+    pub fn client(&self, key: &str) -> Client {
+        Client::new(&self.base, key)
+    }
+
+    /// Sends SIGTERM and waits for the end, which must be a clean one.
+    pub async fn terminate(mut self) {
+        self.process.terminate();
+        let status = self.process.wait(CLEAN_END).await;
+        assert!(status.success(), "a clean end exits with 0, not {status}");
+    }
+}

@@ -1,0 +1,89 @@
+//! One running `scrip serve`, from its start to its end.
+
+use crate::{
+    client::Client,
+    deadline,
+    launch::{ADMIN_TOKEN, Launch},
+    process::{Process, listening},
+};
+use rustix::process::Pid;
+use std::{path::Path, process::ExitStatus, time::Duration};
+
+/// How long a clean end may take: everything in flight is finished and flushed first.
+const CLEAN_END: Duration = Duration::from_secs(60);
+
+/// A process serving one data directory.
+pub struct Instance {
+    process: Process,
+    base: String,
+}
+
+impl Instance {
+    /// Starts the binary and waits until it says that it listens.
+    pub async fn start(launch: &Launch, data_dir: &Path) -> Self {
+        Self::ready(Self::begin(launch, data_dir)).await
+    }
+
+    /// Starts the binary without waiting for it.
+    pub fn begin(launch: &Launch, data_dir: &Path) -> Process {
+        Process::start(launch.serve(data_dir), launch.wraps())
+    }
+
+    /// Waits until a process that was begun says that it listens.
+    pub async fn ready(mut process: Process) -> Self {
+        let base = process.hears("the line with the address", listening).await;
+        Self { process, base }
+    }
+
+    /// The base address, without a slash at its end.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// A client with the given bearer key and connections of its own.
+    pub fn client(&self, key: &str) -> Client {
+        Client::new(&self.base, key)
+    }
+
+    /// A client with the administrator's secret.
+    pub fn admin(&self) -> Client {
+        self.client(ADMIN_TOKEN)
+    }
+
+    /// See [`Process::adopt`].
+    pub fn adopt(&mut self, id: Pid) {
+        self.process.adopt(id);
+    }
+
+    /// All lines said so far on both outputs.
+    pub fn said(&self) -> Vec<String> {
+        self.process.said()
+    }
+
+    /// The exit status, once the process has ended.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.process.ended()
+    }
+
+    /// Sends SIGKILL; [`Instance::wait`] sees it through.
+    pub fn kill(&mut self) {
+        self.process.kill();
+    }
+
+    /// Waits for an end that something else brings about.
+    pub async fn wait(&mut self) -> ExitStatus {
+        self.process.wait(CLEAN_END).await
+    }
+
+    /// Sends SIGTERM and waits for the end, whatever the status.
+    pub async fn terminate(mut self) -> ExitStatus {
+        self.process.terminate();
+        self.wait().await
+    }
+
+    /// Sends SIGKILL and waits for the end.
+    pub async fn crash(mut self) {
+        self.kill();
+        self.process.wait(deadline::SOON).await;
+    }
+}

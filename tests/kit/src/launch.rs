@@ -1,0 +1,125 @@
+//! How the binary is started: environment, and the program it runs under.
+
+use crate::tool;
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// The binary under test: Cargo says where it is, else it lies where Cargo puts it.
+///
+/// # Panics
+///
+/// Where there is none.
+#[must_use]
+pub fn binary() -> PathBuf {
+    let said = std::env::var_os("CARGO_BIN_EXE_scrip").map(PathBuf::from);
+    let found = said.unwrap_or_else(|| {
+        let this = std::env::current_exe().expect("a test has a path");
+        let deps = this.parent().expect("it lies in a folder");
+        deps.with_file_name("scrip")
+    });
+    assert!(
+        found.is_file(),
+        "no binary at {}: build it first",
+        found.display()
+    );
+    found
+}
+
+/// The administrator secret every test server is given.
+pub const ADMIN_TOKEN: &str = "test-admin-token-0123456789abcdef";
+
+/// How to start the binary. [`Launch::default`] is the binary as it is.
+#[derive(Clone, Default)]
+pub struct Launch {
+    env: Vec<(OsString, OsString)>,
+    under: Vec<OsString>,
+    wraps: bool,
+    without_token: bool,
+}
+
+impl Launch {
+    /// Sets a variable, such as an override of a configuration key.
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((name.as_ref().into(), value.as_ref().into()));
+        self
+    }
+
+    /// Starts the binary through a program that becomes it (`exec`): same process id.
+    pub fn through<I: AsRef<OsStr>>(mut self, program: impl IntoIterator<Item = I>) -> Self {
+        self.under = program
+            .into_iter()
+            .map(|word| word.as_ref().into())
+            .collect();
+        self
+    }
+
+    /// Starts the binary as the child of a program that passes on its exit status. Whoever asks
+    /// for this must tell the child's id ([`crate::process::Process::adopt`]).
+    pub fn wrapped<I: AsRef<OsStr>>(self, program: impl IntoIterator<Item = I>) -> Self {
+        Self {
+            wraps: true,
+            ..self.through(program)
+        }
+    }
+
+    /// Gives it no administrator's secret: it makes its own.
+    #[must_use]
+    pub fn without_token(self) -> Self {
+        Self {
+            without_token: true,
+            ..self
+        }
+    }
+
+    /// Whether the started process is not the binary itself.
+    pub fn wraps(&self) -> bool {
+        self.wraps
+    }
+
+    /// `scrip serve` on a data directory and any free port of loopback.
+    pub fn serve(&self, data_dir: &Path) -> Command {
+        self.on_any_port("serve", data_dir)
+    }
+
+    /// `scrip dev`, likewise.
+    pub fn dev(&self, data_dir: &Path) -> Command {
+        self.on_any_port("dev", data_dir)
+    }
+
+    fn on_any_port(&self, verb: &str, data_dir: &Path) -> Command {
+        let mut command = self.command(verb, data_dir);
+        command.args(["--listen", "127.0.0.1:0"]);
+        command
+    }
+
+    /// Runs `scrip verify` on a data directory that no server has open; panics unless it is clean.
+    pub fn verify(&self, data_dir: &Path) {
+        tool::run(&mut self.command("verify", data_dir));
+    }
+
+    /// The binary with a verb that works on a data directory.
+    pub fn command(&self, verb: &str, data_dir: &Path) -> Command {
+        let binary = binary();
+        let mut words = self
+            .under
+            .iter()
+            .map(OsString::as_os_str)
+            .chain([binary.as_os_str()]);
+        let mut command = Command::new(words.next().expect("the binary is always there"));
+        command
+            .args(words)
+            .arg(verb)
+            .arg("--data-dir")
+            .arg(data_dir);
+        if self.without_token {
+            command.env_remove("SCRIP_ADMIN_TOKEN");
+        } else {
+            command.env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN);
+        }
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command
+    }
+}

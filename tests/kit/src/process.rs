@@ -1,0 +1,153 @@
+//! A child process: what it says, how it ends. It never outlives its owner.
+
+use crate::deadline;
+use rustix::process::{Pid, Signal, kill_process};
+use std::{
+    io::{BufRead, BufReader, Read},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread::JoinHandle,
+    time::Duration,
+};
+
+/// Lines shown of a process when a test fails.
+const SHOWN_LINES: usize = 40;
+
+/// A started process. Dropping it kills it.
+pub struct Process {
+    child: Child,
+    /// Who gets the signals: the child, or the child's child where a tracer stands between.
+    target: Option<Pid>,
+    said: Arc<Mutex<Vec<String>>>,
+    readers: Vec<JoinHandle<()>>,
+}
+
+impl Process {
+    /// Starts `command` with both outputs captured. `wrapped` means that the process to be
+    /// signalled is a child of the one started, to be named with [`Process::adopt`].
+    pub fn start(mut command: Command, wrapped: bool) -> Self {
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("{command:?} could not be started: {error}"));
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let readers = [
+            child.stdout.take().map(|pipe| keep_lines(pipe, &said)),
+            child.stderr.take().map(|pipe| keep_lines(pipe, &said)),
+        ];
+        let target = (!wrapped).then(|| Pid::from_child(&child));
+        Self {
+            child,
+            target,
+            said,
+            readers: readers.into_iter().flatten().collect(),
+        }
+    }
+
+    /// Names the process that signals go to.
+    pub fn adopt(&mut self, id: Pid) {
+        self.target = Some(id);
+    }
+
+    /// All lines said so far on both outputs.
+    pub fn said(&self) -> Vec<String> {
+        lines(&self.said).clone()
+    }
+
+    /// Waits for a line of output that `pick` takes something from; panics when the process ends
+    /// before, or the time is over.
+    pub async fn hears<T>(&mut self, what: &str, pick: impl Fn(&str) -> Option<T>) -> T {
+        let mut seen = 0;
+        deadline::until(what, deadline::SOON, || {
+            let ended = self.ended();
+            if ended.is_some() {
+                self.drain();
+            }
+            let said = lines(&self.said);
+            let found = said[seen..].iter().find_map(|line| pick(line));
+            seen = said.len();
+            if let (None, Some(status)) = (&found, ended) {
+                panic!("ended with {status} before {what}:\n{}", said.join("\n"));
+            }
+            found
+        })
+        .await
+    }
+
+    /// The exit status, once the process has ended.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("a child can be waited for")
+    }
+
+    /// Asks the process to end.
+    pub fn terminate(&mut self) {
+        self.signal(Signal::TERM);
+    }
+
+    /// Ends the process at once, as a crash would.
+    pub fn kill(&mut self) {
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&mut self, signal: Signal) {
+        // While our child is not reaped its id cannot be another's, and a tracer, which is one,
+        // ends together with the process it traces.
+        if self.ended().is_none() {
+            let target = self.target.unwrap_or_else(|| Pid::from_child(&self.child));
+            // It may have ended since: then there is nothing to signal.
+            let _ = kill_process(target, signal);
+        }
+    }
+
+    /// Waits for the end, and for everything that was said before it.
+    pub async fn wait(&mut self, limit: Duration) -> ExitStatus {
+        let status = deadline::until("the end of the process", limit, || self.ended()).await;
+        self.drain();
+        status
+    }
+
+    fn drain(&mut self) {
+        for reader in self.readers.drain(..) {
+            let _ = reader.join();
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            let said = self.said();
+            let shown = said[said.len().saturating_sub(SHOWN_LINES)..].join("\n");
+            eprintln!("last lines of process {}:\n{shown}", self.child.id());
+        }
+    }
+}
+
+/// The base address in the line that says that a server is ready.
+#[must_use]
+pub fn listening(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once("listening on http://")?;
+    let address = rest.split_whitespace().next()?.trim_end_matches('/');
+    Some(format!("http://{address}"))
+}
+
+/// Keeps what a process says, line by line, until it closes the pipe.
+fn keep_lines(pipe: impl Read + Send + 'static, said: &Arc<Mutex<Vec<String>>>) -> JoinHandle<()> {
+    let said = Arc::clone(said);
+    std::thread::spawn(move || {
+        let mut pieces = BufReader::new(pipe).split(b'\n');
+        while let Some(Ok(line)) = pieces.next() {
+            lines(&said).push(String::from_utf8_lossy(&line).into_owned());
+        }
+    })
+}
+
+/// The lines, also after a failed test has let go of them in a panic.
+fn lines(said: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
+    said.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,181 @@
+//! A server of a test's own: a fresh data directory, a project, and the binary serving it.
+
+use crate::{client::Client, instance::Instance, launch::Launch, ledger, project::Project};
+use serde_json::{Value, json};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitStatus,
+};
+use tempfile::TempDir;
+
+/// A server with a project and a product. Dropping it kills it and removes its directory.
+pub struct Server {
+    // Dropped first: the process must be gone before its directory.
+    instance: Option<Instance>,
+    launch: Launch,
+    project: Project,
+    data_dir: PathBuf,
+    /// Holds the data directory, unless the test has put that elsewhere.
+    #[expect(dead_code, reason = "it removes the directory when it is dropped")]
+    folder: Option<TempDir>,
+}
+
+impl Server {
+    /// A server as its defaults make it.
+    pub async fn start() -> Self {
+        Self::launch(Launch::default()).await
+    }
+
+    /// A server started the given way, also after a restart.
+    pub async fn launch(launch: Launch) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        // As the kernel names it: that is how traces and recordings tell it.
+        let path = folder.path().canonicalize().expect("the folder is there");
+        let server = Self::launch_at(launch, &path.join("data")).await;
+        Self {
+            folder: Some(folder),
+            ..server
+        }
+    }
+
+    /// A server on a data directory that the test looks after.
+    pub async fn launch_at(launch: Launch, data_dir: &Path) -> Self {
+        let instance = Instance::start(&launch, data_dir).await;
+        let project = Project::create(&instance.admin()).await;
+        Self {
+            instance: Some(instance),
+            launch,
+            project,
+            data_dir: data_dir.to_owned(),
+            folder: None,
+        }
+    }
+
+    /// The running process; panics when the test has stopped it.
+    pub fn instance(&self) -> &Instance {
+        self.instance.as_ref().expect("the server is running")
+    }
+
+    /// The running process, for a test that ends it.
+    pub fn instance_mut(&mut self) -> &mut Instance {
+        self.instance.as_mut().expect("the server is running")
+    }
+
+    /// The absolute address of `path`, which starts with a slash.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.instance().base())
+    }
+
+    /// The way the server is started.
+    pub fn launch_settings(&self) -> &Launch {
+        &self.launch
+    }
+
+    /// The data directory.
+    pub fn data_dir(&self) -> &Path {
+        &self.data_dir
+    }
+
+    /// The project with its keys and its product.
+    pub fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// The project's first secret key.
+    pub fn secret(&self) -> &str {
+        &self.project.secret
+    }
+
+    /// The project's first publishable key.
+    pub fn publishable(&self) -> &str {
+        &self.project.publishable
+    }
+
+    /// The id of the project's credit product.
+    pub fn product(&self) -> &str {
+        &self.project.product
+    }
+
+    /// A client with the secret key.
+    pub fn client(&self) -> Client {
+        self.instance().client(self.secret())
+    }
+
+    /// A client with the publishable key.
+    pub fn browser(&self) -> Client {
+        self.instance().client(self.publishable())
+    }
+
+    /// A client with the administrator's secret.
+    pub fn admin(&self) -> Client {
+        self.instance().admin()
+    }
+
+    /// Grants credits to an external wallet, which need not exist.
+    pub async fn grant(&self, wallet: &str, amount: i64, key: &str) -> Value {
+        let body = json!({
+            "externalUserId": wallet, "productId": self.product(), "amount": amount,
+            "idempotencyKey": key,
+        });
+        self.client()
+            .post("/api/v1/credit", &body)
+            .await
+            .expect(200)
+    }
+
+    /// Balance and held credits of an external wallet that must exist.
+    pub async fn balance(&self, wallet: &str) -> ledger::Balance {
+        ledger::balance(&self.client(), wallet, self.product())
+            .await
+            .unwrap_or_else(|| panic!("no wallet of `{wallet}`"))
+    }
+
+    /// Ends the server cleanly and starts it again, on another port.
+    pub async fn restart(&mut self) {
+        let status = self.terminate().await;
+        assert!(status.success(), "a clean end exits with 0, not {status}");
+        self.start_again().await;
+    }
+
+    /// Sends SIGTERM and waits for the end.
+    pub async fn terminate(&mut self) -> ExitStatus {
+        self.instance
+            .take()
+            .expect("the server is running")
+            .terminate()
+            .await
+    }
+
+    /// Sends SIGKILL and waits for the end.
+    pub async fn crash(&mut self) {
+        self.instance
+            .take()
+            .expect("the server is running")
+            .crash()
+            .await;
+    }
+
+    /// Starts the binary again on the directory of a server that was stopped.
+    pub async fn start_again(&mut self) {
+        let launch = self.launch.clone();
+        self.start_as(&launch).await;
+    }
+
+    /// Starts the binary another way, once, on the directory of a server that was stopped.
+    pub async fn start_as(&mut self, launch: &Launch) {
+        assert!(self.instance.is_none(), "the server is still running");
+        self.instance = Some(Instance::start(launch, &self.data_dir).await);
+    }
+
+    /// Takes over a process that was started on this server's directory.
+    pub fn take_over(&mut self, instance: Instance) {
+        assert!(self.instance.is_none(), "the server is still running");
+        self.instance = Some(instance);
+    }
+
+    /// Runs `scrip verify` on the directory of a stopped server; panics unless it is clean.
+    pub fn verify(&self) {
+        assert!(self.instance.is_none(), "the server is still running");
+        self.launch.verify(&self.data_dir);
+    }
+}

@@ -1,0 +1,325 @@
+//! The service in this process, as the composition root joins it, on a journal in memory and by a clock
+//! that only the test moves, with one project of one product.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use actors::{
+    Handle,
+    clock::{Clock, ManualClock},
+};
+use domain::{
+    Timestamp,
+    catalog::{Interval, KeyKind, ProductType, Project},
+    id::ProductId,
+};
+use persistence::{MemoryJournal, Store};
+use reqwest::Method;
+use scrip::{
+    catalog::{CatalogStore, NewPrice, NewProduct, NewProject, ProjectChange},
+    compose::{self, Ground},
+    config::Config,
+    outbound::mail::Mailer,
+    payments::Payments,
+    providers::Sandboxes,
+    secrets::Given,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::client::{Client, Reply};
+
+/// 2026-11-18T11:06:40Z
+pub const START: Timestamp = Timestamp(1_795_000_000_000);
+/// The administrator's token.
+pub const ADMIN_TOKEN: &str = "an administrator's token";
+/// A code that opens nothing.
+pub const NO_CODE: &str = "OLIVE-0000-0000-0000";
+
+/// A running service; it ends with the test's runtime.
+pub struct Service {
+    /// `http://host:port`, without a slash at its end.
+    pub base: String,
+    /// Its time, which only the test moves.
+    pub clock: Arc<ManualClock>,
+    /// Its store, which fails when the test says so.
+    pub journal: Arc<MemoryJournal>,
+    /// Its projects and their keys, products and prices.
+    pub catalog: Arc<CatalogStore>,
+    /// Its wallets.
+    pub handle: Handle,
+    /// What joins provider and wallets.
+    pub payments: Payments,
+    /// The built-in provider.
+    pub sandboxes: Sandboxes,
+    /// What sends its mails.
+    pub mailer: Mailer,
+    /// Where mails are written to.
+    pub mails: TempDir,
+    /// The project that the keys below are of.
+    pub project: Project,
+    /// The product's id.
+    pub product: String,
+    /// Calls with the project's publishable key.
+    pub publishable: Client,
+    /// Calls with its secret key.
+    pub secret: Client,
+}
+
+impl Service {
+    /// Starts one with the default settings.
+    pub async fn start() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    /// Starts one for which Stripe's API is at this address.
+    pub async fn beside(stripe: &str) -> Self {
+        Self::with(|config| config.stripe.api_base = stripe.parse().unwrap()).await
+    }
+
+    /// Starts one with other settings.
+    pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
+        let (clock, journal) = (
+            Arc::new(ManualClock::new(START)),
+            Arc::new(MemoryJournal::new()),
+        );
+        let mails = tempfile::tempdir().unwrap();
+        let mut config = Config::defaults().unwrap();
+        config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        config.data_dir = mails.path().to_owned();
+        // Nothing is there: a test that sells says where its provider is.
+        config.stripe.api_base = "http://127.0.0.1:1".parse().unwrap();
+        change(&mut config);
+        let ground = Ground {
+            store: Store::of(Arc::clone(&journal)),
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+        };
+        let given = Given {
+            admin_token: Some(ADMIN_TOKEN.into()),
+            server_key: Some("07".repeat(32)),
+        };
+        let service = compose::Service::start_on(ground, config, given)
+            .await
+            .unwrap();
+        let base = format!("http://{}", service.address());
+        let app = Arc::clone(service.app());
+        tokio::spawn(service.answer());
+
+        let (catalog, handle) = (Arc::clone(&app.catalog), app.handle.clone());
+        let (payments, sandboxes) = (app.payments.clone(), app.sandboxes.clone());
+        let mailer = app.mailer.clone();
+        let new = NewProject {
+            name: "Demo".into(),
+            ..NewProject::default()
+        };
+        let (project, publishable, secret) = catalog.create_project(new).await.unwrap();
+        let mut service = Self {
+            publishable: Client::new(&base, &publishable.plain),
+            secret: Client::new(&base, &secret.plain),
+            product: String::new(),
+            base,
+            clock,
+            journal,
+            catalog,
+            handle,
+            payments,
+            sandboxes,
+            mailer,
+            mails,
+            project,
+        };
+        service.product = service.add_product("Render credits").await.to_string();
+        service
+    }
+
+    /// Moves the clock of the project's sandbox on.
+    pub async fn advance(&self, seconds: i64) {
+        let moved = self
+            .sandboxes
+            .advance(&self.payments, self.project.id, seconds);
+        moved.await.unwrap();
+    }
+
+    /// Asks about orders that stay pending, as each round does.
+    pub async fn ask_about_pending(&self) {
+        let project = self.catalog.project(self.project.id).unwrap();
+        self.payments.reconciler().ask(&project).await.unwrap();
+    }
+
+    /// Adds a product that holds credits.
+    pub async fn add_product(&self, name: &str) -> ProductId {
+        let new = NewProduct {
+            name: name.into(),
+            kind: ProductType::Credits,
+            description: None,
+            credit_unit: Some("renders".into()),
+            free_grant: None,
+            active: true,
+        };
+        self.catalog
+            .create_product(self.project.id, new)
+            .await
+            .unwrap()
+            .id
+    }
+
+    /// Adds a subscription product that holds credits.
+    pub async fn add_plan(&self) -> ProductId {
+        let product = NewProduct {
+            name: "Plan".into(),
+            kind: ProductType::Subscription,
+            description: None,
+            credit_unit: Some("credits".into()),
+            free_grant: None,
+            active: true,
+        };
+        let made = self.catalog.create_product(self.project.id, product).await;
+        made.unwrap().id
+    }
+
+    /// Adds a price of the product; its id.
+    pub async fn add_price(&self, credits_granted: i64) -> String {
+        let new = NewPrice {
+            label: None,
+            amount_cents: 500,
+            currency: "EUR".into(),
+            credits_granted,
+            credits_product: None,
+            credits_expire_after_days: None,
+            rollover: false,
+            features: Vec::new(),
+            interval: Interval::OneTime,
+        };
+        let product = self.product.parse().unwrap();
+        let price = self
+            .catalog
+            .create_price(self.project.id, product, new)
+            .await
+            .unwrap();
+        price.id.to_string()
+    }
+
+    /// Changes the project.
+    pub async fn set(&self, change: ProjectChange) {
+        self.catalog
+            .update_project(self.project.id, change, None)
+            .await
+            .unwrap();
+    }
+
+    /// A client with a new key.
+    pub async fn client(&self, kind: KeyKind) -> Client {
+        let key = self
+            .catalog
+            .create_key(self.project.id, kind)
+            .await
+            .unwrap();
+        Client::new(&self.base, &key.plain)
+    }
+
+    /// A client of another project.
+    pub async fn stranger(&self, kind: KeyKind) -> Client {
+        let new = NewProject {
+            name: "Other".into(),
+            ..NewProject::default()
+        };
+        let (_, publishable, secret) = self.catalog.create_project(new).await.unwrap();
+        let key = if kind == KeyKind::Secret {
+            secret
+        } else {
+            publishable
+        };
+        Client::new(&self.base, &key.plain)
+    }
+
+    /// A request without a key.
+    pub async fn anonymous(&self, method: Method, path: &str) -> Reply {
+        self.with_authorization(method, path, None).await
+    }
+
+    /// A request with this `Authorization`, or none.
+    pub async fn with_authorization(
+        &self,
+        method: Method,
+        path: &str,
+        value: Option<&str>,
+    ) -> Reply {
+        let (http, request) = self.secret.request(method, path).build_split();
+        let mut request = request.unwrap();
+        request.headers_mut().remove("authorization");
+        if let Some(value) = value {
+            request
+                .headers_mut()
+                .insert("authorization", value.parse().unwrap());
+        }
+        Client::send(reqwest::RequestBuilder::from_parts(http, request))
+            .await
+            .unwrap()
+    }
+
+    /// A new code wallet's code.
+    pub async fn code(&self) -> String {
+        let wallet = self
+            .secret
+            .post("/api/v1/wallets", &Value::Null)
+            .await
+            .expect(200);
+        wallet["code"].as_str().unwrap().to_owned()
+    }
+
+    /// Grants a user credits.
+    pub async fn grant(&self, user: &str, amount: i64) {
+        let body = json!({
+            "externalUserId": user, "productId": self.product, "amount": amount,
+            "idempotencyKey": format!("grant {user} {amount}"),
+        });
+        self.secret.post("/api/v1/credit", &body).await.expect(200);
+    }
+
+    /// Grants a code wallet credits.
+    pub async fn grant_code(&self, code: &str, amount: i64) {
+        let body = json!({
+            "code": code, "productId": self.product, "amount": amount,
+            "idempotencyKey": format!("grant {amount}"),
+        });
+        self.secret.post("/api/v1/credit", &body).await.expect(200);
+    }
+
+    /// A user's balance of the product.
+    pub async fn balance(&self, user: &str) -> Value {
+        let path = format!("/api/v1/wallets/external?externalUserId={user}");
+        let wallet = self.secret.get(&path).await.expect(200);
+        wallet["balances"][0]["balance"].clone()
+    }
+}
+
+/// That an answer is this refusal.
+#[track_caller]
+pub fn assert_refused(reply: &Reply, status: u16, code: &str) {
+    assert_eq!(
+        (reply.status, reply.code()),
+        (status, code),
+        "{}",
+        reply.body
+    );
+    assert!(
+        !reply.body["message"].as_str().unwrap().is_empty(),
+        "{}",
+        reply.body
+    );
+    assert_eq!(
+        reply.body["requestId"],
+        header(reply, "x-request-id").unwrap()
+    );
+}
+
+/// That one input is at fault.
+#[track_caller]
+pub fn assert_invalid(reply: &Reply, param: &str) {
+    assert_refused(reply, 400, "invalid_request");
+    assert_eq!(reply.body["param"], param, "{}", reply.body);
+}
+
+/// A header of an answer.
+pub fn header<'a>(reply: &'a Reply, name: &str) -> Option<&'a str> {
+    reply.headers.get(name).map(|value| value.to_str().unwrap())
+}

@@ -1,0 +1,307 @@
+//! Something that answers as Stripe's API does, and does as each test tells it: it fails, it says
+//! nonsense, it goes silent. What was asked of it is remembered, form by form. It also signs what it
+//! reports. The one double of Stripe, for tests and for the load generator.
+//!
+//! It takes what Stripe takes and nothing else: an unknown path or field, another version, a key used
+//! twice for two things fail the test, whatever became of the answer.
+
+mod rules;
+#[cfg(test)]
+mod tests;
+mod world;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, Method, StatusCode, Uri},
+    response::{IntoResponse, Response},
+};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use sha2::Sha256;
+
+use rules::Form;
+pub use rules::VERSION;
+use world::{Answer, World};
+
+/// The key of the account.
+pub const SECRET_KEY: &str = "sk_test_of_the_shop";
+/// What reports are signed with.
+pub const WEBHOOK_SECRET: &str = "whsec_of_the_shop";
+
+/// What was asked.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// GET, POST, ….
+    pub method: Method,
+    /// Without the query.
+    pub path: String,
+    /// What `Authorization` said.
+    pub key: String,
+    /// What `Idempotency-Key` said, or nothing.
+    pub operation: String,
+    /// The body's or the query's pairs.
+    pub form: BTreeMap<String, String>,
+}
+
+/// What is answered out of turn.
+#[derive(Debug, Clone)]
+pub enum Instead {
+    /// This status and body, with no wish to be asked again.
+    Status(u16, Value),
+    /// What no client can read.
+    Garbage,
+    /// No answer, for as long as anybody waits.
+    Silence,
+}
+
+/// The provider; it ends with the test's runtime. When the last clone is dropped and something was asked
+/// that Stripe would not have taken, the test fails.
+#[derive(Clone)]
+pub struct Stripe {
+    /// Where its API is, without a slash at its end.
+    pub base: String,
+    world: Arc<Mutex<World>>,
+    /// Held by tests alone, so that it is dropped with the last of them.
+    _judge: Arc<Judge>,
+}
+
+struct Judge(Arc<Mutex<World>>);
+
+impl Drop for Judge {
+    fn drop(&mut self) {
+        let complaints = std::mem::take(&mut self.0.lock().complaints);
+        // A second panic while one unwinds would abort the whole test run.
+        assert!(
+            complaints.is_empty() || std::thread::panicking(),
+            "Stripe was asked what it does not take:\n{}",
+            complaints.join("\n")
+        );
+    }
+}
+
+impl Stripe {
+    /// Starts with an account in which nothing is.
+    pub async fn start() -> Self {
+        Self::start_with(World::new(false)).await
+    }
+
+    /// The same for a load: no call is remembered.
+    pub async fn forgetful() -> Self {
+        Self::start_with(World::new(true)).await
+    }
+
+    async fn start_with(world: World) -> Self {
+        let world = Arc::new(Mutex::new(world));
+        let router = Router::new()
+            .fallback(answer)
+            .with_state(Arc::clone(&world));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let judge = Arc::new(Judge(Arc::clone(&world)));
+        Self {
+            base,
+            world,
+            _judge: judge,
+        }
+    }
+
+    /// Takes out what was asked that Stripe would not have taken: whoever looks judges it.
+    #[must_use]
+    pub fn complaints(&self) -> Vec<String> {
+        std::mem::take(&mut self.world.lock().complaints)
+    }
+
+    /// What was asked so far, by path.
+    pub fn calls(&self, path: &str) -> Vec<Call> {
+        let world = self.world.lock();
+        let calls = world.calls.iter().filter(|call| call.path == path);
+        calls.cloned().collect()
+    }
+
+    /// Answers the next request of this path otherwise.
+    pub fn instead(&self, path: &str, instead: Instead) {
+        self.world.lock().instead.push((path.into(), instead));
+    }
+
+    /// Puts an object where it is read.
+    pub fn put(&self, path: &str, object: Value) {
+        self.world.lock().objects.insert(path.into(), object);
+    }
+
+    /// Changes fields of an object; as it is then.
+    pub fn set(&self, path: &str, fields: Value) -> Value {
+        let mut world = self.world.lock();
+        let object = world.objects.get_mut(path).expect("the object is there");
+        for (name, value) in fields.as_object().expect("fields") {
+            object[name] = value.clone();
+        }
+        object.clone()
+    }
+
+    /// Lists an event, as the account does whether or not a webhook arrives.
+    pub fn list(&self, id: &str, kind: &str, object: &Value, now: i64) {
+        let (event, _) = event(id, kind, object, now);
+        let event = serde_json::from_str(&event).expect("it was written as JSON");
+        self.world.lock().events.push(event);
+    }
+
+    /// A payment with its charge, of which so much went back; `marks` is what was written on it.
+    pub fn charged(&self, payment: &str, marks: &Value, cents: i64, refunded: i64) -> Value {
+        let charge = format!("ch_of_{payment}");
+        self.put(
+            &format!("/v1/payment_intents/{payment}"),
+            json!({
+                "id": payment, "object": "payment_intent", "amount_received": cents,
+                "latest_charge": charge, "status": "succeeded", "customer": "cus_1",
+                "metadata": marks,
+            }),
+        );
+        let object = json!({
+            "id": charge, "object": "charge", "amount": cents, "amount_refunded": refunded,
+            "refunded": refunded == cents, "currency": "eur", "payment_intent": payment,
+            "customer": "cus_1", "metadata": marks,
+        });
+        self.put(&format!("/v1/charges/{charge}"), object.clone());
+        object
+    }
+
+    /// A session, paid.
+    pub fn pay(&self, checkout: &str) -> Value {
+        self.pay_as(checkout, "buyer@mail.example")
+    }
+
+    /// The same by somebody with this address.
+    pub fn pay_as(&self, checkout: &str, email: &str) -> Value {
+        let path = format!("/v1/checkout/sessions/{checkout}");
+        let number = checkout.trim_start_matches("cs_test_");
+        let known = self.world.lock().objects[&path]["customer"].clone();
+        let customer = match known {
+            Value::Null => json!(format!("cus_{number}")),
+            known => known,
+        };
+        self.set(
+            &path,
+            json!({
+                "status": "complete", "payment_status": "paid", "customer": customer,
+                "payment_intent": format!("pi_{number}"), "url": null,
+                "customer_details": {"email": email},
+            }),
+        )
+    }
+}
+
+/// An event with its signature header, as of `now` in seconds since the Unix epoch.
+pub fn event(id: &str, kind: &str, object: &Value, now: i64) -> (String, String) {
+    let body = json!({
+        "id": id, "object": "event", "type": kind, "created": now, "livemode": false,
+        "api_version": VERSION, "data": {"object": object},
+    })
+    .to_string();
+    let mut mac = Hmac::<Sha256>::new_from_slice(WEBHOOK_SECRET.as_bytes()).unwrap();
+    mac.update(format!("{now}.{body}").as_bytes());
+    let mac = mac.finalize().into_bytes();
+    let hex: String = mac.iter().map(|byte| format!("{byte:02x}")).collect();
+    (body, format!("t={now},v1={hex}"))
+}
+
+async fn answer(
+    State(world): State<Arc<Mutex<World>>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let text = |name: &str| {
+        let value = headers.get(name).and_then(|value| value.to_str().ok());
+        value.unwrap_or_default().to_owned()
+    };
+    let pairs = match method {
+        Method::GET => uri.query().unwrap_or_default().as_bytes().to_vec(),
+        _ => body.to_vec(),
+    };
+    let form: Form = url::form_urlencoded::parse(&pairs).into_owned().collect();
+    let call = Call {
+        method,
+        path: uri.path().to_owned(),
+        key: text("authorization"),
+        operation: text("idempotency-key"),
+        form,
+    };
+    let verdict = headers_in_order(&call, &text)
+        .and_then(|()| rules::check(call.method.as_str(), &call.path, &call.form));
+    let instead = {
+        let mut world = world.lock();
+        if !world.forgets {
+            world.calls.push(call.clone());
+        }
+        if let Err(complaint) = verdict {
+            return complain(&mut world, &call, &complaint);
+        }
+        let place = world.instead.iter().position(|(at, _)| *at == call.path);
+        place.map(|place| world.instead.remove(place).1)
+    };
+    match instead {
+        None => {}
+        Some(Instead::Silence) => std::future::pending().await,
+        Some(Instead::Garbage) => return "<html>not what you think</html>".into_response(),
+        Some(Instead::Status(status, body)) => {
+            let status = StatusCode::from_u16(status).unwrap();
+            let once = [("stripe-should-retry", "false")];
+            return (status, once, body.to_string()).into_response();
+        }
+    }
+    let Call {
+        method,
+        path,
+        operation,
+        form,
+        ..
+    } = &call;
+    let mut world = world.lock();
+    match world.ask(method.as_str(), path, operation, form) {
+        Answer::Object(object) => object.to_string().into_response(),
+        Answer::Missing => error(404, "resource_missing", "No such thing."),
+        Answer::Refused(why) => complain(&mut world, &call, &why),
+    }
+}
+
+/// What Stripe wants of every request.
+fn headers_in_order(call: &Call, text: &impl Fn(&str) -> String) -> Result<(), String> {
+    let version = text("stripe-version");
+    if version != VERSION {
+        return Err(format!("the version is {version:?}, not {VERSION}"));
+    }
+    if !call.key.starts_with("Bearer ") {
+        return Err("there is no key".into());
+    }
+    if call.method == Method::POST {
+        if text("content-type") != "application/x-www-form-urlencoded" {
+            return Err("it is no form".into());
+        }
+        // Not Stripe's rule: without one a repeat would be done twice.
+        if !(1..=255).contains(&call.operation.len()) {
+            return Err("there is no idempotency key".into());
+        }
+    }
+    Ok(())
+}
+
+fn complain(world: &mut World, call: &Call, why: &str) -> Response {
+    let Call { method, path, .. } = call;
+    world.complaints.push(format!("{method} {path}: {why}"));
+    error(400, "parameter_unknown", why)
+}
+
+fn error(status: u16, code: &str, message: &str) -> Response {
+    let error = json!({"error": {
+        "type": "invalid_request_error", "code": code, "message": message,
+    }});
+    let status = StatusCode::from_u16(status).unwrap();
+    (status, error.to_string()).into_response()
+}

@@ -1,0 +1,195 @@
+//! The judge is awake.
+
+use reqwest::RequestBuilder;
+
+use super::*;
+use crate::client::plain_http;
+
+const SESSIONS: &str = "/v1/checkout/sessions";
+const FORM: &str = "application/x-www-form-urlencoded";
+const SESSION: &str = "mode=payment&line_items[0][price_data][currency]=eur\
+    &line_items[0][price_data][unit_amount]=500&line_items[0][price_data][product_data][name]=Credits\
+    &line_items[0][quantity]=1&success_url=https://shop.example/&metadata[order]=ord_1";
+
+fn post(stripe: &Stripe, path: &str, form: &str) -> RequestBuilder {
+    post_as(stripe, path, form, [FORM, VERSION, "a key"])
+}
+
+fn post_as(
+    stripe: &Stripe,
+    path: &str,
+    form: &str,
+    [kind, version, key]: [&str; 3],
+) -> RequestBuilder {
+    let request = plain_http().post(format!("{}{path}", stripe.base));
+    let request = request
+        .header("stripe-version", version)
+        .bearer_auth(SECRET_KEY);
+    let request = request
+        .header("content-type", kind)
+        .header("idempotency-key", key);
+    request.body(form.to_owned())
+}
+
+fn get(stripe: &Stripe, path: &str) -> RequestBuilder {
+    let request = plain_http().get(format!("{}{path}", stripe.base));
+    let request = request.header("stripe-version", VERSION);
+    request.bearer_auth(SECRET_KEY)
+}
+
+async fn sent(request: RequestBuilder) -> (u16, Value) {
+    let response = request.send().await.unwrap();
+    let status = response.status().as_u16();
+    let body = response.bytes().await.unwrap();
+    (status, serde_json::from_slice(&body).unwrap_or_default())
+}
+
+#[tokio::test]
+async fn what_stripe_takes_is_made_once_for_a_key_and_paid() {
+    let stripe = Stripe::start().await;
+    let (status, made) = sent(post(&stripe, SESSIONS, SESSION)).await;
+    assert_eq!((status, &made["amount_total"]), (200, &json!(500)));
+    assert_eq!(made["metadata"]["order"], "ord_1");
+    assert_eq!(
+        sent(post(&stripe, SESSIONS, SESSION)).await,
+        (200, made.clone())
+    );
+    let paid = stripe.pay_as(made["id"].as_str().unwrap(), "ann@mail.example");
+    assert_eq!(paid["customer_details"]["email"], "ann@mail.example");
+    assert_eq!(paid["customer"], "cus_1");
+    assert_eq!(stripe.calls(SESSIONS).len(), 2);
+}
+
+#[tokio::test]
+async fn whatever_stripe_does_not_take_is_a_complaint() {
+    let stripe = Stripe::start().await;
+    let form = |more: &str| post(&stripe, SESSIONS, &format!("{SESSION}{more}"));
+    let as_it_is = |version: &str, kind: &str, key: &str| {
+        post_as(&stripe, SESSIONS, SESSION, [kind, version, key])
+    };
+    for (request, complaint) in [
+        (
+            post(&stripe, "/v1/checkout/session", SESSION),
+            "no such request",
+        ),
+        (
+            post(&stripe, "/v1/checkout/sessions/", SESSION),
+            "no such request",
+        ),
+        (
+            form("&customer_creations=always"),
+            "customer_creations is unknown",
+        ),
+        (
+            form("&line_items[x][quantity]=1"),
+            "line_items[x][quantity] is unknown",
+        ),
+        (form("&expires_at=tomorrow"), "expires_at is no Number"),
+        (form("&cancel_url=javascript:"), "cancel_url is no Address"),
+        (
+            form("&customer=cus_1&customer_email=a@b"),
+            "exclude each other",
+        ),
+        (form("&subscription_data[metadata][a]=b"), "of another mode"),
+        (
+            form("&line_items[0][price]=price_1"),
+            "either price or price_data",
+        ),
+        (
+            form(&format!("&metadata[long]={}", "x".repeat(501))),
+            "metadata[long] is no Mark",
+        ),
+        (
+            post(&stripe, SESSIONS, "mode=payment"),
+            "quantity] is missing",
+        ),
+        (
+            as_it_is(VERSION, "application/json", "a key"),
+            "it is no form",
+        ),
+        (as_it_is("2020-08-27", FORM, "a key"), "the version is"),
+        (as_it_is(VERSION, FORM, ""), "no idempotency key"),
+    ] {
+        let (status, _) = sent(request).await;
+        let complaints = stripe.complaints();
+        assert_eq!(status, 400, "{complaint}");
+        let [said] = complaints.as_slice() else {
+            panic!("one complaint of {complaint}, not {complaints:?}")
+        };
+        assert!(said.contains(complaint), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_for_one_thing() {
+    let stripe = Stripe::start().await;
+    sent(post(&stripe, SESSIONS, SESSION)).await;
+    let other = post(&stripe, SESSIONS, &format!("{SESSION}&customer=cus_1"));
+    assert_eq!(sent(other).await.0, 400);
+    assert_eq!(stripe.complaints().len(), 1);
+}
+
+#[tokio::test]
+#[should_panic(expected = "POST /v1/subscription_schedules: there is no such request")]
+async fn a_test_fails_by_what_it_did_not_look_at() {
+    let stripe = Stripe::start().await;
+    let asked = stripe.clone();
+    sent(post(&asked, "/v1/subscription_schedules", "")).await;
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_missing_and_no_fault() {
+    let stripe = Stripe::start().await;
+    let read = |path: &str| get(&stripe, path);
+    let (status, body) = sent(read("/v1/charges/ch_1")).await;
+    assert_eq!(
+        (status, &body["error"]["code"]),
+        (404, &json!("resource_missing"))
+    );
+    stripe.put("/v1/charges/ch_1", json!({"id": "ch_1"}));
+    assert_eq!(sent(read("/v1/charges/ch_1")).await.0, 200);
+    assert_eq!(stripe.complaints(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn events_are_listed_newest_first_in_pages() {
+    let stripe = Stripe::start().await;
+    for (number, kind) in [(1, "a"), (2, "b"), (3, "a"), (4, "a")] {
+        stripe.list(&format!("evt_{number}"), kind, &json!({}), 1000 + number);
+    }
+    let ids = async |query: &str| {
+        let (status, page) = sent(get(&stripe, &format!("/v1/events?{query}"))).await;
+        assert_eq!(status, 200, "{page}");
+        let events = page["data"].as_array().unwrap().clone();
+        let ids = events
+            .iter()
+            .map(|event| event["id"].as_str().unwrap().to_owned());
+        (ids.collect::<Vec<_>>().join(" "), page["has_more"] == true)
+    };
+    let page = |ids: &str, more: bool| (ids.to_owned(), more);
+    assert_eq!(ids("types[0]=a&limit=2").await, page("evt_4 evt_3", true));
+    let rest = "types[0]=a&limit=2&starting_after=evt_3";
+    assert_eq!(ids(rest).await, page("evt_1", false));
+    assert_eq!(
+        ids("created[gte]=1002").await,
+        page("evt_4 evt_3 evt_2", false)
+    );
+    assert_eq!(sent(get(&stripe, "/v1/events?limit=101")).await.0, 400);
+    assert_eq!(stripe.complaints().len(), 1);
+}
+
+#[tokio::test]
+async fn a_payment_has_its_charge_and_its_disputes() {
+    let stripe = Stripe::start().await;
+    let charge = stripe.charged("pi_1", &json!({"order": "ord_1"}), 500, 500);
+    assert_eq!(charge["refunded"], true);
+    let (_, payment) = sent(get(&stripe, "/v1/payment_intents/pi_1")).await;
+    assert_eq!(payment["latest_charge"], charge["id"]);
+    let disputes = "/v1/disputes?payment_intent=pi_1&limit=100";
+    assert_eq!(sent(get(&stripe, disputes)).await.1["data"], json!([]));
+    stripe.put("disputes of pi_1", json!([{"id": "dp_1"}]));
+    assert_eq!(
+        sent(get(&stripe, disputes)).await.1["data"][0]["id"],
+        "dp_1"
+    );
+}

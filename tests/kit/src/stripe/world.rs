@@ -1,0 +1,194 @@
+//! The account: what is in it, and what is answered.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Value, json};
+
+use super::{Call, Instead, rules::Form};
+
+#[derive(Default)]
+pub(super) struct World {
+    pub(super) calls: Vec<Call>,
+    /// What Stripe would not have taken.
+    pub(super) complaints: Vec<String>,
+    /// By path; each is used once.
+    pub(super) instead: Vec<(String, Instead)>,
+    /// Objects by path, such as `/v1/checkout/sessions/cs_1`.
+    pub(super) objects: BTreeMap<String, Value>,
+    /// The account's list of events, the oldest first.
+    pub(super) events: Vec<Value>,
+    /// What was asked under an idempotency key, and answered.
+    answered: HashMap<String, (String, Form, Value)>,
+    /// Things made so far, by kind.
+    made: HashMap<&'static str, u32>,
+    /// Keeps no calls and no answers: a load would fill the memory.
+    pub(super) forgets: bool,
+}
+
+/// An answer in Stripe's form.
+pub(super) enum Answer {
+    Object(Value),
+    /// 404.
+    Missing,
+    /// 400.
+    Refused(String),
+}
+
+impl World {
+    pub(super) fn new(forgets: bool) -> Self {
+        Self {
+            forgets,
+            ..Self::default()
+        }
+    }
+
+    /// Answers what the rules allow. The same under the same key is answered as it was.
+    pub(super) fn ask(&mut self, method: &str, path: &str, operation: &str, form: &Form) -> Answer {
+        if let Some((asked, with, answer)) = self.answered.get(operation) {
+            if asked == path && with == form {
+                return Answer::Object(answer.clone());
+            }
+            return Answer::Refused(format!("the key {operation} was used for something else"));
+        }
+        let Some(object) = self.respond(method, path, form) else {
+            return Answer::Missing;
+        };
+        if method == "POST" && !self.forgets {
+            let answered = (path.into(), form.clone(), object.clone());
+            self.answered.insert(operation.into(), answered);
+        }
+        Answer::Object(object)
+    }
+
+    fn respond(&mut self, method: &str, path: &str, form: &Form) -> Option<Value> {
+        if method == "GET"
+            && let Some(object) = self.objects.get(path)
+        {
+            return Some(object.clone());
+        }
+        let pair = |name: &str| form.get(name).cloned();
+        match (method, path) {
+            ("POST", "/v1/checkout/sessions") => Some(self.session(form)),
+            ("POST", path) if path.ends_with("/expire") => {
+                let session = path.trim_end_matches("/expire");
+                let session = self.objects.get_mut(session)?;
+                session["status"] = json!("expired");
+                Some(session.clone())
+            }
+            ("GET", "/v1/promotion_codes") => {
+                let known = form.get("code").is_some_and(|code| code == "SUMMER");
+                let code = json!({"id": "promo_1", "code": "SUMMER", "customer": null});
+                Some(list(known.then_some(code)))
+            }
+            ("GET", "/v1/prices") => {
+                let key = pair("lookup_keys[0]")?;
+                Some(list(self.objects.get(&format!("lookup {key}")).cloned()))
+            }
+            ("POST", "/v1/prices") => {
+                let number = self.next("price");
+                let id = format!("price_{number}");
+                let price = json!({
+                    "id": id, "product": format!("prod_{number}"), "active": true,
+                    "currency": pair("currency"), "metadata": marks(form, "metadata"),
+                });
+                let key = pair("lookup_key")?;
+                self.objects.insert(format!("lookup {key}"), price.clone());
+                self.objects
+                    .insert(format!("/v1/prices/{id}"), price.clone());
+                Some(price)
+            }
+            ("GET", "/v1/invoice_payments") => {
+                let of = pair("payment[payment_intent]").or_else(|| pair("invoice"))?;
+                Some(list(
+                    self.objects.get(&format!("payments of {of}")).cloned(),
+                ))
+            }
+            ("GET", "/v1/disputes") => {
+                let of = pair("payment_intent")?;
+                let known = self.objects.get(&format!("disputes of {of}")).cloned();
+                let data = known.unwrap_or_else(|| json!([]));
+                Some(json!({"object": "list", "has_more": false, "data": data}))
+            }
+            ("GET", "/v1/events") => self.page_of_events(form),
+            ("POST", "/v1/billing_portal/configurations") => {
+                let id = format!("bpc_{}", self.next("configuration"));
+                Some(json!({"id": id, "active": true}))
+            }
+            ("POST", "/v1/billing_portal/sessions") => {
+                let number = self.next("visit");
+                Some(json!({"url": format!("https://portal.example/{number}")}))
+            }
+            ("POST", path) => {
+                let id = path.strip_prefix("/v1/billing_portal/configurations/")?;
+                Some(json!({"id": id, "active": true}))
+            }
+            _ => None,
+        }
+    }
+
+    fn session(&mut self, form: &Form) -> Value {
+        let pair = |name: &str| form.get(name).cloned();
+        let number = |name: &str| form.get(name).map(|text| text.parse::<i64>().unwrap());
+        let id = format!("cs_test_{}", self.next("session"));
+        let session = json!({
+            "id": id, "object": "checkout.session", "status": "open",
+            "payment_status": "unpaid", "mode": pair("mode"), "currency": "eur",
+            "amount_total": number("line_items[0][price_data][unit_amount]").unwrap_or(0),
+            "url": format!("https://pay.example/{id}"),
+            "customer": pair("customer"), "customer_email": pair("customer_email"),
+            "expires_at": number("expires_at"),
+            "client_reference_id": pair("client_reference_id"),
+            "metadata": marks(form, "metadata"),
+        });
+        let path = format!("/v1/checkout/sessions/{id}");
+        self.objects.insert(path, session.clone());
+        session
+    }
+
+    /// The newest first; from the one behind `starting_after` on.
+    fn page_of_events(&self, form: &Form) -> Option<Value> {
+        let number = |name: &str| form.get(name).map(|text| text.parse::<i64>().unwrap());
+        let since = number("created[gte]").unwrap_or(0);
+        let limit = number("limit").unwrap_or(10).unsigned_abs();
+        let kinds: Vec<&String> = form
+            .iter()
+            .filter(|(name, _)| name.starts_with("types["))
+            .map(|(_, kind)| kind)
+            .collect();
+        let wanted = |event: &&Value| {
+            let is_wanted = kinds.is_empty() || kinds.iter().any(|kind| event["type"] == **kind);
+            is_wanted && event["created"].as_i64().unwrap() >= since
+        };
+        let newest = self.events.iter().rev();
+        let mut listed: Vec<Value> = newest.filter(wanted).cloned().collect();
+        if let Some(after) = form.get("starting_after") {
+            let place = listed.iter().position(|event| event["id"] == **after)?;
+            listed.drain(..=place);
+        }
+        let more = listed.len() as u64 > limit;
+        listed.truncate(usize::try_from(limit).unwrap());
+        Some(json!({"object": "list", "data": listed, "has_more": more}))
+    }
+
+    fn next(&mut self, kind: &'static str) -> u32 {
+        let made = self.made.entry(kind).or_default();
+        *made += 1;
+        *made
+    }
+}
+
+fn list(of: Option<Value>) -> Value {
+    let data: Vec<Value> = of.into_iter().collect();
+    json!({"object": "list", "has_more": false, "data": data})
+}
+
+fn marks(form: &Form, prefix: &str) -> Value {
+    let inner = |name: &str| {
+        let name = name.strip_prefix(prefix)?.strip_prefix('[')?;
+        Some(name.strip_suffix(']')?.to_owned())
+    };
+    let marks = form
+        .iter()
+        .filter_map(|(name, value)| Some((inner(name)?, json!(value))));
+    Value::Object(marks.collect())
+}
