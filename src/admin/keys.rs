@@ -18,8 +18,7 @@ use crate::{
 #[schema(as = NewKey)]
 struct Create {
     /// What it may do.
-    #[schema(value_type = KeyKind)]
-    kind: Option<KeyKind>,
+    kind: KeyKind,
 }
 
 /// Make a key. A secret one is shown only here.
@@ -40,7 +39,6 @@ pub(super) async fn create(
     body: Body,
 ) -> Result<(StatusCode, Json<Key>), Error> {
     let Create { kind } = body.parse()?;
-    let kind = kind.ok_or_else(|| Error::missing("kind"))?;
     let minted = app.catalog.create_key(path.project()?, kind.into()).await?;
     Ok((StatusCode::CREATED, Json(Key::from(minted))))
 }

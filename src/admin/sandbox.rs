@@ -8,8 +8,7 @@ use utoipa::ToSchema;
 use super::path::Segments;
 use crate::{
     catalog::{ProjectCatalog, SandboxChange},
-    http::patch::Field,
-    http::{Administrator, Body, Code, Error, view::Instant},
+    http::{Administrator, Body, Code, Error, field::Whole, patch::Field, view::Instant},
     providers::AdvanceError,
     state::App,
 };
@@ -40,10 +39,10 @@ pub(super) struct View {
 #[serde(rename_all = "camelCase")]
 #[schema(as = SandboxChange)]
 struct Update {
-    /// 0 to 604,800.
-    #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 604_800)]
+    /// Seconds before a webhook goes out.
+    #[schema(value_type = Option<Delay>, nullable = false)]
     #[serde(default)]
-    delay_seconds: Field<i64>,
+    delay_seconds: Field<Delay>,
     /// 0 to 10, or true for 1 and false for 0.
     #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 10)]
     #[serde(default)]
@@ -53,6 +52,9 @@ struct Update {
     #[serde(default)]
     shuffle: Field<bool>,
 }
+
+/// At most a week.
+type Delay = Whole<0, 604_800>;
 
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -65,9 +67,7 @@ enum Copies {
 #[derive(Deserialize, ToSchema)]
 #[schema(as = SandboxAdvance)]
 struct Advance {
-    /// 1 or more.
-    #[schema(value_type = i64, minimum = 1)]
-    seconds: Option<i64>,
+    seconds: Whole<1, 316_224_000>,
 }
 
 /// The clock after it was moved on.
@@ -121,7 +121,7 @@ pub(super) async fn update(
     } = body.parse()?;
     let copies = duplicates.not_null("duplicates")?;
     let change = SandboxChange {
-        delay_seconds: delay_seconds.not_null("delaySeconds")?,
+        delay_seconds: delay_seconds.not_null("delaySeconds")?.map(|delay| delay.0),
         duplicates: copies.map(|copies| match copies {
             Copies::Whether(whether) => whether.into(),
             Copies::Number(number) => number,
@@ -153,7 +153,7 @@ pub(super) async fn advance(
     body: Body,
 ) -> Result<Json<Advanced>, Error> {
     let Advance { seconds } = body.parse()?;
-    let seconds = seconds.ok_or_else(|| Error::missing("seconds"))?;
+    let Whole(seconds) = seconds;
     let project = path.project()?;
     let (sandboxes, payments) = (app.sandboxes.clone(), app.payments.clone());
     // In a task of its own: a caller who goes away must not leave it half way.

@@ -109,7 +109,7 @@ async fn answer(
         amount: verb.amount.0,
         expires_in_seconds: verb
             .expires_in_seconds
-            .map_or(DEFAULT_SECONDS, Seconds::get),
+            .map_or(DEFAULT_SECONDS, Seconds::small),
         key,
         meta: verb.meta.map(|MetaObject(meta)| meta),
         publishable: kind == KeyKind::Publishable,

@@ -44,7 +44,7 @@ pub(super) async fn extend_hold(
     body: Body,
 ) -> Result<Response, Error> {
     let Request { expires_in_seconds } = body.parse()?;
-    let seconds = expires_in_seconds.get();
+    let seconds = expires_in_seconds.small();
     let answer = app
         .handle
         .extend(&key.scope, access(&key), hold.id()?, seconds)

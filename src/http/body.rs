@@ -228,13 +228,6 @@ fn explain<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Error {
     let message = text
         .rsplit_once(" at line ")
         .map_or(text.as_str(), |(message, _)| message);
-    if inner.is_data() {
-        // What is no JSON further on is no JSON as a whole.
-        return match serde_json::from_slice::<IgnoredAny>(body) {
-            Ok(_) => misfit(&path, message, "The body"),
-            Err(error) => Error::malformed(format!("The body is not valid JSON: {error}.")),
-        };
-    }
     // Of these one value is at fault, not the text as a whole. They repeat no input.
     let of_one_value = [
         "number out of range",
@@ -243,9 +236,13 @@ fn explain<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Error {
     ];
     if path != "." && of_one_value.iter().any(|start| message.starts_with(start)) {
         let message = format!("{path} is not valid JSON: {message}.");
-        Error::invalid(path, message)
-    } else {
-        Error::malformed(format!("The body is not valid JSON: {text}."))
+        return Error::invalid(path, message);
+    }
+    // What is no JSON further on is no JSON as a whole; and what is, only does not fit, even where
+    // the parser calls it a fault of syntax (a number for one of a few texts).
+    match serde_json::from_slice::<IgnoredAny>(body) {
+        Ok(_) => misfit(&path, message, "The body"),
+        Err(error) => Error::malformed(format!("The body is not valid JSON: {error}.")),
     }
 }
 

@@ -26,8 +26,10 @@ use crate::catalog::is_loopback;
 /// What the provider replaces by the checkout's id when it sends the buyer back.
 const PLACEHOLDER: &str = "{CHECKOUT_SESSION_ID}";
 
-/// In bytes, as sent and as handed on.
+/// In characters, as sent.
 const MAX_LENGTH: usize = 2048;
+/// In bytes, as handed on: with the slash that may be left out. What is not ASCII is longer there.
+const MAX_WRITTEN: usize = MAX_LENGTH + 1;
 
 /// An address that was checked, in its normal form but for [`PLACEHOLDER`], which is as it was sent.
 /// The provider puts letters, digits and `_` in its place, which no parser reads otherwise.
@@ -125,7 +127,7 @@ impl Typed {
 /// The address with a stand-in for each placeholder: letters and digits, which no part of an address
 /// encodes or drops. `None`: not an absolute address, or not one that all readers read alike.
 fn parse(text: &str) -> Option<(Url, String)> {
-    if text.len() > MAX_LENGTH
+    if text.chars().count() > MAX_LENGTH
         || text.contains(|c: char| c == '\\' || c.is_control() || c.is_whitespace())
     {
         return None;
@@ -148,7 +150,7 @@ fn parse(text: &str) -> Option<(Url, String)> {
         .syntax_violation_callback(Some(&note))
         .parse(&text.replace(PLACEHOLDER, &stand_in))
         .ok()?;
-    let fits = url.as_str().len() <= MAX_LENGTH && !disputed.get();
+    let fits = url.as_str().len() <= MAX_WRITTEN && !disputed.get();
     fits.then_some((url, stand_in))
 }
 

@@ -23,7 +23,7 @@ impl FromText for Timestamp {
                 "An instant, ISO 8601; in answers in UTC with milliseconds.",
             ))
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
-            .examples(["2026-11-18T11:06:40.120Z"])
+            .examples(["2099-12-31T23:00:00.000Z"])
     }
 }
 

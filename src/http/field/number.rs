@@ -32,10 +32,9 @@ pub(crate) type Credits = Whole<0, MAX_CREDITS>;
 /// How long credits are held.
 pub(crate) type Seconds = Whole<1, MAX_HOLD_SECONDS>;
 
-impl Seconds {
-    /// As a number of its own size.
-    pub(crate) fn get(self) -> u32 {
-        // At most a day: it fits.
+impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
+    /// As a number of 32 bits, where its bounds are such.
+    pub(crate) fn small(self) -> u32 {
         u32::try_from(self.0).unwrap_or(u32::MAX)
     }
 }
@@ -100,14 +99,16 @@ impl ToSchema for Positive {
     }
 }
 
-impl ToSchema for Credits {
+impl<const MIN: i64, const MAX: i64> ToSchema for Whole<MIN, MAX> {
     fn name() -> Cow<'static, str> {
-        "Credits".into()
-    }
-}
-
-impl ToSchema for Seconds {
-    fn name() -> Cow<'static, str> {
-        "HoldSeconds".into()
+        match (MIN, MAX) {
+            (0, MAX_CREDITS) => "Whole".into(),
+            (1, MAX_HOLD_SECONDS) => "HoldSeconds".into(),
+            (0, 365) => "GraceDays".into(),
+            (0, 604_800) => "DelaySeconds".into(),
+            (1, 316_224_000) => "AdvanceSeconds".into(),
+            (1, 36_525) => "ExpiryDays".into(),
+            _ => format!("WholeFrom{MIN}To{MAX}").into(),
+        }
     }
 }

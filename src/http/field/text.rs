@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, de::Visitor};
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
-        ObjectBuilder, RefOr, SchemaFormat,
-        schema::{KnownFormat, Schema, Type},
+        ObjectBuilder, RefOr,
+        schema::{Schema, Type},
     },
 };
 
@@ -137,7 +137,6 @@ impl FromText for Email {
         // Two halves, without control characters and space as Unicode has it.
         const PATTERN: &str = r"^[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+@[^@\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$";
         string
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Email)))
             .max_length(Some(320))
             .pattern(Some(PATTERN))
             .examples(["ann@mail.example"])
