@@ -3,10 +3,14 @@
 
 mod short_way;
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use axum::{
     Router,
+    body::Body,
+    extract::{Path, Request, State},
+    middleware::{self, Next},
+    response::Response,
     routing::{any, get, post},
 };
 pub use short_way::ShortWay;
@@ -37,7 +41,11 @@ fn router(app: App) -> Router {
     let sandbox = app.sandboxes.server().router();
     let sandbox = sandbox
         .method_not_allowed_fallback(method_not_allowed)
-        .layer((edge.clone(), GateLayer));
+        .layer((
+            edge.clone(),
+            GateLayer,
+            middleware::from_fn_with_state(Arc::clone(&app), unread_without_sandbox),
+        ));
     let v1 = v1
         // Browsers may read these refusals too, so they lie within the CORS layer.
         .route("/api/v1", any(route_not_found))
@@ -61,10 +69,31 @@ fn router(app: App) -> Router {
         .merge(sandbox)
 }
 
-/// The figures alone, without a token: for a listener of its own.
+/// Where a project has no sandbox, no body is read to say so.
+async fn unread_without_sandbox(
+    State(app): State<App>,
+    Path(path): Path<HashMap<String, String>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let project = path.get("project").and_then(|text| text.parse().ok());
+    let catalog = app.catalog.current();
+    let sandbox = project.and_then(|project| catalog.project(&project)?.sandbox());
+    drop(catalog);
+    if sandbox.is_none() {
+        *request.body_mut() = Body::empty();
+    }
+    next.run(request).await
+}
+
+/// The figures alone, for a listener of its own: without a token, unless they have one of their own.
 pub fn metrics_router(app: App) -> Router {
+    let figures = match app.config.metrics.token {
+        Some(_) => get(vitals::metrics),
+        None => get(vitals::open_metrics),
+    };
     Router::new()
-        .route("/metrics", get(vitals::open_metrics))
+        .route("/metrics", figures)
         .fallback(route_not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer((EdgeLayer(Arc::clone(&app)), GateLayer))

@@ -2,7 +2,13 @@
 //! wallets under the catalog, all of it under the router. Also the order in which they start and
 //! end.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io::IsTerminal as _,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use actors::{
     Handle, Keyring, Seal,
@@ -20,14 +26,20 @@ use tracing_subscriber::EnvFilter;
 use crate::{
     app::{self, App, AppState},
     catalog::CatalogStore,
-    config::{Config, LogFormat},
+    config::{Config, Http, LogFormat},
+    data_dir,
     limits::{Limits, Settings},
     metrics::Metrics,
     outbound::mail::{self, Mailer},
     payments::{self, Payments},
     providers::{Accounts, Place, Sandboxes},
     secrets::{Given, Secrets},
-    server::{self, Server, signals::Signals},
+    server::{
+        self, Server,
+        descriptors::{self, TooFew},
+        signals::Signals,
+        tls::{self, Files, Tls},
+    },
 };
 
 /// Why the service did not start, or did not end in order.
@@ -44,6 +56,14 @@ pub enum Error {
     /// The data directory cannot be opened or closed.
     #[error(transparent)]
     Store(#[from] persistence::Error),
+    /// The data directory cannot be made or looked into.
+    #[error("{} cannot be used: {error}", path.display())]
+    Data {
+        /// Which.
+        path: PathBuf,
+        /// What the operating system says.
+        error: std::io::Error,
+    },
     /// A secret is missing or does not fit.
     #[error(transparent)]
     Secrets(#[from] crate::secrets::Error),
@@ -62,6 +82,12 @@ pub enum Error {
     /// The operating system refused something else.
     #[error(transparent)]
     System(#[from] std::io::Error),
+    /// The certificate or its key cannot be used.
+    #[error("TLS: {0}")]
+    Tls(#[from] tls::Error),
+    /// Too few connections could be taken.
+    #[error(transparent)]
+    Descriptors(#[from] TooFew),
     /// `log` in the configuration is no filter.
     #[error("configuration: log: {0}")]
     Log(String),
@@ -69,6 +95,10 @@ pub enum Error {
 
 /// After the log failed for good: time for the answers that say so to reach their callers.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
+/// Any port of this machine alone.
+const INNER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+/// Connections of whoever reads the figures at an address of their own.
+const FIGURES_CONNECTIONS: usize = 64;
 /// How often sled collects garbage; durability does not hang on it.
 const GARBAGE_INTERVAL_MS: u64 = 200;
 
@@ -80,19 +110,24 @@ pub struct Ground {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Addresses that are ours, and on which nobody is listened to yet.
+/// Addresses that are ours, and on which nobody is listened to yet; and how they will be spoken to.
 struct Reserved {
     main: TcpSocket,
     metrics: Option<TcpSocket>,
+    tls: Option<Arc<Tls>>,
+    inner: Option<TcpSocket>,
 }
 
 impl Reserved {
     fn all_of(config: &Config) -> Result<Self, Error> {
         let reserve =
             |address| server::reserve(address).map_err(|error| Error::Listen { address, error });
+        let tls = open_tls(&config.http)?;
         Ok(Self {
             main: reserve(config.listen)?,
             metrics: config.metrics.listen.map(reserve).transpose()?,
+            inner: tls.as_ref().map(|_| reserve(INNER)).transpose()?,
+            tls,
         })
     }
 }
@@ -103,6 +138,9 @@ pub struct Service {
     config: Arc<Config>,
     listener: TcpListener,
     metrics: Option<TcpListener>,
+    tls: Option<Arc<Tls>>,
+    /// Where this server reaches itself without TLS, whose certificate is not for loopback.
+    inner: Option<TcpListener>,
     address: SocketAddr,
     new_admin_token: Option<String>,
 }
@@ -113,9 +151,14 @@ impl Service {
     /// # Errors
     ///
     /// Every [`Error`]; the store is closed in order then.
-    pub async fn start(config: Config, given: Given) -> Result<Self, Error> {
+    pub async fn start(mut config: Config, given: Given) -> Result<Self, Error> {
+        config.http.max_connections = descriptors::raise(config.http.max_connections)?;
         // An address that is taken is refused before the data is touched.
         let reserved = Reserved::all_of(&config)?;
+        data_dir::open(&config.data_dir).map_err(|error| Error::Data {
+            path: config.data_dir.clone(),
+            error,
+        })?;
         let ground = Ground {
             store: open_store(&config).await?,
             clock: Arc::new(SystemClock::new()),
@@ -140,8 +183,13 @@ impl Service {
         given: Given,
     ) -> Result<Self, Error> {
         let address = reserved.main.local_addr()?;
+        let own = match &reserved.inner {
+            Some(inner) => inner.local_addr()?,
+            None => address,
+        };
+        let place = place(&config, address, own);
         let store = ground.store.clone();
-        let opened = Self::over(ground, &config, address, given).await;
+        let opened = Self::over(ground, &config, place, given).await;
         let (app, new_admin_token) = match opened {
             Ok(opened) => opened,
             Err(error) => {
@@ -154,12 +202,15 @@ impl Service {
         };
         let listener = server::listen(reserved.main)?;
         let metrics = reserved.metrics.map(server::listen).transpose()?;
+        let inner = reserved.inner.map(server::listen).transpose()?;
         let config = Arc::clone(&app.config);
         Ok(Self {
             app,
             config,
             listener,
             metrics,
+            tls: reserved.tls,
+            inner,
             address,
             new_admin_token,
         })
@@ -168,7 +219,7 @@ impl Service {
     async fn over(
         Ground { store, clock }: Ground,
         config: &Config,
-        address: SocketAddr,
+        place: Place,
         given: Given,
     ) -> Result<(App, Option<String>), Error> {
         // The journal holds the lock on the directory by now.
@@ -180,7 +231,6 @@ impl Service {
         let handle = wallets(store, clock.clone(), &server_key, config).await?;
         let seal = Seal::new(&server_key, "scrip/provider/1");
         let catalog = Arc::new(CatalogStore::load(handle.clone(), seal)?);
-        let place = place(config, address);
         let stored = payments::stored(&handle)?;
         let of = Arc::clone(&catalog);
         let accounts = Arc::new(Accounts::new(&handle, of, place, &server_key, &stored));
@@ -208,6 +258,18 @@ impl Service {
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// How it is spoken to there.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        scheme(&self.config)
+    }
+
+    /// How it takes requests.
+    #[must_use]
+    pub fn http(&self) -> &Http {
+        &self.config.http
     }
 
     /// The administrator's token, if it was made just now. To be shown once and not logged.
@@ -250,7 +312,8 @@ impl Service {
     /// whoever moves the clock.
     pub async fn answer(self) {
         let service = app::service(Arc::clone(&self.app));
-        let server = Server::new(self.listener, service, self.config.http.clone());
+        let server = Server::new(self.listener, service, self.config.http.clone())
+            .trusting(&self.config.trusted_proxies);
         let never = std::future::pending;
         server.run(never(), never()).await;
     }
@@ -269,7 +332,17 @@ impl Service {
         let rounds = self.app.payments.start();
         let endpoints = self.app.accounts.keep_endpoints();
         let service = app::service(Arc::clone(&self.app));
-        let server = Server::new(self.listener, service, self.config.http.clone());
+        let inner = self.inner.take().map(|listener| {
+            let server = Server::new(listener, service.clone(), self.config.http.clone());
+            tokio::spawn(server.run(std::future::pending(), std::future::pending()))
+        });
+        let watched = self
+            .tls
+            .clone()
+            .map(|tls| tokio::spawn(async move { tls.watch().await }));
+        let server = Server::new(self.listener, service, self.config.http.clone())
+            .trusting(&self.config.trusted_proxies)
+            .speaking(self.tls);
         let grace = Duration::from_secs(self.config.shutdown_seconds);
         let stopping = Arc::new(Notify::new());
         let stopped = Arc::clone(&stopping);
@@ -284,8 +357,8 @@ impl Service {
         server.run(stopping.notified(), give_up).await;
         drop((rounds, endpoints));
         self.app.mailer.shut_down(grace).await;
-        if let Some(figures) = figures {
-            figures.abort();
+        for beside in [figures, inner, watched].into_iter().flatten() {
+            beside.abort();
         }
         close(&self.app.handle).await
     }
@@ -297,17 +370,51 @@ impl Service {
 
     fn serve_figures(&self, listener: TcpListener) -> JoinHandle<()> {
         let router = app::metrics_router(Arc::clone(&self.app));
-        let server = Server::new(listener, router, self.config.http.clone());
+        let http = Http {
+            max_connections: FIGURES_CONNECTIONS.min(self.config.http.max_connections),
+            ..self.config.http.clone()
+        };
+        let server = Server::new(listener, router, http);
         tokio::spawn(server.run(std::future::pending(), std::future::pending()))
     }
 }
 
-/// Where this server is, as far as its settings and the address that it got say.
-fn place(config: &Config, address: SocketAddr) -> Place {
-    let own_url = format!("http://{}", server::reachable(address));
+/// Both files, where they are set.
+fn open_tls(http: &Http) -> Result<Option<Arc<Tls>>, Error> {
+    let files = http.tls_cert.clone().zip(http.tls_key.clone());
+    let tls = files.map(|(cert, key)| Tls::open(Files { cert, key }));
+    Ok(tls.transpose()?.map(Arc::new))
+}
+
+fn scheme(config: &Config) -> &'static str {
+    match config.http.tls_cert {
+        Some(_) => "https",
+        None => "http",
+    }
+}
+
+/// What an operator should know who listens on this address in the clear.
+#[must_use]
+pub fn advice(address: SocketAddr, http: &Http) -> Option<String> {
+    let plain = http.tls_cert.is_none() && !address.ip().to_canonical().is_loopback();
+    plain.then(|| {
+        format!(
+            "warning: {address} is reached over plain HTTP: keys, codes and what they open can be read \
+             on the way. Set http.tls_cert and http.tls_key, or listen on 127.0.0.1 behind a proxy that \
+             speaks TLS (caddy reverse-proxy --from pay.example --to 127.0.0.1:{port}) and name it in \
+             trusted_proxies",
+            port = address.port()
+        )
+    })
+}
+
+/// Where this server is, as far as its settings and the addresses that it got say.
+fn place(config: &Config, address: SocketAddr, own: SocketAddr) -> Place {
+    let own_url = format!("http://{}", server::reachable(own));
+    let at_address = || format!("{}://{}", scheme(config), server::reachable(address));
     let public_url = config.public_url.as_ref();
     Place {
-        public_url: public_url.map_or_else(|| own_url.clone(), ToString::to_string),
+        public_url: public_url.map_or_else(at_address, ToString::to_string),
         own_url,
         stripe_api: config.stripe.api_base.clone(),
     }
@@ -406,12 +513,35 @@ pub fn log_to_stderr(config: &Config) -> Result<(), Error> {
         .log
         .parse()
         .map_err(|error| Error::Log(format!("{error}")))?;
+    // Colours are for terminals, and for people who want them.
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal() && !plain)
         .with_writer(std::io::stderr);
     let set = match config.log_format {
         LogFormat::Text => lines.try_init(),
         LogFormat::Json => lines.json().try_init(),
     };
     set.map_err(|error| Error::Log(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Flags;
+
+    #[test]
+    fn who_listens_in_the_clear_is_told_what_to_do() {
+        let mut http = Config::read(&Flags::default()).unwrap().http;
+        let told = |address: &str, http: &Http| advice(address.parse().unwrap(), http);
+        for open in ["0.0.0.0:8787", "192.0.2.1:80", "[::]:8787"] {
+            let told = told(open, &http).unwrap();
+            assert!(told.contains(open) && told.contains("tls_cert"), "{told}");
+        }
+        assert_eq!(told("127.0.0.1:8787", &http), None);
+        assert_eq!(told("[::1]:8787", &http), None);
+        http.tls_cert = Some("cert.pem".into());
+        assert_eq!(told("0.0.0.0:8787", &http), None);
+    }
 }

@@ -9,6 +9,7 @@ mod environment;
 mod layers;
 mod mail;
 mod public_url;
+mod token;
 
 use std::{
     net::SocketAddr,
@@ -22,6 +23,7 @@ use url::Url;
 
 pub use mail::{Mail, SmtpUrl};
 pub use public_url::PublicUrl;
+pub use token::Token;
 
 /// The commented defaults.
 pub const DEFAULTS: &str = include_str!("../config.toml");
@@ -85,14 +87,24 @@ pub struct Http {
     pub workers: usize,
     /// Open connections.
     pub max_connections: usize,
+    /// Open connections of one client address.
+    pub max_connections_per_client: usize,
     /// Seconds for a request's head.
     pub head_timeout_seconds: u64,
     /// Seconds for a request's body.
     pub body_timeout_seconds: u64,
+    /// Seconds for a client to take what is written to it.
+    pub write_timeout_seconds: u64,
     /// Bytes of a request's body.
     pub max_body_bytes: usize,
     /// Bytes of a batch's body.
     pub max_batch_body_bytes: usize,
+    /// Certificates, PEM; `None`: plain HTTP.
+    #[serde(deserialize_with = "layers::empty_path_is_none")]
+    pub tls_cert: Option<PathBuf>,
+    /// Their key, PEM; set exactly when `tls_cert` is.
+    #[serde(deserialize_with = "layers::empty_path_is_none")]
+    pub tls_key: Option<PathBuf>,
 }
 
 /// How often clients may ask.
@@ -121,9 +133,12 @@ pub struct Limits {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
-    /// An address of its own, without a token; `None`: on the main address, with one.
+    /// An address of its own; `None`: on the main address, never without a token.
     #[serde(deserialize_with = "layers::empty_is_none")]
     pub listen: Option<SocketAddr>,
+    /// What opens them, beside the administrator's token.
+    #[serde(deserialize_with = "token::empty_is_none")]
+    pub token: Option<Token>,
 }
 
 /// The payment provider.
@@ -248,6 +263,10 @@ impl Config {
                 "http.max_connections is at least 1",
             ),
             (
+                self.http.max_connections_per_client >= 1,
+                "http.max_connections_per_client is at least 1",
+            ),
+            (
                 self.http.head_timeout_seconds >= 1,
                 "http.head_timeout_seconds is at least 1",
             ),
@@ -256,12 +275,20 @@ impl Config {
                 "http.body_timeout_seconds is at least 1",
             ),
             (
+                self.http.write_timeout_seconds >= 1,
+                "http.write_timeout_seconds is at least 1",
+            ),
+            (
                 self.http.max_body_bytes >= 8192,
                 "http.max_body_bytes is at least 8192",
             ),
             (
                 self.http.max_batch_body_bytes >= self.http.max_body_bytes,
                 "http.max_batch_body_bytes is at least http.max_body_bytes",
+            ),
+            (
+                self.http.tls_cert.is_some() == self.http.tls_key.is_some(),
+                "http.tls_cert and http.tls_key are set together or both empty",
             ),
             (
                 self.limits.publishable_burst >= 1,

@@ -11,6 +11,7 @@ pub mod app;
 pub mod cli;
 pub mod compose;
 pub mod config;
+mod data_dir;
 pub mod docs;
 pub mod http;
 pub mod limits;

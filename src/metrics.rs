@@ -225,6 +225,12 @@ impl Route {
         }
     }
 
+    /// The method, or that it is an unusual one.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.labels.method
+    }
+
     /// The route as it is registered.
     #[must_use]
     pub fn name(&self) -> &str {

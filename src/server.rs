@@ -1,8 +1,14 @@
-//! Taking connections: a bounded number at a time, none that may dawdle with its head, and a
-//! clean end. Bodies and answers are the affair of whatever is behind.
+//! Taking connections: a bounded number at a time and of each client, none that may dawdle with
+//! what it sends or takes, and a clean end. What is sent and answered is the affair of whatever is
+//! behind.
 
+mod body;
+mod clients;
 mod connection;
+pub mod descriptors;
 pub mod signals;
+mod stream;
+pub mod tls;
 
 use std::{
     convert::Infallible,
@@ -18,18 +24,34 @@ use axum::{
     response::Response,
 };
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::{rt::TokioIo, server::graceful::GracefulConnection};
+use hyper_util::rt::TokioIo;
+use ipnet::IpNet;
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpSocket, TcpStream},
     sync::{Semaphore, watch},
+    time::{Instant, timeout},
 };
 use tower::Service as _;
 
 use crate::config::Http;
-use connection::Waiting;
+pub use body::Timely;
+use clients::Clients;
+use connection::{Patience, Waiting};
+use stream::Watched;
+use tls::Tls;
 
 /// Connections that the kernel keeps while we do not accept.
 const BACKLOG: u32 = 4096;
+/// What a connection buffers of a head and of what is written: enough for any head that is meant, and
+/// little enough for all connections at once. Bodies come in pieces of it.
+const BUFFER_BYTES: usize = 32 * 1024;
+/// How long a client may take to agree on TLS.
+const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
+/// Between two lines in the log that a client has too many connections.
+const TELL_AGAIN_AFTER: Duration = Duration::from_secs(60);
+/// Whoever reads a body with a deadline of its own gives up first, and says so.
+const LATER: Duration = Duration::from_secs(1);
 /// After an `accept` that failed for want of a resource.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
@@ -61,32 +83,27 @@ pub fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
+/// A request whose body arrives in time, or ends with an error.
+pub type Asked = hyper::Request<Timely<Incoming>>;
+
 /// What answers the requests of a server.
 pub trait Front: Clone + Send + Sync + 'static {
     /// Answers one. What goes wrong is an answer too.
     fn answer(
         self: Arc<Self>,
-        request: hyper::Request<Incoming>,
+        request: Asked,
         peer: SocketAddr,
     ) -> impl Future<Output = Response> + Send;
 }
 
 impl Front for Router {
-    async fn answer(
-        self: Arc<Self>,
-        request: hyper::Request<Incoming>,
-        peer: SocketAddr,
-    ) -> Response {
+    async fn answer(self: Arc<Self>, request: Asked, peer: SocketAddr) -> Response {
         routed(self.as_ref().clone(), request, peer).await
     }
 }
 
 /// A router's answer.
-pub async fn routed(
-    mut router: Router,
-    request: hyper::Request<Incoming>,
-    peer: SocketAddr,
-) -> Response {
+pub async fn routed(mut router: Router, request: Asked, peer: SocketAddr) -> Response {
     let mut request: Request = request.map(Body::new);
     request.extensions_mut().insert(ConnectInfo(peer));
     let Ok(response): Result<_, Infallible> = router.call(request).await;
@@ -99,24 +116,42 @@ pub struct Server<F> {
     listener: TcpListener,
     front: F,
     http: Http,
+    clients: Clients,
+    tls: Option<Arc<Tls>>,
 }
 
 impl<F: Front> Server<F> {
     /// Serves nothing until [`Server::run`].
     #[must_use]
-    pub const fn new(listener: TcpListener, front: F, http: Http) -> Self {
+    pub fn new(listener: TcpListener, front: F, http: Http) -> Self {
         Self {
             listener,
             front,
+            clients: Clients::new(http.max_connections_per_client),
+            tls: None,
             http,
         }
+    }
+
+    /// Counts no connections of these proxies, which are their clients'.
+    #[must_use]
+    pub fn trusting(mut self, proxies: &[IpNet]) -> Self {
+        self.clients.exempt(proxies);
+        self
+    }
+
+    /// Speaks TLS, where there is some to speak.
+    #[must_use]
+    pub fn speaking(mut self, tls: Option<Arc<Tls>>) -> Self {
+        self.tls = tls;
+        self
     }
 
     /// Serves until `stop`, then lets requests in flight finish until `give_up`.
     pub async fn run(self, stop: impl Future<Output = ()>, give_up: impl Future<Output = ()>) {
         let (stopping, stopped) = watch::channel(false);
         let places = Arc::new(Semaphore::new(self.http.max_connections));
-        let limit = Duration::from_secs(self.http.head_timeout_seconds);
+        let mut told = None;
         tokio::pin!(stop);
         loop {
             let accepted = async {
@@ -130,19 +165,17 @@ impl<F: Front> Server<F> {
                 accepted = accepted => accepted,
             };
             match accepted {
-                Ok((stream, peer)) => {
-                    let waiting = Arc::new(Waiting::new());
-                    let connection = self.connection(stream, peer, &waiting);
-                    let stopped = stopped.clone();
-                    tokio::spawn(async move {
-                        if let Err(error) =
-                            connection::run(connection, &waiting, limit, stopped).await
-                        {
-                            tracing::debug!(error = %error, "a connection ended early");
-                        }
-                        drop(place);
-                    });
-                }
+                Ok((stream, peer)) => match self.clients.seat(peer.ip()) {
+                    Some(seat) => {
+                        let connection = self.connection(stream, peer, stopped.clone());
+                        tokio::spawn(async move {
+                            connection.await;
+                            drop((place, seat));
+                        });
+                    }
+                    // Closed unheard: an answer would have to be waited for.
+                    None => tell_of_too_many(&mut told, peer),
+                },
                 Err(error) => {
                     tracing::warn!(error = %error, "a connection could not be accepted");
                     tokio::time::sleep(ACCEPT_AGAIN_AFTER).await;
@@ -158,27 +191,105 @@ impl<F: Front> Server<F> {
         }
     }
 
+    /// One connection, to its end.
     fn connection(
         &self,
         stream: TcpStream,
         peer: SocketAddr,
-        waiting: &Arc<Waiting>,
-    ) -> impl GracefulConnection<Error = hyper::Error> + Send + use<F> {
-        // Answers are small and written at once: waiting to fill a packet only delays them.
-        drop(stream.set_nodelay(true));
+        stopped: watch::Receiver<bool>,
+    ) -> impl Future<Output = ()> + Send + use<F> {
+        let patience = Patience {
+            idle: Duration::from_secs(self.http.head_timeout_seconds),
+            stalled: Duration::from_secs(self.http.write_timeout_seconds),
+        };
+        let body = Duration::from_secs(self.http.body_timeout_seconds).saturating_add(LATER);
+        settle(&stream, patience.stalled);
+        let waiting = Arc::new(Waiting::new());
         // The connection's own, so that requests of several do not count references in one place.
         let front = Arc::new(self.front.clone());
-        let waiting = Arc::clone(waiting);
-        let service = service_fn(move |request| {
+        let stream = Watched::new(stream, Arc::clone(&waiting));
+        let acceptor = self.tls.as_ref().map(|tls| tls.acceptor());
+        let conversation = Conversation {
+            front,
+            peer,
+            body,
+            waiting,
+            patience,
+            stopped,
+        };
+        async move {
+            let Some(acceptor) = acceptor else {
+                return conversation.hold(stream).await;
+            };
+            match timeout(HANDSHAKE_WITHIN, acceptor.accept(stream)).await {
+                Ok(Ok(stream)) => conversation.hold(stream).await,
+                Ok(Err(error)) => tracing::debug!(%error, "A client could not agree on TLS"),
+                Err(_) => tracing::debug!("A client took too long to agree on TLS"),
+            }
+        }
+    }
+}
+
+/// All that a connection's requests share.
+struct Conversation<F> {
+    front: Arc<F>,
+    peer: SocketAddr,
+    /// How long a body may take.
+    body: Duration,
+    waiting: Arc<Waiting>,
+    patience: Patience,
+    stopped: watch::Receiver<bool>,
+}
+
+impl<F: Front> Conversation<F> {
+    /// Answers requests until the connection's end.
+    async fn hold(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let Self {
+            front,
+            peer,
+            body,
+            waiting,
+            patience,
+            stopped,
+        } = self;
+        let service = service_fn(|request: hyper::Request<Incoming>| {
             waiting.ends();
             let (front, waiting) = (Arc::clone(&front), Arc::clone(&waiting));
+            let request = request.map(|arriving| Timely::new(arriving, body));
             async move {
                 let response = front.answer(request, peer).await;
                 waiting.begins();
                 Ok::<_, Infallible>(response)
             }
         });
-        http1::Builder::new().serve_connection(TokioIo::new(stream), service)
+        let mut protocol = http1::Builder::new();
+        protocol.max_buf_size(BUFFER_BYTES);
+        let connection = protocol.serve_connection(TokioIo::new(stream), service);
+        let ended = connection::run(connection, &waiting, patience, stopped).await;
+        if let Err(error) = ended {
+            tracing::debug!(error = %error, "A connection ended early");
+        }
+    }
+}
+
+/// Sets what the kernel does for a connection.
+fn settle(stream: &TcpStream, stalled: Duration) {
+    // Answers are small and written at once: waiting to fill a packet only delays them.
+    drop(stream.set_nodelay(true));
+    // What is left of a connection that was cut off does not stay in the kernel for its client.
+    let millis = u32::try_from(stalled.as_millis()).unwrap_or(u32::MAX);
+    let _: Result<(), _> = rustix::net::sockopt::set_tcp_user_timeout(stream, millis);
+}
+
+/// Says that a client has too many connections, once in a while.
+fn tell_of_too_many(told: &mut Option<Instant>, peer: SocketAddr) {
+    if told.is_none_or(|told| told.elapsed() >= TELL_AGAIN_AFTER) {
+        *told = Some(Instant::now());
+        tracing::warn!(
+            client.address = %peer.ip(),
+            "A client has as many connections as http.max_connections_per_client allows; more are \
+             closed. If it is a proxy of yours, name it in trusted_proxies"
+        );
     }
 }
 

@@ -9,7 +9,7 @@ use axum::{
 };
 
 use crate::{
-    http::{Administrator, Code, Error},
+    http::{Code, Error, Watcher},
     state::App,
 };
 
@@ -32,7 +32,7 @@ pub(crate) async fn readyz(State(app): State<App>) -> Result<Response, Error> {
 }
 
 /// `GET /metrics` where strangers could ask too.
-pub(crate) async fn metrics(_: Administrator, app: State<App>) -> Result<Response, Error> {
+pub(crate) async fn metrics(_: Watcher, app: State<App>) -> Result<Response, Error> {
     open_metrics(app).await
 }
 

@@ -78,9 +78,9 @@ pub struct Subscription {
     pub price: PriceId,
     /// The tier's name.
     pub label: Option<Box<str>>,
-    /// Active or past due.
+    /// Active, past due or paused.
     pub status: SubscriptionStatus,
-    /// When the paid cycle ends.
+    /// When the running period ends.
     pub current_period_end: Timestamp,
     /// Whether it ends with that cycle.
     pub cancel_at_period_end: bool,
@@ -88,10 +88,11 @@ pub struct Subscription {
 
 impl From<&domain::wallet::Subscription> for Subscription {
     fn from(subscription: &domain::wallet::Subscription) -> Self {
+        let tier = subscription.tier();
         Self {
-            product: subscription.terms.product,
-            price: subscription.terms.price,
-            label: subscription.terms.label.clone(),
+            product: tier.product,
+            price: tier.price,
+            label: tier.label.clone(),
             status: subscription.status,
             current_period_end: subscription.current_period_end,
             cancel_at_period_end: subscription.cancel_at_period_end,

@@ -2,11 +2,14 @@
 
 mod admin;
 mod batch;
+mod buyers;
 mod holds;
 mod ledger;
 mod orders;
+mod serial;
 mod wallets;
 
+pub use buyers::BoughtCode;
 pub use orders::{Draft, Paid};
 
 use std::sync::Arc;

@@ -1,17 +1,16 @@
 //! A provider's secrets on their way in: encrypted before a rule sees them, so that no document
 //! ever has them in the clear.
 
-use std::fmt;
-
 use actors::Seal;
 use domain::{
     Timestamp,
     catalog::{self, Provider, Refusal, Sealed, SecretText},
     id::ProjectId,
 };
+use secrecy::{ExposeSecret as _, SecretString};
 
 /// A provider to set.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub enum ProviderChange {
     /// None: nothing can be bought any more.
     None,
@@ -20,20 +19,10 @@ pub enum ProviderChange {
     /// A Stripe account. What is left out stays, where there is something to stay.
     Stripe {
         /// Its API key.
-        secret_key: Option<String>,
+        secret_key: Option<SecretString>,
         /// What its webhooks are signed with.
-        webhook_secret: Option<String>,
+        webhook_secret: Option<SecretString>,
     },
-}
-
-impl fmt::Debug for ProviderChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "None",
-            Self::Sandbox => "Sandbox",
-            Self::Stripe { .. } => "Stripe(..)",
-        })
-    }
 }
 
 /// A provider to set whose secrets fit their bounds and are encrypted.
@@ -54,8 +43,10 @@ impl ProviderChange {
             } => (secret_key, webhook_secret),
         };
         let sealed = |secret: &SecretText| Sealed(seal.seal(secret.as_str().as_bytes()));
-        let secret_key = secret_key.map(SecretText::key).transpose()?;
-        let webhook_secret = webhook_secret.map(SecretText::webhook).transpose()?;
+        let text = |secret: SecretString| secret.expose_secret().to_owned();
+        let secret_key = secret_key.map(|key| SecretText::key(text(key)));
+        let webhook_secret = webhook_secret.map(|secret| SecretText::webhook(text(secret)));
+        let (secret_key, webhook_secret) = (secret_key.transpose()?, webhook_secret.transpose()?);
         Ok(SealedChange {
             change: catalog::ProviderChange::Stripe {
                 secret_key: secret_key.as_ref().map(sealed),

@@ -14,6 +14,7 @@ use domain::{
     id::{KeyId, PriceId, ProductId, ProjectId},
 };
 use tokio::sync::Mutex;
+use tracing::Instrument as _;
 
 use super::{
     Catalog, Error, MintedKey, NewPrice, NewProduct, NewProject, PriceChange, ProductChange,
@@ -249,7 +250,7 @@ impl CatalogStore {
         decide: impl FnOnce(&Catalog, Timestamp) -> Result<(Vec<Document>, T), Error> + Send + 'static,
     ) -> Result<T, Error> {
         let shared = Arc::clone(&self.shared);
-        let task = tokio::spawn(async move {
+        let change = async move {
             let _turn = shared.turn.lock().await;
             let current = shared.current.load_full();
             let (documents, answer) = decide(&current, shared.handle.now())?;
@@ -260,7 +261,8 @@ impl CatalogStore {
             shared.handle.put_documents(documents).await?;
             shared.current.store(Arc::new(next));
             Ok(answer)
-        });
+        };
+        let task = tokio::spawn(change.in_current_span());
         // A task that panicked or was cancelled says nothing about what was logged.
         task.await
             .unwrap_or(Err(Error::Wallets(actors::Error::Unavailable)))

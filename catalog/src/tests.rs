@@ -54,6 +54,8 @@ fn price(project: &ProjectCatalog, product: ProductId) -> Price {
         credits_product: None,
         credits_expire_after_days: None,
         rollover: false,
+        trial_days: None,
+        trial_credits: 0,
         features: Vec::new(),
         interval: Interval::OneTime,
     };

@@ -25,7 +25,7 @@ pub enum Rejection {
     /// The hold was closed before, with another outcome.
     #[error("This hold is already closed with another outcome.")]
     HoldClosed,
-    /// The wallet has a subscription to the product already, active or past due.
+    /// The wallet has a subscription to the product already.
     #[error("This wallet is already subscribed to the product.")]
     AlreadySubscribed,
     /// The wallet has [`crate::wallet::place_order::MAX_PENDING`] pending orders.

@@ -32,6 +32,10 @@ pub struct Terms {
     pub features: BTreeSet<Feature>,
     /// How often it is charged.
     pub interval: Interval,
+    /// Days for which a tier is free at first.
+    pub trial_days: Option<u32>,
+    /// Credits for those days.
+    pub trial_credits: i64,
     /// The tier's name.
     pub label: Option<Box<str>>,
     /// In the currency's minor unit, before any discount; 0 or more.
@@ -51,6 +55,8 @@ impl From<&Price> for Terms {
             rollover: price.rollover,
             features: price.features.clone(),
             interval: price.interval,
+            trial_days: price.trial_days,
+            trial_credits: price.trial_credits.clamp(0, MAX_CREDITS),
             label: price.label.as_deref().map(Box::from),
             amount_cents: price.amount_cents.max(0),
             currency: price.currency.as_str().into(),

@@ -6,22 +6,20 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use actors::{Address, Draft};
 use catalog::ProjectCatalog;
-use dashmap::DashMap;
 use domain::{
-    id::{OrderId, PriceId, ProjectId},
+    id::{OrderId, PriceId},
     terms::Terms,
     text::{CheckoutId, Email, ExternalUserId},
     wallet::place_order::PlaceOrder,
 };
 use port::{CheckoutRequest, Discount, OpenedCheckout, Provider, Reference};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{Error, Feed, Ground, failpoint};
+use tracing::Instrument as _;
 
-/// Checkouts that may be being opened at once, over all projects, and of one: a provider that hangs
-/// for one project leaves places for the others.
+use super::{Error, Feed, Ground, failpoint, places::Places};
+
+/// Checkouts that may be being opened at once, over all projects.
 const AT_ONCE: usize = 256;
-const OF_A_PROJECT: usize = 64;
 /// How long a page stays open: 24 hours is the most that providers take, by their own clocks. A minute
 /// less leaves room for ours being ahead.
 pub(crate) const OPEN_SECONDS: i64 = 24 * 3600 - 60;
@@ -59,34 +57,15 @@ pub struct OpenCheckout {
 pub struct Checkouts {
     ground: Ground,
     feed: Feed,
-    places: Arc<Places>,
-}
-
-struct Places {
-    all: Arc<Semaphore>,
-    of: DashMap<ProjectId, Arc<Semaphore>>,
-}
-
-impl Places {
-    fn take(&self, project: ProjectId) -> Option<[OwnedSemaphorePermit; 2]> {
-        let of = self.of.entry(project);
-        let of = of.or_insert_with(|| Arc::new(Semaphore::new(OF_A_PROJECT)));
-        let own = Arc::clone(&of).try_acquire_owned().ok()?;
-        let any = Arc::clone(&self.all).try_acquire_owned().ok()?;
-        Some([own, any])
-    }
+    places: Places,
 }
 
 impl Checkouts {
     pub(crate) fn new(ground: Ground, feed: Feed) -> Self {
-        let places = Arc::new(Places {
-            all: Arc::new(Semaphore::new(AT_ONCE)),
-            of: DashMap::new(),
-        });
         Self {
             ground,
             feed,
-            places,
+            places: Places::new(AT_ONCE),
         }
     }
 
@@ -101,15 +80,16 @@ impl Checkouts {
         new: NewCheckout,
     ) -> Result<OpenCheckout, Error> {
         // It goes on when its caller went away: so many and no more.
-        let places = self.places.take(project.project.id);
-        let places = places.ok_or(actors::Error::Overloaded)?;
+        let place = self.places.take(project.project.id);
+        let place = place.ok_or(actors::Error::Overloaded)?;
         let checkouts = self.clone();
         // In a task of its own: a caller who goes away in the middle must not leave a page without its
         // order.
-        let task = tokio::spawn(async move {
-            let _places = places;
+        let work = async move {
+            let _place = place;
             checkouts.opened(&project, &new).await
-        });
+        };
+        let task = tokio::spawn(work.in_current_span());
         task.await
             .unwrap_or(Err(Error::Wallet(actors::Error::Unavailable)))
     }

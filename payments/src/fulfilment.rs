@@ -10,17 +10,18 @@ use domain::{
     terms::Terms,
     text::{CheckoutId, Email},
     wallet::{
-        Reversal, SubscriptionStatus,
+        OrderKind, Reversal, SubscriptionStatus,
         pay::{Billing, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
         renew::Renew,
+        switch::Switch,
         update_subscription::UpdateSubscription,
     },
 };
 use port::{
-    Cycle, CycleKind, InvoiceName, Money, PaidOrder, Payable, Provider, Report, Standing, Subject,
-    SubscriptionNow,
+    Cycle, CycleKind, InvoiceName, Money, PaidOrder, Payable, Proration, Provider, Report,
+    Standing, Subject, SubscriptionNow,
 };
 
 use super::Error;
@@ -112,7 +113,11 @@ impl Telling<'_> {
         let billing = subscription.as_ref().map(|now| Billing {
             subscription: now.id.clone(),
             invoice,
+            // Before all that follows: nothing else is asked of the first one.
+            cycle_start: Timestamp(0),
             current_period_end: now.current_period_end.unwrap_or(self.at),
+            trial: now.is_trial,
+            paused: false,
             reported_at: self.at,
         });
         let known = self.project.any_price(&reference.price);
@@ -168,14 +173,32 @@ impl Telling<'_> {
             }
         };
         let order = self.order_of(&invoice);
-        let purchase = match kind {
-            CycleKind::Renewal | CycleKind::Anew => Purchase::Renew(Box::new(Renew {
+        let renewed = |kind, terms, payment, billing| {
+            Purchase::Renew(Box::new(Renew {
                 order,
+                kind,
                 terms,
                 payment,
                 billing,
-            })),
-            CycleKind::Switch(_) => return Ok(()),
+            }))
+        };
+        let purchase = match kind {
+            CycleKind::Renewal => renewed(OrderKind::Renewal, terms, payment, billing),
+            CycleKind::Anew => renewed(OrderKind::Switch, terms, payment, billing),
+            CycleKind::Switch(Proration { at, from, .. }) => {
+                // From a tier that is none of ours nothing can be reckoned.
+                let Some(old) = from.and_then(|price| self.terms(price)) else {
+                    return Ok(());
+                };
+                Purchase::Switch(Box::new(Switch {
+                    order,
+                    old,
+                    terms,
+                    at,
+                    payment,
+                    billing,
+                }))
+            }
         };
         self.tell(first, purchase).await
     }

@@ -18,6 +18,7 @@ use domain::id::ProjectId;
 use parking_lot::Mutex;
 use port::{Told, Untrusted};
 use tokio::sync::{Semaphore, watch};
+use tracing::Instrument as _;
 
 use super::{
     Error, Ground, failpoint,
@@ -139,6 +140,14 @@ impl Inbox {
         self.0.state.lock().finished(key);
     }
 
+    /// Whether a project has a provider that may send webhooks: asked before a body is read.
+    #[must_use]
+    pub fn expects(&self, project: ProjectId) -> bool {
+        let ground = &self.0.ground;
+        let known = ground.catalog.project(project);
+        known.is_ok_and(|known| ground.providers.of(&known).is_ok())
+    }
+
     /// Takes a webhook in: checks it, stores it, works it off. An `Ok` may be acknowledged.
     ///
     /// # Errors
@@ -207,7 +216,8 @@ impl Inbox {
         };
         let inbox = self.clone();
         // In a task of its own: a sender who goes away must not leave it half done.
-        let task = tokio::spawn(async move { inbox.store_and_work(event, tell).await });
+        let work = async move { inbox.store_and_work(event, tell).await };
+        let task = tokio::spawn(work.in_current_span());
         task.await.unwrap_or(Err(Refused::Unavailable))
     }
 
@@ -226,10 +236,11 @@ impl Inbox {
         failpoint::reached("inbox.stored");
         tell.send_replace(true);
         let inbox = self.clone();
-        let mut work = tokio::spawn(async move {
+        let work = async move {
             let _tell = tell;
             inbox.work(&stored).await;
-        });
+        };
+        let mut work = tokio::spawn(work.in_current_span());
         // It is stored: the work goes on either way.
         drop(tokio::time::timeout(WAIT, &mut work).await);
         Ok(())

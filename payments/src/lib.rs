@@ -13,6 +13,7 @@ mod feed;
 mod fulfilment;
 mod inbox;
 pub mod notes;
+mod places;
 mod portals;
 mod reconciler;
 mod rounds;

@@ -87,6 +87,8 @@ fn documents() -> Vec<Document> {
         credits_product: None,
         credits_expire_after_days: Some(30),
         rollover: false,
+        trial_days: None,
+        trial_credits: 0,
         features: [Feature::new("export").unwrap()].into(),
         interval: Interval::Month,
         active: true,

@@ -18,7 +18,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::state::App;
 
 /// Where everything here is served.
-pub const PREFIX: &str = "/api/admin/v1";
+pub const PREFIX: &str = crate::http::edge::ADMIN_PREFIX;
 
 /// All routes, to be merged into the service's own.
 pub fn router() -> Router<App> {

@@ -47,6 +47,10 @@ struct Create {
     rollover: Option<bool>,
     /// The product whose balance it fills; its own when left out.
     credits_product_id: Option<ProductName>,
+    /// Days for which a subscription is free at first; none when left out.
+    trial_days: Option<Whole<1, 730>>,
+    /// Credits for those days; 0 when left out.
+    trial_credits: Option<Credits>,
 }
 
 /// What to change of a price. Its terms never change: what was sold stays what it was.
@@ -197,6 +201,8 @@ impl Create {
             rollover: self.rollover.unwrap_or(false),
             features: features.into_iter().map(slug).collect(),
             interval: self.interval.into(),
+            trial_days: self.trial_days.map(Whole::small),
+            trial_credits: self.trial_credits.map_or(0, |credits| credits.0),
         })
     }
 }

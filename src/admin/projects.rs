@@ -1,6 +1,7 @@
 //! Projects: make, list, show, change.
 
 use axum::{Json, extract::State, http::StatusCode};
+use secrecy::SecretString;
 use serde::Deserialize;
 use utoipa::{ToSchema, openapi::ObjectBuilder};
 
@@ -102,15 +103,16 @@ struct Provider {
     kind: KindText,
     /// Of a Stripe account: its API key, `sk_…` or `rk_…`.
     #[schema(
+        value_type = Option<String>,
         write_only,
         nullable = false,
         pattern = "^(?!pk_)[!-~]+$",
         max_length = 255
     )]
-    secret_key: Option<String>,
+    secret_key: Option<SecretString>,
     /// Of a Stripe account: what its webhooks are signed with, `whsec_…`.
-    #[schema(write_only, nullable = false, pattern = "^[!-~]+$", max_length = 255)]
-    webhook_secret: Option<String>,
+    #[schema(value_type = Option<String>, write_only, nullable = false, pattern = "^[!-~]+$", max_length = 255)]
+    webhook_secret: Option<SecretString>,
 }
 
 enum Kind {

@@ -235,6 +235,10 @@ pub struct Price {
     pub features: Vec<String>,
     /// How often it is charged.
     pub interval: Interval,
+    /// Days for which a subscription is free at first; null: none.
+    pub trial_days: Option<u32>,
+    /// Credits for those days.
+    pub trial_credits: i64,
     /// Whether it is offered.
     pub active: bool,
     /// When it was made.
@@ -334,6 +338,8 @@ impl From<&catalog::Price> for Price {
                 .map(|slug| slug.as_str().to_owned())
                 .collect(),
             interval: price.interval.into(),
+            trial_days: price.trial_days,
+            trial_credits: price.trial_credits,
             active: price.active,
             created_at: Instant(price.created_at).to_string(),
         }

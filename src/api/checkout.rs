@@ -96,7 +96,7 @@ pub(super) struct CheckoutResult {
     extensions(("x-errors" = json!([
         "conflicting_wallet", "invalid_discount_code", "secret_key_required",
         "redirect_not_allowed", "anonymous_wallets_disabled", "price_not_found",
-        "wallet_not_found", "too_many_invalid_codes", "already_subscribed",
+        "wallet_not_found", "too_many_invalid_codes", "wallet_creation_limit", "already_subscribed",
         "provider_not_configured", "provider_error"
     ]))),
 )]
@@ -108,7 +108,7 @@ pub(super) async fn checkout(
 ) -> Result<Response, Error> {
     let guesses = Guesses::of(app.clone(), key.caller(), &context);
     let request: Request = body.parse()?;
-    if request.has_code() {
+    if request.has_code() || request.verb.discount_code.is_some() {
         guesses.allowed()?;
     }
     let (wallet, checkout) = request.split()?;
@@ -130,10 +130,25 @@ pub(super) async fn checkout(
         discount: asked.discount,
     };
     let by_code = matches!(new.wallet, Some(Address::Code(_)));
+    // Its payment makes a wallet.
+    let counted = new.wallet.is_none() && key.kind() == KeyKind::Publishable;
+    if counted {
+        let allowed = app
+            .limits
+            .create_wallet(&key.project, context.client, context.now);
+        allowed.map_err(|refusal| Error::limited(Code::WalletCreationLimit, refusal))?;
+    }
     let opened = app.payments.checkouts().open((*key).clone(), new).await;
+    if counted && opened.is_err() {
+        app.limits
+            .wallet_not_created(key.project.id, context.client);
+    }
     let opened = opened.map_err(|error| match error {
         payments::Error::Wallet(actors::Error::Rejected(Rejection::WalletNotFound)) if by_code => {
             guesses.in_vain()
+        }
+        payments::Error::Provider(port::Error::InvalidDiscountCode) => {
+            guesses.in_vain_for(Error::from_payments(error, &key))
         }
         other => Error::from_payments(other, &key),
     })?;

@@ -35,7 +35,7 @@ pub(super) struct Request {
     request_body = Request,
     responses((status = 200, description = "The hold", body = Hold)),
     security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["secret_key_required", "hold_not_found", "hold_closed"]))),
+    extensions(("x-errors" = json!(["secret_key_required", "hold_not_found", "too_many_invalid_codes", "hold_closed"]))),
 )]
 pub(super) async fn extend_hold(
     State(app): State<App>,
@@ -49,6 +49,6 @@ pub(super) async fn extend_hold(
         .handle
         .extend(&key.scope, access(&key), hold.id()?, seconds)
         .await;
-    let answer = answer.map_err(|error| Error::from_wallet(error, &key))?;
+    let answer = answer.map_err(|error| hold.refused(error, &key))?;
     respond::replayable(&Hold::from(&answer), answer.replayed)
 }

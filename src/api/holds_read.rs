@@ -23,7 +23,7 @@ use crate::{
     params(("holdId" = String, Path, description = "`hold_…`")),
     responses((status = 200, description = "The hold", body = Hold)),
     security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["secret_key_required", "hold_not_found"]))),
+    extensions(("x-errors" = json!(["secret_key_required", "hold_not_found", "too_many_invalid_codes"]))),
 )]
 pub(super) async fn read_hold(
     State(app): State<App>,
@@ -31,6 +31,6 @@ pub(super) async fn read_hold(
     hold: HoldPath,
 ) -> Result<Response, Error> {
     let answer = app.handle.hold(&key.scope, access(&key), hold.id()?).await;
-    let answer = answer.map_err(|error| Error::from_wallet(error, &key))?;
+    let answer = answer.map_err(|error| hold.refused(error, &key))?;
     respond::json(&Hold::from(&answer))
 }

@@ -31,7 +31,7 @@ pub(super) struct Released {
     params(("holdId" = String, Path, description = "`hold_…`")),
     responses((status = 200, description = "Released, now or before", body = Released)),
     security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["secret_key_required", "hold_not_found", "hold_closed"]))),
+    extensions(("x-errors" = json!(["secret_key_required", "hold_not_found", "too_many_invalid_codes", "hold_closed"]))),
 )]
 pub(super) async fn release_hold(
     State(app): State<App>,
@@ -42,7 +42,7 @@ pub(super) async fn release_hold(
         .handle
         .release(&key.scope, access(&key), hold.id()?)
         .await;
-    let applied = applied.map_err(|error| Error::from_wallet(error, &key))?;
+    let applied = applied.map_err(|error| hold.refused(error, &key))?;
     respond::replayable(
         &Released {
             balance: applied.balance,

@@ -37,7 +37,7 @@ pub(super) struct Request {
     responses((status = 200, description = "Settled, now or before", body = Deducted)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
-        "secret_key_required", "hold_not_found", "hold_closed", "insufficient_credits"
+        "secret_key_required", "hold_not_found", "too_many_invalid_codes", "hold_closed", "insufficient_credits"
     ]))),
 )]
 pub(super) async fn settle_hold(
@@ -52,6 +52,6 @@ pub(super) async fn settle_hold(
         .settle(&key.scope, access(&key), hold.id()?, amount.0)
         .await;
     app.metrics.deducted(outcome.as_ref());
-    let applied = outcome.map_err(|error| Error::from_wallet(error, &key))?;
+    let applied = outcome.map_err(|error| hold.refused(error, &key))?;
     respond::replayable(&Deducted::from(applied), applied.replayed)
 }

@@ -1,9 +1,13 @@
 //! `POST /wallets/recover`: mails the codes of paid anonymous wallets to the address that paid. What
 //! is answered never says whether there are any.
 
+use std::collections::BTreeMap;
+
+use actors::BoughtCode;
 use axum::{extract::State, http::StatusCode};
-use domain::catalog::KeyKind;
+use domain::{catalog::KeyKind, text::Email};
 use serde::Deserialize;
+use tracing::Instrument as _;
 use utoipa::ToSchema;
 
 use crate::{
@@ -31,8 +35,8 @@ pub(super) struct Request {
 
 /// Mail recovery codes
 ///
-/// Mails the codes of paid anonymous wallets bought with this address, if there are any; the answer
-/// is the same if there are none. At most 3 mails an hour to an address, and 10 requests an hour
+/// Mails the codes of paid anonymous wallets bought with this address, if there are any, to the address
+/// as the order has it; the answer is the same if there are none. At most 3 mails an hour to an address, and 10 requests an hour
 /// from a client with a publishable key.
 #[utoipa::path(
     post,
@@ -55,8 +59,13 @@ pub(super) async fn recover(
         allowed.map_err(|refusal| Error::limited(Code::RateLimited, refusal))?;
     }
     let Request { email: Text(email) } = body.parse()?;
+    let Some(expected) = app.mailer.expect() else {
+        tracing::error!("Too many mails wait; a recovery mail was not sent");
+        return Ok(StatusCode::ACCEPTED);
+    };
     // Behind the answer's back: how long it takes would tell whether there is anything.
-    tokio::spawn(async move {
+    let search = async move {
+        let _expected = expected;
         let codes = app.handle.codes_paid_by(&key.scope, &email, MAX_WALLETS);
         let codes = match codes.await {
             Ok(codes) if codes.is_empty() => return,
@@ -66,13 +75,22 @@ pub(super) async fn recover(
                 return;
             }
         };
-        if !app.limits.may_mail(project, &email, now) {
-            return;
+        // To the addresses on the orders, never to the one that was typed.
+        let mut by_address: BTreeMap<String, (Email, Vec<_>)> = BTreeMap::new();
+        for BoughtCode { address, code } in codes {
+            let one = by_address.entry(address.as_str().to_owned());
+            one.or_insert_with(|| (address, Vec::new())).1.push(code);
         }
-        let mail = recovery_mail(&key.project.name, email, &codes);
-        if !app.mailer.enqueue(mail) {
-            tracing::error!("Too many mails wait; a recovery mail was not sent");
+        for (address, codes) in by_address.into_values() {
+            if !app.limits.may_mail(project, &address, now) {
+                return;
+            }
+            let mail = recovery_mail(&key.project.name, address, &codes);
+            if !app.mailer.enqueue(mail) {
+                tracing::error!("A recovery mail was not sent");
+            }
         }
-    });
+    };
+    tokio::spawn(search.in_current_span());
     Ok(StatusCode::ACCEPTED)
 }

@@ -1,23 +1,38 @@
 //! `POST /webhooks/stripe/{projectId}`: the provider's reports. Not part of the API that keys open:
 //! what comes in is believed by its signature, over the body as it came.
 
+use std::{sync::LazyLock, time::Duration};
+
 use axum::{
     body::{Body, Bytes},
-    extract::{FromRequest, Path, Request, State},
+    extract::{Path, Request, State},
     http::StatusCode,
     response::{IntoResponse, Response},
 };
+use bytes::BytesMut;
+use http_body_util::BodyExt as _;
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::timeout,
+};
 
+use payments::Refused;
 use stripe::signature;
 
 use crate::{
     http::{Code, Error},
-    payments::Refused,
     state::App,
 };
 
 /// Larger than any event of the provider's.
 const MAX_BYTES: usize = 512 * 1024;
+/// How long a body may take to arrive.
+const ARRIVES_WITHIN: Duration = Duration::from_secs(10);
+/// Memory for all bodies whose signatures were not checked yet. Those that find none left wait for it,
+/// unread.
+const UNCHECKED_BYTES: usize = 32 * 1024 * 1024;
+
+static UNCHECKED: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(UNCHECKED_BYTES));
 
 /// Takes a webhook in. Anything but a 200 has the provider send it again.
 pub(crate) async fn stripe(
@@ -26,14 +41,20 @@ pub(crate) async fn stripe(
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, body) = request.into_parts();
-    let body = bounded(body).await?;
+    // All that can be told without the body is told before a byte of it is kept for a stranger.
     let unsigned = || Error::new(Code::InvalidSignature);
     let project = project.parse().map_err(|_| unsigned())?;
-    let signature = parts.headers.get(signature::HEADER).ok_or_else(unsigned)?;
+    let header = parts.headers.get(signature::HEADER).ok_or_else(unsigned)?;
+    if !signature::is_one(header.as_bytes()) || !app.payments.inbox().expects(project) {
+        return Err(unsigned());
+    }
+    let arrived = timeout(ARRIVES_WITHIN, read(body, &UNCHECKED)).await;
+    let late = |_| Error::malformed("The body took too long to arrive.");
+    let (body, _room) = arrived.map_err(late)??;
     let taken = app
         .payments
         .inbox()
-        .receive(project, signature.as_bytes(), &body);
+        .receive(project, header.as_bytes(), &body);
     match taken.await {
         Ok(()) => Ok(StatusCode::OK.into_response()),
         Err(Refused::Signature) => Err(unsigned()),
@@ -42,9 +63,66 @@ pub(crate) async fn stripe(
     }
 }
 
-async fn bounded(body: Body) -> Result<Bytes, Error> {
-    let body = http_body_util::Limited::new(body, MAX_BYTES);
-    let request = Request::new(Body::new(body));
-    let read = Bytes::from_request(request, &()).await;
-    read.map_err(|_| Error::new(Code::BodyTooLarge))
+/// The whole of a body, with the room that it takes.
+async fn read(
+    mut body: Body,
+    room: &Semaphore,
+) -> Result<(Bytes, Option<SemaphorePermit<'_>>), Error> {
+    let mut whole = BytesMut::new();
+    let mut taken: Option<SemaphorePermit<'_>> = None;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Error::malformed("The body ended too early."))?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if whole.len().saturating_add(data.len()) > MAX_BYTES {
+            return Err(Error::new(Code::BodyTooLarge));
+        }
+        // Below the bound above. Closed by nobody.
+        let more = room.acquire_many(u32::try_from(data.len()).unwrap_or(u32::MAX));
+        let more = more.await.map_err(|_| Error::new(Code::Unavailable))?;
+        match &mut taken {
+            Some(taken) => taken.merge(more),
+            None => taken = Some(more),
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok((whole.freeze(), taken))
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::{FutureExt as _, stream};
+
+    use super::*;
+
+    fn body(pieces: &[usize]) -> Body {
+        let pieces: Vec<_> = pieces.iter().map(|&len| vec![b'x'; len]).collect();
+        Body::from_stream(stream::iter(
+            pieces.into_iter().map(Ok::<_, std::io::Error>),
+        ))
+    }
+
+    #[tokio::test]
+    async fn bodies_that_are_not_checked_yet_share_their_memory() {
+        let room = Semaphore::new(100);
+        let (whole, held) = read(body(&[40, 50]), &room).await.unwrap();
+        assert_eq!((whole.len(), room.available_permits()), (90, 10));
+        assert!(read(body(&[20]), &room).now_or_never().is_none(), "waits");
+        drop(held);
+        read(body(&[20]), &room).await.unwrap();
+        assert_eq!(room.available_permits(), 100);
+    }
+
+    #[tokio::test]
+    async fn a_body_past_its_bound_is_refused() {
+        let room = Semaphore::new(UNCHECKED_BYTES);
+        let (whole, _) = read(body(&[MAX_BYTES / 2, MAX_BYTES / 2]), &room)
+            .await
+            .unwrap();
+        assert_eq!(whole.len(), MAX_BYTES);
+        let refused = read(body(&[MAX_BYTES, 1]), &room).await.unwrap_err();
+        assert_eq!(refused.code(), Code::BodyTooLarge);
+        assert_eq!(room.available_permits(), UNCHECKED_BYTES);
+    }
 }

@@ -52,6 +52,8 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
     if config.log == "info" {
         config.log = "warn".into();
     }
+    // Whoever tries recovery reads its mails there.
+    config.mail.files = true;
     compose::log_to_stderr(&config).map_err(Failure::new)?;
     compose::runtime(&config)
         .map_err(Failure::new)?
@@ -67,7 +69,7 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
             let service = Service::start(config, given).await.map_err(Failure::new)?;
             // Closed in order even when the demo could not be set up.
             match Demo::set_up(&service, &data_dir, admin_token, args.stripe_key).await {
-                Ok(demo) => print::line(&welcome(&demo, service.address(), &data_dir)),
+                Ok(demo) => print::line(&welcome(&demo, &service, &data_dir)),
                 Err(failure) => {
                     service.close().await.map_err(Failure::new)?;
                     return Err(failure);
@@ -77,8 +79,9 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
         })
 }
 
-fn welcome(demo: &Demo, address: SocketAddr, data_dir: &std::path::Path) -> String {
-    let base = format!("http://{}", server::reachable(address));
+fn welcome(demo: &Demo, service: &Service, data_dir: &std::path::Path) -> String {
+    let address = server::reachable(service.address());
+    let base = format!("{}://{address}", service.scheme());
     let Demo {
         project,
         publishable_key,

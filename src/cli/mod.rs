@@ -52,6 +52,7 @@ impl Failure {
 /// Runs what the command line asks for.
 #[must_use]
 pub fn run() -> ExitCode {
+    crate::data_dir::make_all_private();
     let done = match Cli::parse().command {
         Command::Dev(args) => dev::run(args),
         Command::Serve(args) => serve::run(args),

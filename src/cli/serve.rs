@@ -56,7 +56,14 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
                     ));
                 }
             }
-            print::line(&format!("scrip listening on http://{}", service.address()));
+            if let Some(advice) = compose::advice(service.address(), service.http()) {
+                print::line(&advice);
+            }
+            print::line(&format!(
+                "scrip listening on {}://{}",
+                service.scheme(),
+                service.address()
+            ));
             service.run(signals).await.map_err(Failure::new)
         })
 }

@@ -35,13 +35,15 @@ pub(super) fn file(
     }
 }
 
-/// Parses a file; the error names the line.
+/// Parses a file; the error names the line and does not show it, since it may hold a password.
 pub(super) fn parse(path: &Path, text: &str) -> Result<Table, Error> {
     text.parse().map_err(|error: toml::de::Error| {
+        let before = error.span().and_then(|span| text.get(..span.start));
+        let line = before.map_or(1, |before| before.split('\n').count());
         Error(format!(
-            "{} is not valid TOML: {}",
+            "{} is not valid TOML: line {line}: {}",
             path.display(),
-            error.to_string().trim_end()
+            error.message()
         ))
     })
 }
@@ -100,6 +102,14 @@ pub(super) fn empty_is_none<'de, D: Deserializer<'de>>(
     text.parse()
         .map(Some)
         .map_err(|_| D::Error::custom(format!("`{text}` is not ADDRESS:PORT")))
+}
+
+/// An empty text stands for no file.
+pub(super) fn empty_path_is_none<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<PathBuf>, D::Error> {
+    let text = String::deserialize(from)?;
+    Ok((!text.is_empty()).then(|| text.into()))
 }
 
 /// An address that paths can be put behind: a query would swallow them, and a password in it would

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use lettre::message::Mailbox;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use url::{Host, Url};
 
@@ -11,23 +12,38 @@ use url::{Host, Url};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mail {
-    /// The server that takes them; `None`: they are written into the data directory.
+    /// The server that takes them; `None`: they are written as `files` says.
     #[serde(deserialize_with = "smtp_url")]
     pub smtp_url: Option<SmtpUrl>,
+    /// Whether mails are written into the data directory where there is no server.
+    pub files: bool,
     /// Whom they come from.
     #[serde(deserialize_with = "mailbox")]
     pub from: Mailbox,
 }
 
 /// A mail server, how it is spoken to, and perhaps a password.
-#[derive(Clone, PartialEq, Eq)]
-pub struct SmtpUrl(Url);
+#[derive(Clone)]
+pub struct SmtpUrl {
+    /// All of it.
+    secret: SecretString,
+    /// Without what comes before the host.
+    shown: String,
+}
+
+impl PartialEq for SmtpUrl {
+    fn eq(&self, other: &Self) -> bool {
+        self.reveal() == other.reveal()
+    }
+}
+
+impl Eq for SmtpUrl {}
 
 impl SmtpUrl {
     /// All of it, for the connection alone.
     #[must_use]
     pub fn reveal(&self) -> &str {
-        self.0.as_str()
+        self.secret.expose_secret()
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -54,14 +70,16 @@ impl SmtpUrl {
             && (secured || loopback || url.password().is_none())
             && matches!(url.path(), "" | "/")
             && url.fragment().is_none();
-        fits.then_some(Self(url))
+        fits.then(|| Self {
+            shown: format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default()),
+            secret: String::from(url).into(),
+        })
     }
 }
 
 impl fmt::Debug for SmtpUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (scheme, host) = (self.0.scheme(), self.0.host_str().unwrap_or_default());
-        write!(f, "SmtpUrl({scheme}://{host})")
+        write!(f, "SmtpUrl({})", self.shown)
     }
 }
 

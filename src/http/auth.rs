@@ -1,4 +1,5 @@
-//! Who may call a handler, visible in its signature: [`AnyKey`], [`SecretKey`], [`Administrator`].
+//! Who may call a handler, visible in its signature: [`AnyKey`], [`SecretKey`], [`Administrator`],
+//! [`Watcher`].
 
 use std::{ops::Deref, sync::Arc};
 
@@ -8,7 +9,7 @@ use axum::{
 };
 use domain::catalog::KeyKind;
 use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
+use subtle::{Choice, ConstantTimeEq};
 
 use super::{
     code::Code,
@@ -17,6 +18,8 @@ use super::{
 };
 use crate::{
     catalog::{Authenticated, Catalog, ProjectCatalog},
+    config::Token,
+    limits::Door,
     state::App,
 };
 
@@ -31,6 +34,10 @@ pub struct SecretKey(Authenticated);
 /// Whoever knows the administrator's token.
 #[derive(Debug, Clone, Copy)]
 pub struct Administrator;
+
+/// Whoever may read the figures: the administrator, or who knows the token that is for them alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Watcher;
 
 impl AnyKey {
     /// The key and its project.
@@ -104,15 +111,47 @@ where
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        let token = bearer(&parts.headers)?;
-        let hash: [u8; 32] = Sha256::digest(token).into();
-        let known = App::from_ref(state).admin_token_sha256;
-        if bool::from(hash.ct_eq(&known)) {
-            Ok(Self)
-        } else {
-            Err(Anonymous::BadKey.into())
-        }
+        let app = App::from_ref(state);
+        open(Door::Administration, parts, &app, &[app.admin_token_sha256])?;
+        Ok(Self)
     }
+}
+
+impl<S: Sync> FromRequestParts<S> for Watcher
+where
+    App: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let app = App::from_ref(state);
+        let own = app.config.metrics.token.as_ref().map(Token::sha256);
+        let known = [
+            app.admin_token_sha256,
+            own.unwrap_or(app.admin_token_sha256),
+        ];
+        open(Door::Figures, parts, &app, &known)?;
+        Ok(Self)
+    }
+}
+
+/// Whether a request carries one of these tokens. Trying is counted.
+fn open(door: Door, parts: &Parts, app: &App, known: &[[u8; 32]]) -> Result<(), Error> {
+    let Context { client, now, .. } = Context::of(parts)?;
+    let token = bearer(&parts.headers)?;
+    let limited = |refusal| Error::limited(Code::RateLimited, refusal);
+    app.limits.may_open(door, *client, *now).map_err(limited)?;
+    let hash: [u8; 32] = Sha256::digest(token).into();
+    let same = known
+        .iter()
+        .fold(Choice::from(0), |same, known| same | hash.ct_eq(known));
+    if bool::from(same) {
+        return Ok(());
+    }
+    let counted = app.limits.wrong_token(door, *client, *now);
+    tracing::warn!(client.address = %client, door = ?door, "A wrong token was sent");
+    counted.map_err(limited)?;
+    Err(Anonymous::BadKey.into())
 }
 
 /// Finds out whose key a request carries.

@@ -1,5 +1,6 @@
 //! A recovery code in a path. With a publishable key every code that opens nothing is counted, and
-//! after too many of them none is looked up: guessing must not pay.
+//! after too many of them none is looked up: guessing must not pay. The same goes for whatever else
+//! opens something to whoever knows it: orders, holds, discount codes.
 
 use actors::Address;
 use axum::{
@@ -49,6 +50,15 @@ impl Guesses {
         }))
     }
 
+    /// Of a request whose path names something that is looked up: an error when nothing may be.
+    pub(crate) fn in_request(parts: &Parts, app: App) -> Result<Self, Error> {
+        let context = Context::of(parts)?;
+        let caller = context.caller.as_ref().map_err(|reason| *reason)?;
+        let guesses = Self::of(app, caller, context);
+        guesses.allowed()?;
+        Ok(guesses)
+    }
+
     /// Whether a code may be looked up at all.
     pub(crate) fn allowed(&self) -> Result<(), Error> {
         let Some(Counted {
@@ -66,6 +76,11 @@ impl Guesses {
 
     /// Counts a code that opened nothing; what the caller is told.
     pub(crate) fn in_vain(&self) -> Error {
+        self.in_vain_for(Error::new(Code::WalletNotFound))
+    }
+
+    /// Counts something else that opened nothing; what the caller is told, unless it was too much.
+    pub(crate) fn in_vain_for(&self, otherwise: Error) -> Error {
         let counted = match &self.0 {
             Some(Counted {
                 app,
@@ -76,7 +91,7 @@ impl Guesses {
             None => Ok(()),
         };
         match counted {
-            Ok(()) => Error::new(Code::WalletNotFound),
+            Ok(()) => otherwise,
             Err(refusal) => Error::limited(Code::TooManyInvalidCodes, refusal),
         }
     }

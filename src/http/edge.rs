@@ -21,19 +21,23 @@ use axum::{
 };
 use pin_project_lite::pin_project;
 use tower::{Layer, Service};
+use tracing::{Instrument as _, instrument::Instrumented};
 
 use super::{
     auth::authenticate,
     context::{Anonymous, Context},
     error::Error,
     headers::{RATE_LIMIT_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, X_REQUEST_ID},
-    request_id::RequestId,
+    request_id::{RequestId, RequestIdText},
 };
 use crate::{
     limits::{Client, Level},
     metrics::Route,
     state::App,
 };
+
+/// What of the service needs the administrator's token.
+pub(crate) const ADMIN_PREFIX: &str = "/api/admin/v1";
 
 /// What of the service needs an API key.
 pub(crate) const API_PREFIX: &str = "/api/v1/";
@@ -84,8 +88,16 @@ where
         let needs_key = request.uri().path().starts_with(API_PREFIX);
         let (context, tail) = enter(&self.app, request.headers(), peer, needs_key);
         request.extensions_mut().insert(context);
+        // An error's, so that it is there whatever the log shows. What a request does behind its
+        // answer is begun within it.
+        let span = tracing::error_span!(
+            "request",
+            id = tail.request_id.text().as_str(),
+            route = route.name(),
+        );
+        let inner = span.in_scope(|| self.inner.call(request));
         EdgeFuture {
-            inner: self.inner.call(request),
+            inner: inner.instrument(span),
             tail,
             route,
         }
@@ -124,6 +136,7 @@ pub(crate) fn enter(
     };
     let tail = Tail {
         request_id: RequestId::new(now),
+        client,
         level,
         started,
     };
@@ -134,7 +147,7 @@ pin_project! {
     /// A request on its way through.
     pub struct EdgeFuture<F> {
         #[pin]
-        inner: F,
+        inner: Instrumented<F>,
         tail: Tail,
         route: Arc<Route>,
     }
@@ -154,11 +167,17 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for EdgeFuture<F> 
 /// What is needed after the handler.
 pub(crate) struct Tail {
     request_id: RequestId,
+    client: Client,
     level: Option<Level>,
     started: Instant,
 }
 
 impl Tail {
+    /// The request's name.
+    pub(crate) fn request_id(&self) -> RequestIdText {
+        self.request_id.text()
+    }
+
     /// All that happens after a handler.
     pub(crate) fn leave(&self, route: &Route, response: &mut Response) {
         let refusal = response.extensions_mut().remove::<Error>();
@@ -181,14 +200,24 @@ impl Tail {
             tracing::error!(
                 request.id = self.request_id.text().as_str(),
                 request.route = route.name(),
-                "a request failed by a defect of this service",
+                "A request failed by a defect of this service",
+            );
+        } else if route.name().starts_with(ADMIN_PREFIX) {
+            // What was changed, from where, and who tried.
+            tracing::info!(
+                request.id = self.request_id.text().as_str(),
+                request.method = route.method(),
+                request.route = route.name(),
+                response.status = status.as_u16(),
+                client.address = %self.client,
+                "The administration was asked",
             );
         } else {
             tracing::debug!(
                 request.id = self.request_id.text().as_str(),
                 request.route = route.name(),
                 response.status = status.as_u16(),
-                "answered a request",
+                "Answered a request",
             );
         }
     }

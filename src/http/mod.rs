@@ -29,7 +29,7 @@ pub(crate) mod respond;
 pub(crate) mod subject;
 pub(crate) mod view;
 
-pub use auth::{Administrator, AnyKey, SecretKey};
+pub use auth::{Administrator, AnyKey, SecretKey, Watcher};
 pub(crate) use body::Body;
 pub use code::Code;
 pub use error::Error;

@@ -105,7 +105,7 @@ impl Interface {
         else {
             return;
         };
-        let limited = codes.contains(&Code::RateLimited);
+        let limited = codes.contains(&Code::RateLimited) && self.keys.len() > 1;
         let replays =
             codes.contains(&Code::IdempotencyKeyReused) || codes.contains(&Code::HoldClosed);
         for response in responses.values_mut().filter_map(Value::as_object_mut) {
@@ -160,7 +160,7 @@ fn codes(operation: &Value) -> Vec<Code> {
             || (has_body && OF_BODIES.contains(code))
             || match code {
                 Code::InvalidRequest => has_query,
-                Code::RateLimited => takes("publishable"),
+                Code::RateLimited => takes("publishable") || takes("administrator"),
                 Code::SecretKeyRequired => takes("secret") && !takes("publishable"),
                 _ => false,
             }

@@ -1,6 +1,6 @@
 //! A request's identifier: `req_` and a UUID version 7 in Crockford's base32, as all identifiers.
-//! Nothing is guarded by it, so its random bits are drawn from a generator of the thread's own:
-//! cheap, and shared with nobody.
+//! Its random bits are drawn from a generator of the thread's own: cheap, and shared with nothing that
+//! opens something, so that whoever collects them learns nothing of the next order.
 
 use std::{
     cell::Cell,
@@ -66,16 +66,17 @@ impl RequestIdText {
     }
 }
 
-/// The next number of this thread: SplitMix64, begun where the operating system said.
+/// The next number of this thread: SipHash of a counter, under a key of the operating system's. What
+/// was drawn does not tell what comes next.
 fn random() -> u64 {
     thread_local! {
-        static STATE: Cell<u64> = Cell::new(RandomState::new().hash_one(0_u8));
+        static STATE: (RandomState, Cell<u64>) = (RandomState::new(), Cell::new(0));
     }
-    let state = STATE.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
-    STATE.set(state);
-    let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
+    STATE.with(|(key, drawn)| {
+        let next = drawn.get().wrapping_add(1);
+        drawn.set(next);
+        key.hash_one(next)
+    })
 }
 
 #[cfg(test)]

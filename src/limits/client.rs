@@ -30,6 +30,18 @@ impl From<IpAddr> for Client {
     }
 }
 
+impl std::fmt::Display for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::V4(address) => address.fmt(f),
+            Self::V6(network) => {
+                let address = std::net::Ipv6Addr::from_bits(u128::from(*network) << 64);
+                write!(f, "{address}/64")
+            }
+        }
+    }
+}
+
 impl Client {
     /// Stands for all, where a limit does not tell them apart.
     pub const ANY: Self = Self::V4(Ipv4Addr::UNSPECIFIED);

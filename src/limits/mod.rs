@@ -1,7 +1,8 @@
 //! How often strangers may do what: requests of a publishable key, look-ups of invalid recovery
-//! codes, new anonymous wallets, recovery mails. The time is passed in. What is remembered per client
+//! codes, new anonymous wallets, recovery mails, tokens. The time is passed in. What is remembered per client
 //! and per address is bounded: strangers cannot fill the memory.
 
+mod admin;
 mod bucket;
 mod client;
 mod recovery;
@@ -19,6 +20,7 @@ use domain::{
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;
 
+pub use admin::Door;
 pub use bucket::{Level, Rate};
 pub use client::Client;
 pub use settings::Settings;
@@ -52,6 +54,8 @@ pub struct Limits {
     creations_by_client: PerClient<Mutex<Window>>,
     recoveries: PerClient<Mutex<Window>>,
     recovery_mails: Cache<Addressee, Arc<Mutex<Window>>>,
+    wrong_tokens: Cache<(Door, Client), Arc<Mutex<Window>>>,
+    administration: Cache<Client, Arc<Bucket>>,
     /// Under what addresses are hashed; of this process alone.
     addressees: [u8; 32],
     // One a project: bounded by the catalog, and no stranger may evict it.
@@ -62,8 +66,8 @@ impl Limits {
     /// Nothing is used up yet.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        // Five limits share the number; each remembers at least a few.
-        let clients = settings.tracked_clients.div_euclid(5).max(1);
+        // Seven limits share the number; each remembers at least a few.
+        let clients = settings.tracked_clients.div_euclid(7).max(1);
         Self {
             settings,
             buckets: Cache::new(clients),
@@ -71,6 +75,8 @@ impl Limits {
             creations_by_client: Cache::new(clients),
             recoveries: Cache::new(clients),
             recovery_mails: Cache::new(clients),
+            wrong_tokens: Cache::new(clients),
+            administration: Cache::new(clients),
             addressees: recovery::new_key(),
             creations: DashMap::new(),
         }

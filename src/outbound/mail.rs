@@ -1,4 +1,5 @@
-//! Mails: over SMTP where a server is configured, else as `.eml` files in the data directory.
+//! Mails: over SMTP where a server is configured, as `.eml` files in the data directory where that was
+//! asked for, else not at all.
 //!
 //! [`Mailer::enqueue`] never waits: a mail that finds the queue full is dropped and said so in the
 //! log. What is queued lives in memory alone: a mail that a crash takes with it is asked for again.
@@ -20,6 +21,7 @@ pub use error::Error;
 
 use crate::config;
 use folder::Folder;
+pub use queue::Expected;
 use queue::Queue;
 use smtp::Smtp;
 
@@ -89,6 +91,7 @@ struct Post {
 enum Way {
     Smtp(Smtp),
     Folder(Folder),
+    Nowhere,
 }
 
 impl Mailer {
@@ -109,9 +112,13 @@ impl Mailer {
     pub fn with(settings: &config::Mail, data_dir: &Path, options: Options) -> Result<Self, Error> {
         let way = match &settings.smtp_url {
             Some(url) => Way::Smtp(Smtp::new(url, &settings.from, options.attempt_timeout)?),
-            None => {
-                tracing::info!("no mail server is set: mails become files and reach nobody");
+            None if settings.files => {
+                tracing::info!("No mail server is set: mails become files and reach nobody");
                 Way::Folder(Folder::open(data_dir)?)
+            }
+            None => {
+                tracing::info!("No mail server is set (mail.smtp_url): lost codes are not mailed");
+                Way::Nowhere
             }
         };
         let from = settings.from.clone();
@@ -135,7 +142,14 @@ impl Mailer {
         self.queue.push(mail)
     }
 
-    /// Mails taken on and not yet sent or given up.
+    /// Counts a mail that may come of what is looked up for it, as if it waited already; `None`: too
+    /// many wait. To be dropped when it is known and handed over.
+    #[must_use]
+    pub fn expect(&self) -> Option<Expected> {
+        self.queue.expect()
+    }
+
+    /// Mails taken on and not yet sent or given up, and those that are expected.
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.queue.under_way()
@@ -156,6 +170,7 @@ impl Post {
         match &self.way {
             Way::Smtp(smtp) => smtp.send(message).await,
             Way::Folder(folder) => folder.write(message.formatted()).await,
+            Way::Nowhere => Err(Error::NoServer),
         }
     }
 }

@@ -129,7 +129,7 @@ impl Accounts {
         ))?;
         let change = ProviderChange::Stripe {
             secret_key: None,
-            webhook_secret: Some(secret),
+            webhook_secret: Some(secret.into()),
         };
         let nothing = ProjectChange::default();
         let set = self.catalog().update_project(id, nothing, Some(change));

@@ -19,28 +19,63 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// Since when a connection's client is the one to act: `None` while a request is worked on.
+/// Since when a connection's client is the one to act.
 #[derive(Debug)]
-pub(super) struct Waiting(Mutex<Option<Instant>>);
+pub(super) struct Waiting(Mutex<Since>);
+
+#[derive(Debug, Clone, Copy)]
+struct Since {
+    /// To send the head of a request: `None` while one is worked on.
+    idle: Option<Instant>,
+    /// To take what is written: `None` while it does.
+    stalled: Option<Instant>,
+}
+
+/// How long the client may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience {
+    /// For the head of its next request.
+    pub(super) idle: Duration,
+    /// For what is written to it.
+    pub(super) stalled: Duration,
+}
 
 impl Waiting {
-    /// From now on.
+    /// For the first request, from now on.
     pub(super) fn new() -> Self {
-        Self(Mutex::new(Some(Instant::now())))
+        Self(Mutex::new(Since {
+            idle: Some(Instant::now()),
+            stalled: None,
+        }))
     }
 
     /// A request has come.
     pub(super) fn ends(&self) {
-        *self.0.lock() = None;
+        self.0.lock().idle = None;
     }
 
     /// It is answered.
     pub(super) fn begins(&self) {
-        *self.0.lock() = Some(Instant::now());
+        self.0.lock().idle = Some(Instant::now());
     }
 
-    fn since(&self) -> Option<Instant> {
-        *self.0.lock()
+    /// The client does not take what is written.
+    pub(super) fn stalls(&self) {
+        self.0.lock().stalled = Some(Instant::now());
+    }
+
+    /// It took all that there was.
+    pub(super) fn flows(&self) {
+        self.0.lock().stalled = None;
+    }
+
+    /// How long the client has left; no longer than until it may have begun to make us wait.
+    fn left(&self, patience: Patience) -> Duration {
+        let Since { idle, stalled } = *self.0.lock();
+        let left = |since: Option<Instant>, limit: Duration| {
+            limit.saturating_sub(since.map_or(Duration::ZERO, |since| since.elapsed()))
+        };
+        left(idle, patience.idle).min(left(stalled, patience.stalled))
     }
 }
 
@@ -53,27 +88,31 @@ enum End {
     Idle,
 }
 
-/// Runs a connection to its end. `stop` says when by changing, `limit` how long the client may take
-/// for the head of its next request.
+/// Runs a connection to its end. `stop` says when by changing.
 pub(super) async fn run<C: GracefulConnection>(
     connection: C,
     waiting: &Waiting,
-    limit: Duration,
+    patience: Patience,
     stop: watch::Receiver<bool>,
 ) -> Result<(), C::Error> {
     let mut connection = pin!(connection);
-    let end = tokio::select! {
+    let why = tokio::select! {
         biased;
         ended = &mut connection => return ended,
-        end = Beside::new(end(waiting, limit, stop)) => end,
+        why = Beside::new(end(waiting, patience, stop)) => why,
     };
-    match end {
+    match why {
         End::Stopping => {
             connection.as_mut().graceful_shutdown();
-            connection.await
+            // No longer stopping, that is: a client that does not act is cut off still.
+            let (_never, stop) = watch::channel(false);
+            tokio::select! {
+                ended = connection => ended,
+                _ = end(waiting, patience, stop) => Ok(()),
+            }
         }
         End::Idle => {
-            tracing::debug!("a connection was idle for too long");
+            tracing::debug!("A connection was cut off: its client did not send or take anything");
             Ok(())
         }
     }
@@ -81,15 +120,14 @@ pub(super) async fn run<C: GracefulConnection>(
 
 /// Waits for a reason to end. There is one timer for the whole connection, put off when it fires:
 /// arming one for each request costs more than reading its head.
-async fn end(waiting: &Waiting, limit: Duration, mut stop: watch::Receiver<bool>) -> End {
-    let mut timer = pin!(sleep(limit));
+async fn end(waiting: &Waiting, patience: Patience, mut stop: watch::Receiver<bool>) -> End {
+    let mut timer = pin!(sleep(waiting.left(patience)));
     loop {
         tokio::select! {
             // A server that is gone stops, too.
             _ = stop.wait_for(|stopping| *stopping) => return End::Stopping,
             () = &mut timer => {
-                let waited = waiting.since().map_or(Duration::ZERO, |since| since.elapsed());
-                let left = limit.saturating_sub(waited);
+                let left = waiting.left(patience);
                 if left.is_zero() {
                     return End::Idle;
                 }
@@ -160,12 +198,16 @@ mod tests {
     use super::*;
 
     const LIMIT: Duration = Duration::from_secs(60);
+    const PATIENCE: Patience = Patience {
+        idle: LIMIT,
+        stalled: Duration::from_secs(20),
+    };
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_says_nothing_is_cut_off_at_the_limit() {
         let (begun, waiting) = (Instant::now(), Waiting::new());
         let (_stop, stopping) = watch::channel(false);
-        assert_eq!(end(&waiting, LIMIT, stopping).await, End::Idle);
+        assert_eq!(end(&waiting, PATIENCE, stopping).await, End::Idle);
         assert_eq!(begun.elapsed().as_secs(), 60);
     }
 
@@ -180,9 +222,34 @@ mod tests {
             sleep(Duration::from_secs(500)).await;
             waiting.begins();
         };
-        let (end, ()) = tokio::join!(end(&waiting, LIMIT, stopping), client);
+        let (end, ()) = tokio::join!(end(&waiting, PATIENCE, stopping), client);
         assert_eq!(end, End::Idle);
         assert_eq!(begun.elapsed().as_secs(), 50 + 500 + 60);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_takes_nothing_is_cut_off_whatever_it_sends() {
+        let (begun, waiting) = (Instant::now(), Waiting::new());
+        let (_stop, stopping) = watch::channel(false);
+        let client = async {
+            // One that recovers is let be.
+            waiting.stalls();
+            sleep(Duration::from_secs(19)).await;
+            waiting.flows();
+            sleep(Duration::from_secs(6)).await;
+            waiting.stalls();
+            for _ in 0..50 {
+                sleep(Duration::from_secs(1)).await;
+                waiting.ends();
+                waiting.begins();
+            }
+        };
+        let ended = async {
+            let end = end(&waiting, PATIENCE, stopping).await;
+            (end, begun.elapsed().as_secs())
+        };
+        let (ended, ()) = tokio::join!(ended, client);
+        assert_eq!(ended, (End::Idle, 19 + 6 + 20));
     }
 
     #[tokio::test(start_paused = true)]

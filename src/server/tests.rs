@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use axum::routing::post;
+use axum::routing::{get, post};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     sync::Notify,
@@ -17,10 +17,14 @@ use super::*;
 const HTTP: Http = Http {
     workers: 0,
     max_connections: 10,
+    max_connections_per_client: 10,
     head_timeout_seconds: 60,
     body_timeout_seconds: 1,
+    write_timeout_seconds: 20,
     max_body_bytes: 8192,
     max_batch_body_bytes: 8192,
+    tls_cert: None,
+    tls_key: None,
 };
 
 /// A server of this router, what stops it, and its end.
@@ -84,6 +88,151 @@ async fn a_client_that_sends_nothing_is_cut_off() {
     let (address, ..) = start(Router::new(), HTTP);
     let mut silent = TcpStream::connect(address).await.unwrap();
     assert_eq!(silent.read(&mut [0; 16]).await.unwrap(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_does_not_come_is_given_up() {
+    let router = Router::new().route(
+        "/",
+        post(async |body: Result<axum::body::Bytes, _>| match body {
+            Ok(_) => "all of it",
+            Err::<_, axum::extract::rejection::BytesRejection>(_) => "cut off",
+        }),
+    );
+    let (address, ..) = start(router, HTTP);
+    let begun = Instant::now();
+    let (mut stream, answer) = exchange(
+        address,
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nsome",
+    )
+    .await;
+    assert!(answer.ends_with("cut off"), "{answer}");
+    assert_eq!(stream.read(&mut [0; 16]).await.unwrap(), 0);
+    assert_eq!(begun.elapsed().as_secs(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_drips_is_given_up_as_a_whole() {
+    let (tell, mut told) = tokio::sync::mpsc::channel(1);
+    let router = Router::new().route(
+        "/",
+        post(async move |body: Result<axum::body::Bytes, _>| {
+            let read = body.map_err(|_: axum::extract::rejection::BytesRejection| ());
+            tell.send(read.is_ok()).await.unwrap();
+        }),
+    );
+    let (address, ..) = start(router, HTTP);
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut drip = tokio::time::interval(Duration::from_millis(400));
+    let read = loop {
+        tokio::select! {
+            read = told.recv() => break read.unwrap(),
+            _ = drip.tick() => stream.write_all(b"x").await.unwrap(),
+        }
+    };
+    assert!(!read);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_is_cut_off() {
+    // More than the kernel keeps for a reader who does not come.
+    let router = Router::new().route("/", get(|| ready("x".repeat(32 << 20))));
+    let (address, ..) = start(router, HTTP);
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let begun = Instant::now();
+    // The clock stands while anything is moving, and goes on to the next timer when nothing is.
+    tokio::time::sleep(Duration::from_secs(40)).await;
+    assert!(begun.elapsed().as_secs() >= 40);
+    let mut taken = 0;
+    let mut piece = vec![0; 1 << 16];
+    // What lay in the kernel comes, then the end or a reset.
+    while let Ok(read @ 1..) = stream.read(&mut piece).await {
+        taken += read;
+    }
+    assert!(taken < 32 << 20, "{taken}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_that_pile_up_before_a_client_that_does_not_read_are_cut_off() {
+    let router = Router::new().route("/", get(|| ready("x".repeat(1 << 20))));
+    let (address, ..) = start(router, HTTP);
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(64);
+    stream.write_all(request.as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(200)).await;
+    let mut taken = 0;
+    let mut piece = vec![0; 1 << 16];
+    while let Ok(read @ 1..) = stream.read(&mut piece).await {
+        taken += read;
+    }
+    assert!(taken < 64 << 20, "{taken}");
+}
+
+#[tokio::test]
+async fn a_client_has_only_so_many_connections() {
+    let http = Http {
+        max_connections_per_client: 3,
+        ..HTTP
+    };
+    let (address, ..) = start(Router::new().route("/", get(|| ready("here"))), http);
+    let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        held.push(exchange(address, request).await);
+    }
+    assert!(refused(address, "127.0.0.1").await);
+    assert!(!refused(address, "127.0.0.2").await, "another client");
+    held.clear();
+    // The server notices in its own time.
+    while refused(address, "127.0.0.1").await {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_has_connections_for_all_its_clients() {
+    let http = Http {
+        max_connections_per_client: 1,
+        ..HTTP
+    };
+    let socket = reserve("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = listen(socket).unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = Router::new().route("/", get(|| ready("here")));
+    let server = Server::new(listener, router, http).trusting(&["127.0.0.2/32".parse().unwrap()]);
+    tokio::spawn(server.run(pending(), pending()));
+    let mut held = Vec::new();
+    for _ in 0..5 {
+        let stream = connect(address, "127.0.0.2").await;
+        assert!(ask(stream, &mut held).await, "a proxy is not counted");
+    }
+}
+
+/// Whether a connection from an address is closed unheard.
+async fn refused(server: SocketAddr, from: &str) -> bool {
+    !ask(connect(server, from).await, &mut Vec::new()).await
+}
+
+async fn connect(server: SocketAddr, from: &str) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket
+        .bind(SocketAddr::new(from.parse().unwrap(), 0))
+        .unwrap();
+    socket.connect(server).await.unwrap()
+}
+
+/// Whether a connection is answered; it is held on to.
+async fn ask(mut stream: TcpStream, held: &mut Vec<TcpStream>) -> bool {
+    let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    let mut bytes = [0; 1024];
+    let answered = stream.write_all(request.as_bytes()).await.is_ok()
+        && matches!(stream.read(&mut bytes).await, Ok(1..));
+    held.push(stream);
+    answered
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kit::{Client, Server};
+use kit::{Client, Launch, Server};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -38,6 +38,67 @@ async fn reqwest_without_key(server: &Server) -> (u16, String) {
     let status = response.status().as_u16();
     let body: Value = response.json().await.expect("JSON");
     (status, body["code"].as_str().unwrap_or_default().to_owned())
+}
+
+#[tokio::test]
+async fn guessing_the_token_ends_soon_and_a_right_one_is_not_told_from_the_others() {
+    let server = Server::start().await;
+    let stranger = server.instance().client("not-the-token");
+    for _ in 0..20 {
+        assert_eq!(get(&stranger, "/projects").await.status, 401);
+    }
+    for client in [stranger, server.admin()] {
+        let reply = get(&client, "/projects").await;
+        assert_eq!((reply.status, reply.code()), (429, "rate_limited"));
+        assert_eq!(reply.headers["ratelimit-limit"], "20");
+        assert!(reply.headers.contains_key("retry-after"));
+    }
+    // Who only forgot the token is told so; keys and figures have doors of their own.
+    assert_eq!(reqwest_without_key(&server).await.0, 401);
+    server.client().get("/api/v1/me").await.expect(200);
+    assert_eq!(server.admin().get("/metrics").await.status, 200);
+    let said = server.instance().said().join("\n");
+    assert!(said.contains("A wrong token was sent") && said.contains("127.0.0.1"));
+}
+
+#[tokio::test]
+async fn the_administrator_does_not_keep_everybody_waiting() {
+    let server = Server::start().await;
+    let admin = server.admin();
+    let mut refused = 0;
+    for _ in 0..1300 {
+        let reply = get(&admin, "/projects/proj_nothing").await;
+        if reply.status == 429 {
+            assert_eq!(reply.code(), "rate_limited");
+            refused += 1;
+            break;
+        }
+    }
+    assert!(refused > 0);
+}
+
+#[tokio::test]
+async fn figures_can_have_a_token_of_their_own() {
+    let token = "a token for figures alone";
+    let launch = Launch::default()
+        .env("SCRIP_METRICS_TOKEN", token)
+        .env("SCRIP_METRICS_LISTEN", "127.0.0.1:0");
+    let server = Server::launch(launch).await;
+    let scraper = server.instance().client(token);
+    assert_eq!(scraper.get("/metrics").await.status, 200);
+    assert_eq!(server.admin().get("/metrics").await.status, 200);
+    assert_eq!(
+        get(&scraper, "/projects").await.status,
+        401,
+        "no more than that"
+    );
+    let stranger = server.instance().client("another token");
+    for _ in 0..20 {
+        assert_eq!(stranger.get("/metrics").await.status, 401);
+    }
+    assert_eq!(scraper.get("/metrics").await.status, 429);
+    // Whoever administrates from the same machine is not shut out by that.
+    assert_eq!(get(&server.admin(), "/projects").await.status, 200);
 }
 
 #[tokio::test]

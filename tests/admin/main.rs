@@ -16,12 +16,16 @@ mod access;
 mod apply;
 mod commands;
 mod dev;
+mod files;
 mod keys;
+mod logs;
 mod prices;
 mod products;
 mod projects;
 mod provider;
 mod restart;
+mod secrets;
+mod tls;
 mod verify;
 
 use kit::{Client, Reply, Server};

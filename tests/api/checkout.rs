@@ -1,13 +1,17 @@
 //! `POST /checkout`
 
-use domain::catalog::{KeyKind, Mode, Origin};
-use scrip::catalog::{PriceChange, ProjectChange, ProviderChange};
-use serde_json::json;
+use domain::catalog::{CreationLimit, Interval, KeyKind, Mode, Origin, ProductType};
+use scrip::catalog::{
+    NewPrice, NewProduct, NewProject, PriceChange, ProjectChange, ProviderChange,
+};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::{
-    service::{NO_CODE, Service, assert_invalid, assert_refused},
+    client::Client,
+    service::{NO_CODE, Service, assert_invalid, assert_refused, header},
     shop::Shop,
-    stripe::Instead,
+    stripe::{self, Instead},
 };
 
 const SESSIONS: &str = "/v1/checkout/sessions";
@@ -28,7 +32,7 @@ async fn a_buyer_is_sent_to_the_provider_and_the_order_waits() {
     let [call] = calls.as_slice() else {
         panic!("one session, not {calls:?}")
     };
-    assert_eq!(call.key, format!("Bearer {}", crate::stripe::SECRET_KEY));
+    assert_eq!(call.key, format!("Bearer {}", stripe::SECRET_KEY));
     let order_id = begun["orderId"].as_str().unwrap();
     assert!(
         call.operation.contains(order_id),
@@ -355,6 +359,139 @@ async fn codes_that_open_nothing_are_counted_here_too() {
 }
 
 #[tokio::test]
+async fn discount_codes_that_are_none_are_counted_too() {
+    let shop = Shop::open().await;
+    let browser = &shop.service.publishable;
+    let wrong = json!({"discountCode": "GUESS"});
+    for attempt in 0..20 {
+        let reply = shop.checkout_with(browser, wrong.clone()).await;
+        assert_refused(&reply, 400, "invalid_discount_code");
+        if attempt % 10 == 9 {
+            shop.service.clock.advance_millis(10_000);
+        }
+    }
+    for fields in [wrong.clone(), json!({"code": shop.service.code().await})] {
+        let reply = shop.checkout_with(browser, fields).await;
+        assert_refused(&reply, 429, "too_many_invalid_codes");
+    }
+    // What names no code is nobody's guess; a server's is not, either.
+    shop.checkout_with(browser, json!({})).await.expect(200);
+    assert_refused(&shop.checkout(wrong).await, 400, "invalid_discount_code");
+}
+
+#[tokio::test]
+async fn a_checkout_without_a_wallet_counts_as_one_that_may_be_made() {
+    let shop = Shop::open().await;
+    let browser = &shop.service.publishable;
+    let limit = CreationLimit {
+        max: 2,
+        window_seconds: 60,
+    };
+    for per_address in [false, true] {
+        let mut change = ProjectChange {
+            wallet_creation_limit: Some(None),
+            wallet_creation_limit_per_ip: Some(None),
+            ..ProjectChange::default()
+        };
+        if per_address {
+            change.wallet_creation_limit_per_ip = Some(Some(limit));
+        } else {
+            change.wallet_creation_limit = Some(Some(limit));
+        }
+        shop.service.set(change).await;
+        shop.service.clock.advance_millis(60_000);
+        // One that fails makes no wallet.
+        let failed = shop.checkout_with(browser, json!({"discountCode": "NONE"}));
+        assert_refused(&failed.await, 400, "invalid_discount_code");
+        shop.checkout_with(browser, json!({})).await.expect(200);
+        let wallets = browser.post("/api/v1/wallets", &Value::Null).await;
+        let code = wallets.expect(200)["code"].clone();
+        let refused = shop.checkout_with(browser, json!({})).await;
+        assert_refused(&refused, 429, "wallet_creation_limit");
+        assert_eq!(header(&refused, "ratelimit-limit"), Some("2"));
+        // Neither a wallet that is there nor a server is a stranger.
+        shop.checkout_with(browser, json!({"code": code}))
+            .await
+            .expect(200);
+        shop.checkout(json!({})).await.expect(200);
+    }
+}
+
+/// A project beside the shop's, with a price, at the same provider: its secret key's client and the
+/// price.
+async fn other_shop(shop: &Shop) -> (Client, String) {
+    let catalog = &shop.service.catalog;
+    let new = NewProject {
+        name: "Other".into(),
+        ..NewProject::default()
+    };
+    let (project, _, secret) = catalog.create_project(new).await.unwrap();
+    let provider = ProviderChange::Stripe {
+        secret_key: Some(stripe::SECRET_KEY.into()),
+        webhook_secret: Some(stripe::WEBHOOK_SECRET.into()),
+    };
+    let nothing = ProjectChange::default();
+    let set = catalog.update_project(project.id, nothing, Some(provider));
+    set.await.unwrap();
+    let new = NewProduct {
+        name: "Notes".into(),
+        kind: ProductType::OneTime,
+        description: None,
+        credit_unit: None,
+        free_grant: None,
+        active: true,
+    };
+    let product = catalog.create_product(project.id, new).await.unwrap().id;
+    let new = NewPrice {
+        label: None,
+        amount_cents: 500,
+        currency: "EUR".into(),
+        credits_granted: 0,
+        credits_product: None,
+        credits_expire_after_days: None,
+        rollover: false,
+        features: vec!["notes".into()],
+        interval: Interval::OneTime,
+        trial_days: None,
+        trial_credits: 0,
+    };
+    let price = catalog
+        .create_price(project.id, product, new)
+        .await
+        .unwrap();
+    let client = Client::new(&shop.service.base, &secret.plain);
+    (client, price.id.to_string())
+}
+
+#[tokio::test]
+async fn a_project_does_not_use_up_the_checkouts_of_another() {
+    let shop = Shop::open().await;
+    let (other, price) = other_shop(&shop).await;
+    // As many as find a place: their provider says nothing.
+    for _ in 0..128 {
+        shop.stripe.instead(SESSIONS, Instead::Silence);
+    }
+    let mut hungry = JoinSet::new();
+    for number in 0..300 {
+        let (client, price) = (shop.service.secret.clone(), shop.price.clone());
+        hungry.spawn(async move {
+            let body = json!({"priceId": price, "externalUserId": format!("u{number}")});
+            client.post("/api/v1/checkout", &body).await
+        });
+    }
+    for _ in 128..300 {
+        let reply = hungry.join_next().await.unwrap().unwrap();
+        assert_refused(&reply, 503, "overloaded");
+    }
+    // Each of the others has reached the provider.
+    while shop.stripe.calls(SESSIONS).len() < 128 {
+        tokio::task::yield_now().await;
+    }
+    let body = json!({"priceId": price, "externalUserId": "ann"});
+    other.post("/api/v1/checkout", &body).await.expect(200);
+}
+
+#[tokio::test]
 async fn orders_that_nobody_pays_do_not_pile_up() {
     let shop = Shop::open().await;
     for _ in 0..100 {
@@ -362,10 +499,7 @@ async fn orders_that_nobody_pays_do_not_pile_up() {
     }
     let reply = shop.checkout(json!({"externalUserId": "ann"})).await;
     assert_refused(&reply, 429, "rate_limited");
-    assert_eq!(
-        crate::service::header(&reply, "ratelimit-limit"),
-        Some("100")
-    );
+    assert_eq!(header(&reply, "ratelimit-limit"), Some("100"));
     shop.begun("bea").await;
 }
 

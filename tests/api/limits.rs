@@ -170,6 +170,72 @@ async fn after_twenty_codes_in_vain_none_is_looked_up() {
     service.publishable.get(&valid).await.expect(200);
 }
 
+/// What is answered to each of these, one after the other; the bucket of requests is always full.
+async fn ask_all(service: &Service, requests: &[(Method, String)]) -> Vec<(u16, String)> {
+    let mut told = Vec::new();
+    for (method, path) in requests {
+        service.clock.advance_millis(1000);
+        let body = json!({"amount": 1, "expiresInSeconds": 60});
+        let request = service.publishable.request(method.clone(), path);
+        let reply = Client::send(request.json(&body)).await.unwrap();
+        told.push((reply.status, reply.code().to_owned()));
+    }
+    told
+}
+
+#[tokio::test]
+async fn orders_and_holds_that_are_not_there_are_codes_in_vain() {
+    let service = Service::start().await;
+    let code = service.code().await;
+    service.grant_code(&code, 10).await;
+    let place = json!({"productId": service.product, "amount": 1, "idempotencyKey": "k"});
+    let held = service
+        .publishable
+        .post(&format!("/api/v1/wallets/{code}/holds"), &place)
+        .await
+        .expect(200);
+    let hold = held["holdId"].as_str().unwrap();
+    // One of the right form, which nothing has.
+    let altered = |id: &str| format!("{}{}", &id[..id.len() - 4], "0000");
+    let order = altered(hold).replace("hold_", "ord_");
+    let requests: Vec<_> = [
+        (Method::GET, format!("/api/v1/orders/{order}")),
+        (Method::GET, "/api/v1/orders/cs_test_nothing".into()),
+        (Method::GET, "/api/v1/orders/nonsense".into()),
+        (Method::GET, format!("/api/v1/holds/{}", altered(hold))),
+        (Method::GET, "/api/v1/holds/nonsense".into()),
+        (
+            Method::POST,
+            format!("/api/v1/holds/{}/settle", altered(hold)),
+        ),
+        (Method::POST, "/api/v1/holds/nonsense/release".into()),
+        (
+            Method::POST,
+            format!("/api/v1/holds/{}/extend", altered(hold)),
+        ),
+    ]
+    .into_iter()
+    .cycle()
+    .take(20)
+    .collect();
+    for (index, told) in ask_all(&service, &requests).await.iter().enumerate() {
+        let (status, code) = told;
+        assert_eq!(*status, 404, "{index} {code}");
+        assert!(code == "order_not_found" || code == "hold_not_found");
+    }
+    let all = [
+        (Method::GET, format!("/api/v1/holds/{hold}")),
+        (Method::POST, format!("/api/v1/holds/{hold}/settle")),
+        (Method::GET, format!("/api/v1/orders/{order}")),
+        (Method::GET, format!("/api/v1/wallets/{code}")),
+    ];
+    for told in ask_all(&service, &all).await {
+        assert_eq!(told, (429, "too_many_invalid_codes".to_owned()));
+    }
+    let of_a_server = service.secret.get(&format!("/api/v1/holds/{hold}")).await;
+    of_a_server.expect(200);
+}
+
 #[tokio::test]
 async fn codes_that_open_their_wallet_are_not_counted() {
     let service = Service::start().await;

@@ -295,7 +295,8 @@ async fn a_declined_renewal_is_past_due_and_made_good() {
     fair.try_press(&portal, "card", json!({"declines": "true"}))
         .await
         .expect(200);
-    fair.advance(31 * DAY).await;
+    // A month, and the hour in which the invoice is a draft.
+    fair.advance(31 * DAY + 3600).await;
     let wallet = fair.wallet("ann").await;
     assert_eq!(wallet["subscriptions"][0]["status"], "past_due");
     assert_eq!(wallet["features"], json!(["pro"]), "days of grace");

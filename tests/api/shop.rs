@@ -124,6 +124,8 @@ impl Shop {
             credits_product: None,
             credits_expire_after_days: None,
             rollover: false,
+            trial_days: None,
+            trial_credits: 0,
             features: features.iter().map(|&slug| slug.into()).collect(),
             interval,
         };
@@ -223,6 +225,8 @@ impl Catalog {
             credits_product: None,
             credits_expire_after_days: None,
             rollover: false,
+            trial_days: None,
+            trial_credits: 0,
             features: vec!["pro".into()],
             interval: Interval::Month,
         }

@@ -20,10 +20,6 @@ async fn recover(shop: &Shop, email: &str) -> Reply {
 
 /// The mails that were written, once those under way are.
 async fn mails(shop: &Shop) -> Vec<String> {
-    // What a request set going has been given its turn when a later one is answered.
-    for _ in 0..5 {
-        shop.service.secret.get("/api/v1/me").await.expect(200);
-    }
     while shop.service.mailer.under_way() > 0 {
         tokio::task::yield_now().await;
     }
@@ -62,6 +58,70 @@ async fn codes_are_mailed_to_whoever_paid() {
         assert!(mail.contains(&code), "{mail}");
     }
     assert!(mail.contains("Demo"), "the project's name");
+}
+
+/// Whom a mail is for.
+fn to(mail: &str) -> &str {
+    let line = mail.lines().find(|line| line.starts_with("To: "));
+    line.unwrap().trim_start_matches("To: ").trim()
+}
+
+#[tokio::test]
+async fn a_mail_goes_to_the_address_on_the_order() {
+    let shop = Shop::open().await;
+    bought(&shop).await;
+    // U+212A, which is a k when it is small: spelled alike, and somebody else's mailbox.
+    let begun = shop.checkout(json!({})).await.expect(200);
+    let checkout = begun["checkoutId"].as_str().unwrap();
+    shop.stripe.pay(checkout);
+    let session = shop.stripe.set(
+        &format!("/v1/checkout/sessions/{checkout}"),
+        json!({"customer_details": {"email": "Kim@mail.example"}}),
+    );
+    let kind = "checkout.session.completed";
+    shop.report(kind, &session).await.expect(200);
+    shop.service.handle.fold_all().await.unwrap();
+    for typed in ["BUYER@MAIL.EXAMPLE", "\u{212a}im@mail.example"] {
+        assert_eq!(recover(&shop, typed).await.status, 202);
+    }
+    let mails = mails(&shop).await;
+    let mut to: Vec<_> = mails.iter().map(|mail| to(mail)).collect();
+    to.sort_unstable();
+    assert_eq!(to, ["Kim@mail.example", "buyer@mail.example"]);
+}
+
+#[tokio::test]
+async fn who_topped_a_wallet_up_under_a_leaked_code_is_not_told_the_new_one() {
+    let shop = Shop::open().await;
+    let leaked = shop.service.code().await;
+    let begun = shop.checkout(json!({"code": leaked})).await.expect(200);
+    shop.pay(&begun).await;
+    shop.service.handle.fold_all().await.unwrap();
+    recover(&shop, "buyer@mail.example").await;
+    assert_eq!(mails(&shop).await.len(), 1, "while the code is the same");
+    let path = format!("/api/v1/wallets/{leaked}/rotate");
+    let secret = &shop.service.secret;
+    secret.post(&path, &Value::Null).await.expect(200);
+    recover(&shop, "buyer@mail.example").await;
+    assert_eq!(mails(&shop).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_purchase_long_ago_is_found() {
+    let shop = Shop::open().await;
+    let code = bought(&shop).await;
+    for number in 0..1200 {
+        let body = json!({
+            "code": code, "productId": shop.service.product, "amount": 1,
+            "idempotencyKey": format!("later {number}"),
+        });
+        let secret = &shop.service.secret;
+        secret.post("/api/v1/credit", &body).await.expect(200);
+    }
+    shop.service.handle.fold_all().await.unwrap();
+    recover(&shop, "buyer@mail.example").await;
+    let mails = mails(&shop).await;
+    assert!(mails.len() == 1 && mails[0].contains(&code));
 }
 
 #[tokio::test]

@@ -1,8 +1,9 @@
 //! `POST /webhooks/stripe/{projectId}`: what is believed, and what it brings.
 
 use reqwest::Method;
-use scrip::catalog::{ProjectChange, ProviderChange};
+use scrip::catalog::{NewProject, ProjectChange, ProviderChange};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::{
     client::Client,
@@ -65,6 +66,70 @@ async fn what_was_charged_is_what_the_order_shows() {
     let session = shop.stripe.set(&path, json!({"amount_total": 400}));
     shop.report(COMPLETED, &session).await.expect(200);
     assert_eq!(shop.order(&begun["orderId"]).await["amountCents"], 400);
+}
+
+/// What a webhook is told of which only the head and some of the body come, and after how long.
+async fn stalled(shop: &Shop, project: &str, header: Option<&str>) -> (String, u64) {
+    half(shop, &format!("/webhooks/stripe/{project}"), header).await
+}
+
+async fn half(shop: &Shop, path: &str, header: Option<&str>) -> (String, u64) {
+    let address = shop.service.base.strip_prefix("http://").unwrap();
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let signature = header.map_or(String::new(), |header| {
+        format!("Stripe-Signature: {header}\r\n")
+    });
+    let begun = tokio::time::Instant::now();
+    let head =
+        format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n{signature}\r\n{{");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    // To the end: the connection is closed.
+    stream.read_to_end(&mut answer).await.unwrap();
+    let answer = String::from_utf8(answer).unwrap();
+    (answer, begun.elapsed().as_secs())
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_cannot_be_the_provider_is_told_before_a_body_is_read() {
+    let shop = Shop::open().await;
+    let (_, good) = stripe::event("evt_1", COMPLETED, &json!({}), shop.seconds());
+    let known = shop.service.project.id.to_string();
+    let other = shop.service.catalog.create_project(NewProject {
+        name: "Without a provider".into(),
+        ..NewProject::default()
+    });
+    let other = other.await.unwrap().0.id.to_string();
+    for (project, header) in [
+        (known.as_str(), None),
+        (&known, Some("")),
+        (&known, Some("t=1")),
+        (&known, Some("v1=00")),
+        ("x", Some(good.as_str())),
+        ("proj_00000000000000000000000000", Some(&good)),
+        (&other, Some(&good)),
+    ] {
+        let (answer, seconds) = stalled(&shop, project, header).await;
+        assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+        assert!(answer.contains("invalid_signature"), "{answer}");
+        assert_eq!(seconds, 0, "{project} {header:?}");
+    }
+    // Nor does anything keep a body for a sandbox that is not there.
+    let path = format!("/sandbox/{known}/v1/prices");
+    let (answer, seconds) = half(&shop, &path, None).await;
+    assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+    assert_eq!(seconds, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_has_ten_seconds_for_its_body() {
+    let shop = Shop::open().await;
+    let (_, good) = stripe::event("evt_1", COMPLETED, &json!({}), shop.seconds());
+    let project = shop.service.project.id.to_string();
+    let (answer, seconds) = stalled(&shop, &project, Some(&good)).await;
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    assert!(answer.contains("took too long"), "{answer}");
+    assert_eq!(seconds, 10);
 }
 
 #[tokio::test]
@@ -427,8 +492,43 @@ async fn a_subscription_is_renewed_switched_and_ends() {
     let wallet = shop.wallet("ann").await;
     assert_eq!(wallet["features"], json!(["max", "pro"]));
     assert_eq!(
-        wallet["balances"][0]["balance"], 900,
-        "the difference came at once"
+        wallet["balances"][0]["balance"], 500,
+        "the difference comes when it is paid"
+    );
+
+    shop.stripe.put(
+        "/v1/prices/price_larger",
+        json!({
+            "id": "price_larger", "product": "prod_x", "active": true, "currency": "eur",
+            "metadata": {"scrip_price_id": larger},
+        }),
+    );
+    let line = |amount: i64, price: &Value| {
+        json!({
+            "amount": amount, "period": {"start": shop.seconds(), "end": end},
+            "parent": {"subscription_item_details": {"proration": true}},
+            "pricing": {"price_details": {"price": price}},
+        })
+    };
+    let switch = json!({
+        "id": "in_3", "object": "invoice", "customer": "cus_1", "status": "paid",
+        "billing_reason": "subscription_update", "amount_paid": 1000, "currency": "eur",
+        "created": shop.seconds(),
+        "parent": {"subscription_details": {"subscription": "sub_1", "metadata": subscription["metadata"]}},
+        "lines": {"data": [line(-1900, &price), line(2900, &json!("price_larger"))]},
+    });
+    shop.stripe.put("/v1/invoices/in_3", switch.clone());
+    for _ in 0..2 {
+        shop.report("invoice.paid", &switch).await.expect(200);
+        assert_eq!(shop.wallet("ann").await["balances"][0]["balance"], 900);
+    }
+    let orders = shop.service.secret.get("/api/v1/orders").await.expect(200);
+    assert_eq!(
+        (
+            &orders["orders"][0]["kind"],
+            &orders["orders"][0]["amountCents"]
+        ),
+        (&json!("switch"), &json!(1000))
     );
 
     subscription["status"] = json!("past_due");

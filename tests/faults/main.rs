@@ -22,5 +22,6 @@ mod powercut;
 mod purchases;
 mod seed;
 mod small_disk;
+mod stalled;
 mod strace;
 mod writeback;

@@ -4,9 +4,8 @@ use domain::{
     id::{HoldId, WalletKey},
     wallet::hold::PlaceHold,
 };
-use uuid::Uuid;
 
-use super::{Address, Handle, HoldAccess, NewHold, Scope};
+use super::{Address, Handle, HoldAccess, NewHold, Scope, serial::serial};
 use crate::{
     answer::{Applied, Error, HoldAnswer},
     wallet::{Caller, Extend, FindHold, Release, Settle},
@@ -32,7 +31,7 @@ impl Handle {
         } = hold;
         let place = PlaceHold {
             id: HoldId {
-                serial: Uuid::now_v7().as_u128(),
+                serial: serial(),
                 wallet,
             },
             product,

@@ -5,7 +5,7 @@ use domain::{
     Rejection, Timestamp,
     id::{OrderId, OrderSerial, WalletKey},
     terms::Terms,
-    text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId},
+    text::{CheckoutId, CustomerId, ExternalUserId, InvoiceId},
     wallet::{
         Created, Owner,
         pay::{Billing, MintedCode, Pay, Payment},
@@ -15,13 +15,12 @@ use domain::{
 };
 use futures_util::{StreamExt as _, stream};
 use persistence::{Books, OrderPlace};
-use uuid::Uuid;
 
-use super::{Address, Handle, Scope, born};
+use super::{Address, Handle, Scope, born, serial::serial};
 use crate::{
     answer::{Error, OrderAnswer, OrderPage},
     keyring::{external_key, order_key},
-    wallet::{Caller, Checkout, FindOrder, OrderParts, PaidBy, PortalCustomer, Report},
+    wallet::{Caller, Checkout, FindOrder, OrderParts, PortalCustomer, Report},
 };
 
 /// An order about to be placed.
@@ -53,7 +52,7 @@ impl Handle {
         address: Option<&Address>,
         terms: &Terms,
     ) -> Result<Draft, Error> {
-        let serial = OrderSerial(Uuid::now_v7().as_u128());
+        let serial = OrderSerial(serial());
         let Some(address) = address else {
             let wallet = order_key(scope.project, serial);
             let order = OrderId { serial, wallet };
@@ -198,7 +197,7 @@ impl Handle {
         Ok(OrderPage { orders, next })
     }
 
-    fn books(&self) -> &dyn Books {
+    pub(super) fn books(&self) -> &dyn Books {
         &*self.inner.registry.store.books
     }
 
@@ -245,26 +244,6 @@ impl Handle {
     /// Whose portal a wallet's owner may open.
     pub async fn customer(&self, scope: &Scope, address: &Address) -> Result<CustomerId, Error> {
         self.ask_at(scope, address, PortalCustomer).await
-    }
-
-    /// The codes of anonymous wallets with a paid order of this address, of at most `limit` wallets.
-    pub async fn codes_paid_by(
-        &self,
-        scope: &Scope,
-        email: &Email,
-        limit: usize,
-    ) -> Result<Vec<domain::code::Code>, Error> {
-        let wallets = self.books().buyers(scope.project, email, limit);
-        let mut codes = Vec::new();
-        for wallet in wallets.map_err(|error| unreadable(&error))? {
-            let place = (wallet, Caller::Order(scope.project));
-            let sealed = match self.ask(scope, place, PaidBy).await {
-                Err(Error::Rejected(Rejection::WalletNotFound)) => None,
-                answer => answer?,
-            };
-            codes.extend(sealed.and_then(|sealed| self.inner.keyring.unseal(&sealed)));
-        }
-        Ok(codes)
     }
 
     async fn tell(
@@ -327,7 +306,7 @@ impl Handle {
     }
 }
 
-fn unreadable(error: &persistence::Error) -> Error {
+pub(super) fn unreadable(error: &persistence::Error) -> Error {
     tracing::error!(%error, "The list of orders cannot be read");
     Error::Unavailable
 }

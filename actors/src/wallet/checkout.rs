@@ -1,6 +1,6 @@
 //! What has to be known before a buyer is sent to the provider.
 
-use domain::{terms::Terms, text::CustomerId, wallet::Owner};
+use domain::{terms::Terms, text::CustomerId};
 
 use super::{Turn, Verb};
 use crate::answer::Error;
@@ -27,20 +27,5 @@ impl Verb for PortalCustomer {
 
     fn run(self, turn: &mut Turn<'_>) -> Result<CustomerId, Error> {
         Ok(turn.wallet()?.portal_customer()?.clone())
-    }
-}
-
-/// The encrypted code of a wallet that was found by the address under which somebody paid for it, if it
-/// is opened by one.
-pub(crate) struct PaidBy;
-
-impl Verb for PaidBy {
-    type Answer = Option<Box<[u8]>>;
-
-    fn run(self, turn: &mut Turn<'_>) -> Result<Option<Box<[u8]>>, Error> {
-        Ok(match &turn.wallet()?.owner {
-            Owner::Code { sealed, .. } => Some(sealed.clone()),
-            Owner::External(_) | Owner::Order => None,
-        })
     }
 }

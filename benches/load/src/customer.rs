@@ -177,6 +177,8 @@ fn terms() -> Terms {
         credits: 10,
         expire_after_days: None,
         rollover: false,
+        trial_days: None,
+        trial_credits: 0,
         features: Default::default(),
         interval: Interval::OneTime,
         label: Some("Supporter".into()),

@@ -396,6 +396,8 @@ fn terms() -> Terms {
         credits: 100,
         expire_after_days: None,
         rollover: false,
+        trial_days: None,
+        trial_credits: 0,
         features: std::collections::BTreeSet::new(),
         interval: Interval::OneTime,
         label: Some("1,000 credits".into()),

@@ -17,6 +17,8 @@ use crate::{
 
 /// A hundred years.
 const MAX_EXPIRY_DAYS: i64 = 36_525;
+/// Two years: Stripe, "Configure free trials", takes no longer ones.
+const MAX_TRIAL_DAYS: i64 = 730;
 
 /// How often a price is charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -57,6 +59,10 @@ pub struct Price {
     pub features: BTreeSet<Feature>,
     /// How often it is charged.
     pub interval: Interval,
+    /// Days for which a subscription is free at first, 1 to 730; `None`: none.
+    pub trial_days: Option<u32>,
+    /// Credits for those days, 0 to 2^53 - 1.
+    pub trial_credits: i64,
     /// Whether it is offered.
     pub active: bool,
     /// When it was made.
@@ -77,7 +83,25 @@ impl Price {
             let message = "Only the credits of a subscription can roll over.";
             return Err(Refusal::invalid("rollover", message));
         }
-        rules::features_count(self.features.len())
+        self.check_trial()?;
+        rules::features_size(&self.features)
+    }
+
+    fn check_trial(&self) -> Result<(), Refusal> {
+        rules::whole("trialCredits", self.trial_credits)?;
+        let Some(days) = self.trial_days else {
+            if self.trial_credits == 0 {
+                return Ok(());
+            }
+            let message = "trialCredits are for a trial: trialDays says how long it lasts.";
+            return Err(Refusal::invalid("trialCredits", message));
+        };
+        rules::within("trialDays", days.into(), 1, MAX_TRIAL_DAYS)?;
+        if self.interval == Interval::OneTime {
+            let message = "Only a subscription can begin with a trial.";
+            return Err(Refusal::invalid("trialDays", message));
+        }
+        Ok(())
     }
 
     /// Holds it against its product and the one whose balance it fills.
@@ -102,13 +126,19 @@ impl Price {
                     "creditsProductId names no product of this project that has a creditUnit.",
                 ))
             }
-            None if self.credits_granted > 0 && !product.holds_credits() => Err(Refusal::invalid(
-                "creditsGranted",
-                "This product has no creditUnit: name one that has with creditsProductId.",
-            )),
+            None if !product.holds_credits() => match (self.credits_granted, self.trial_credits) {
+                (0, 0) => Ok(self),
+                (0, _) => Err(no_unit("trialCredits")),
+                _ => Err(no_unit("creditsGranted")),
+            },
             _ => Ok(self),
         }
     }
+}
+
+fn no_unit(param: &str) -> Refusal {
+    let message = "This product has no creditUnit: name one that has with creditsProductId.";
+    Refusal::invalid(param, message)
 }
 
 /// A price to make.
@@ -132,6 +162,10 @@ pub struct NewPrice {
     pub features: Vec<String>,
     /// `month` or `year` for a subscription, else `one_time`.
     pub interval: Interval,
+    /// Days for which a subscription is free at first.
+    pub trial_days: Option<u32>,
+    /// Credits for those days.
+    pub trial_credits: i64,
 }
 
 impl NewPrice {
@@ -158,6 +192,8 @@ impl NewPrice {
             rollover: self.rollover,
             features: rules::features(self.features)?,
             interval: self.interval,
+            trial_days: self.trial_days,
+            trial_credits: self.trial_credits,
             active: true,
             created_at: now,
         };

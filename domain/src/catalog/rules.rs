@@ -10,6 +10,8 @@ use crate::{MAX_CREDITS, text::Feature};
 pub(super) const MAX_NAME: usize = 200;
 /// So that any document fits one append of the log.
 const MAX_FEATURES: usize = 100;
+/// A purchase carries its terms several times, and all of it has to fit one append.
+const MAX_FEATURES_BYTES: usize = 3000;
 
 /// 1 to `max` characters, not only spaces, no control characters.
 pub(super) fn text(param: &str, text: &str, max: usize) -> Result<(), Refusal> {
@@ -71,11 +73,23 @@ pub(super) fn features(slugs: Vec<String>) -> Result<BTreeSet<Feature>, Refusal>
 }
 
 /// As many features as one price may unlock.
-pub(super) fn features_count(count: usize) -> Result<(), Refusal> {
+fn features_count(count: usize) -> Result<(), Refusal> {
     if count <= MAX_FEATURES {
         return Ok(());
     }
     let message = format!("A price unlocks at most {MAX_FEATURES} features.");
+    Err(Refusal::invalid("features", message))
+}
+
+/// The same, and that they are no longer than an order can carry.
+pub(super) fn features_size(features: &BTreeSet<Feature>) -> Result<(), Refusal> {
+    features_count(features.len())?;
+    let bytes = features.iter().map(|slug| slug.as_str().len());
+    if bytes.sum::<usize>() <= MAX_FEATURES_BYTES {
+        return Ok(());
+    }
+    let message =
+        format!("The features of a price have at most {MAX_FEATURES_BYTES} characters together.");
     Err(Refusal::invalid("features", message))
 }
 

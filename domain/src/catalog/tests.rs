@@ -60,6 +60,8 @@ fn price(interval: Interval) -> NewPrice {
         rollover: false,
         features: Vec::new(),
         interval,
+        trial_days: None,
+        trial_credits: 0,
     }
 }
 

@@ -218,11 +218,6 @@ impl Wallet {
                 subscription,
                 ends_at,
             } => self.cycle_ended(&subscription, ends_at),
-            Change::TierRaised {
-                subscription,
-                credits,
-                expires_at,
-            } => self.tier_raised(&subscription, credits, expires_at),
             Change::OrderArchived { order } => self.order_archived(order).map(Some),
             Change::OrderRecalled(recalled) => {
                 self.order_recalled(*recalled)?;

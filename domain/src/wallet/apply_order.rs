@@ -11,7 +11,6 @@ use super::{
     subscription::Subscription,
 };
 use crate::{
-    amount::Amount,
     history::{Entry, Fact, Reason},
     id::{OrderSerial, ProductId},
     text::SubscriptionId,
@@ -143,10 +142,8 @@ impl Wallet {
         };
         order.reversal = reversal;
         let reversed = order.status() == OrderStatus::Refunded;
-        let cycles = commerce.subscriptions.iter_mut();
-        cycles
-            .filter(|known| known.order == serial)
-            .for_each(|known| known.reversed = reversed);
+        let subscriptions = commerce.subscriptions.iter_mut();
+        subscriptions.for_each(|known| known.mark_reversed(serial, reversed));
         if credits == 0 {
             return Ok(None);
         }
@@ -253,26 +250,6 @@ impl Wallet {
         }
         self.refresh_due();
         Ok(None)
-    }
-
-    pub(super) fn tier_raised(
-        &mut self,
-        id: &SubscriptionId,
-        credits: Amount,
-        expires_at: Option<Timestamp>,
-    ) -> Result<Option<Fact>, Corrupt> {
-        let all = &mut self.commerce.as_mut().ok_or(NO_SUBSCRIPTION)?.subscriptions;
-        let known = all.iter_mut().find(|known| known.id == *id);
-        let known = known.ok_or(NO_SUBSCRIPTION)?;
-        let product = known.terms.fills;
-        let bought = Bought {
-            order: known.order,
-            cycle: (!known.terms.rollover).then(|| CycleTag::of(&self.key, id)),
-        };
-        let granted = known.granted.entry(product).or_insert(0);
-        *granted = granted.saturating_add(credits.get());
-        let (_, fact) = self.add_bought(product, credits.get(), expires_at, bought)?;
-        Ok(Some(fact))
     }
 
     /// Adds bought credits as a lot of their own.

@@ -21,7 +21,7 @@ pub(super) struct Commerce {
     pub(super) customer: Option<CustomerId>,
     /// Pending ones; a settled one is archived by the decision that settles or recalls it.
     pub(super) orders: BTreeMap<OrderSerial, Order>,
-    /// Active and past-due ones, in the order in which they started.
+    /// All but canceled ones, in the order in which they started.
     pub(super) subscriptions: Vec<Subscription>,
     /// Refunds and disputes of orders that are not known yet.
     pub(super) early: BTreeMap<OrderSerial, Reversal>,
@@ -74,23 +74,23 @@ impl Wallet {
         orders.map(|(&serial, order)| (serial, order))
     }
 
-    /// An active or past-due subscription.
+    /// A subscription that is not over.
     #[must_use]
     pub fn subscription(&self, id: &SubscriptionId) -> Option<&Subscription> {
         let commerce = self.commerce.as_ref()?;
         commerce.subscriptions.iter().find(|known| known.id == *id)
     }
 
-    /// Active and past-due subscriptions, in the order in which they started.
+    /// All subscriptions that are not over, in the order in which they started.
     pub fn subscriptions(&self) -> impl Iterator<Item = &Subscription> {
         let all = self.commerce.iter().flat_map(|c| &c.subscriptions);
         all.filter(|subscription| subscription.is_current())
     }
 
-    /// Whether there is an active or past-due subscription to a product.
+    /// Whether there is a subscription to a product that is not over.
     #[must_use]
     pub fn is_subscribed(&self, product: ProductId) -> bool {
-        self.subscriptions().any(|s| s.terms.product == product)
+        self.subscriptions().any(|s| s.tier().product == product)
     }
 
     /// What the provider calls the wallet's owner, if a purchase told.
@@ -99,8 +99,11 @@ impl Wallet {
         self.commerce.as_ref()?.customer.as_ref()
     }
 
-    /// The customer whose portal can be opened.
+    /// The customer whose portal can be opened: that of the subscription that is there, of several the one
+    /// that started last, else that of the last payment.
     pub fn portal_customer(&self) -> Result<&CustomerId, Rejection> {
-        self.customer().ok_or(Rejection::NoPurchase)
+        let current = self.subscriptions().filter_map(|s| s.customer.as_ref());
+        let current = current.last();
+        current.or(self.customer()).ok_or(Rejection::NoPurchase)
     }
 }

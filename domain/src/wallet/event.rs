@@ -261,15 +261,6 @@ pub enum Change {
         /// When their credits end.
         ends_at: Timestamp,
     },
-    /// Credits for switching to a higher tier in mid-cycle.
-    TierRaised {
-        /// Which subscription.
-        subscription: SubscriptionId,
-        /// What the cycle had not granted.
-        credits: Amount,
-        /// When they expire.
-        expires_at: Option<Timestamp>,
-    },
     /// A settled order leaves the wallet for its history.
     OrderArchived {
         /// Which.

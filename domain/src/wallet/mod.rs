@@ -9,6 +9,7 @@ pub mod catch_up;
 pub mod close_order;
 mod commerce;
 pub mod credit;
+mod cycle;
 pub mod deduct;
 mod draft;
 pub mod event;
@@ -25,6 +26,7 @@ pub mod purchase;
 pub mod renew;
 pub mod reverse;
 pub mod subscription;
+pub mod switch;
 #[cfg(test)]
 mod tests;
 pub mod update_subscription;
@@ -40,7 +42,8 @@ pub use event::{Change, Created, Event};
 pub use lots::{CycleTag, Lot};
 pub use order::{ArchivedOrder, Order, OrderKind, OrderStatus, Reversal, Stage};
 pub use parts::{AccountParts, CommerceParts, WalletParts};
-pub use subscription::{Subscription, SubscriptionStatus};
+pub use subscription::{Subscription, SubscriptionStatus, Switched};
+pub use switch::Step;
 
 use commerce::Commerce;
 use holds::Holds;

@@ -21,6 +21,8 @@ pub enum OrderKind {
     Checkout,
     /// A subscription's next cycle was paid.
     Renewal,
+    /// A subscription was switched to another tier, and that was paid.
+    Switch,
 }
 
 /// How an order stands, as callers see it.
@@ -80,7 +82,7 @@ const fn at_least_zero(cents: i64) -> i64 {
     if cents > 0 { cents } else { 0 }
 }
 
-/// One checkout or one renewal.
+/// One checkout, one renewal or one switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
     /// Why it is there.
@@ -103,7 +105,7 @@ pub struct Order {
     pub payment: Option<PaymentId>,
     /// The provider's invoice.
     pub invoice: Option<InvoiceId>,
-    /// The provider's subscription that it started or renewed.
+    /// The provider's subscription that it started, renewed or switched.
     pub subscription: Option<SubscriptionId>,
     /// What went back to the buyer.
     pub reversal: Reversal,

@@ -1,15 +1,13 @@
 //! Fulfilment: a payment was completed. What it buys becomes visible together, once, however often
 //! and late the provider says so.
 
-use std::collections::BTreeMap;
-
 use super::{
     Archived, Change, Event, Owner, Subscription, Wallet,
+    cycle::Place,
     draft::Draft,
     event::{OrderPaid, SubscriptionChanged, SubscriptionNews},
     order::{OrderKind, OrderStatus, Stage},
     place_order::PlaceOrder,
-    subscription::SubscriptionStatus,
 };
 use crate::{
     MAX_CREDITS, Rejection,
@@ -32,17 +30,32 @@ pub struct Payment {
     pub email: Option<Email>,
 }
 
-/// The subscription that a payment starts or renews.
+/// The subscription that a payment starts, renews or switches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Billing {
     /// The provider's name for it.
     pub subscription: SubscriptionId,
     /// The invoice that was paid.
     pub invoice: Option<InvoiceId>,
-    /// When the paid cycle ends.
+    /// When the cycle began that the invoice is about: not the one that is running when it is asked for.
+    pub cycle_start: Timestamp,
+    /// When that cycle ends.
     pub current_period_end: Timestamp,
-    /// When the provider reported this.
+    /// Whether that cycle is a trial.
+    pub trial: bool,
+    /// Whether the subscription was paused when it was asked for: what costs nothing brings nothing then.
+    pub paused: bool,
+    /// When the provider reported this: when the invoice was made, or the subscription was asked for.
     pub reported_at: Timestamp,
+}
+
+/// What a payment brings.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Grant {
+    /// Credits, before it is asked what the balance has room for.
+    pub(super) credits: i64,
+    /// Whether the cycle that it pays is over: what it brings ends at once, unless it rolls over.
+    pub(super) over: bool,
 }
 
 /// A recovery code drawn for a wallet that nobody can address yet.
@@ -99,7 +112,17 @@ impl Wallet {
                 draft.place(OrderKind::Checkout, placed);
             }
         }
-        draft.fulfil(order, payment, billing.as_ref());
+        let known = subscription.and_then(|id| draft.wallet.subscription(id));
+        let place = known.zip(billing.as_ref());
+        let place = place.map(|(known, billing)| known.place_of_payment(billing.cycle()));
+        let terms = draft.wallet.order(order).map(|order| &order.terms);
+        let grant = Grant {
+            credits: terms.map_or(0, |terms| credits(terms, &payment, billing.as_ref())),
+            // The first one is before all that is known.
+            over: archived.subscription_over || place.is_some_and(|it| it != Place::Current),
+        };
+        let customer = payment.customer.clone();
+        draft.fulfil(order, payment, billing.as_ref(), grant);
         if self.owner == Owner::Order {
             let MintedCode { hash, sealed } = code;
             let former = None;
@@ -109,11 +132,19 @@ impl Wallet {
                 former,
             });
         }
-        if let (Some(billing), Some(known)) = (billing, draft.wallet.order(order)) {
-            let terms = known.terms.clone();
-            draft.start(order, terms, billing, archived);
+        if let Some(billing) = billing.filter(|_| !grant.over) {
+            draft.take_cycle(order, customer, &billing);
         }
         Ok(draft.finish())
+    }
+}
+
+/// Credits for a price, or for a cycle of it.
+pub(super) fn credits(terms: &Terms, payment: &Payment, billing: Option<&Billing>) -> i64 {
+    match billing {
+        Some(billing) if billing.trial => terms.trial_credits,
+        Some(billing) if billing.paused && payment.amount_cents <= 0 => 0,
+        _ => terms.credits,
     }
 }
 
@@ -124,6 +155,7 @@ impl Draft {
         serial: OrderSerial,
         payment: Payment,
         billing: Option<&Billing>,
+        grant: Grant,
     ) {
         let Some(order) = self.wallet.order(serial) else {
             return;
@@ -131,8 +163,9 @@ impl Draft {
         let account = self.wallet.account(order.terms.fills);
         let room = account.map_or(MAX_CREDITS, super::Account::room);
         // A payment is not refused over a balance that is full: it brings what fits.
-        let credits = order.terms.credits.min(room).max(0);
-        let credits_expire_at = order.terms.credits_expire_at(self.now);
+        let credits = grant.credits.min(room).max(0);
+        let over = (grant.over && !order.terms.rollover).then_some(self.now);
+        let credits_expire_at = over.or_else(|| order.terms.credits_expire_at(self.now));
         let (reversal, expires_at) = (order.reversal, order.expires_at);
         let known_email = order.email.clone();
         let Payment {
@@ -170,48 +203,41 @@ impl Draft {
         order.is_some_and(|order| order.status() == OrderStatus::Refunded)
     }
 
-    /// Starts a subscription that the wallet has not heard of. One that is known was renewed before
-    /// its first payment was heard of, and stays as it is; of one that is over by now, what the payment
-    /// brought ends.
-    pub(super) fn start(
+    /// The payment of a subscription's cycle, which begins with it unless a switch within it was heard
+    /// of before.
+    pub(super) fn take_cycle(
         &mut self,
-        order: OrderSerial,
-        terms: Terms,
-        billing: Billing,
-        archived: Archived<'_>,
+        serial: OrderSerial,
+        customer: Option<CustomerId>,
+        billing: &Billing,
     ) {
-        let Billing {
-            subscription: id,
-            current_period_end,
-            reported_at,
-            ..
-        } = billing;
-        let known = self.wallet.subscription(&id);
-        if known.is_some() {
+        let Some(terms) = self.wallet.order(serial).map(|order| order.terms.clone()) else {
             return;
-        }
-        if archived.subscription_over {
-            self.end_cycle(&id);
-            return;
-        }
-        let subscription = Subscription {
-            id,
-            granted: BTreeMap::from([(terms.fills, terms.credits)]),
-            terms,
-            status: SubscriptionStatus::Active,
-            current_period_end,
-            cancel_at_period_end: false,
-            past_due_since: None,
-            grace_ends_at: None,
-            order,
-            reversed: self.is_reversed(order),
-            reported_at,
-            cycles_ended: 0,
-            cycle_ended_at: None,
+        };
+        let known = self.wallet.subscription(&billing.subscription).cloned();
+        let cycle = billing.cycle();
+        let (known, news) = match known {
+            Some(known) if known.place_of_payment(cycle) == Place::Current => {
+                (known, SubscriptionNews::Updated)
+            }
+            Some(known) => (known.begun(terms.clone(), cycle), SubscriptionNews::Renewed),
+            None => {
+                let started = Subscription::started(terms.clone(), billing);
+                (started, SubscriptionNews::Started)
+            }
+        };
+        let next = Subscription {
+            paid: terms,
+            order: Some(serial),
+            reversed: self.is_reversed(serial),
+            cycle_start: cycle.start,
+            cycle_end: cycle.end,
+            customer: customer.or(known.customer.clone()),
+            ..known
         };
         self.push(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
-            news: Some(SubscriptionNews::Started),
-            subscription,
+            news: Some(news),
+            subscription: next.billed(billing),
         })));
     }
 }

@@ -28,6 +28,18 @@ pub struct PlaceOrder {
     pub email: Option<Email>,
 }
 
+impl PlaceOrder {
+    /// What a paid invoice makes: there is no checkout.
+    pub(super) const fn made(order: OrderSerial, terms: Terms) -> Self {
+        Self {
+            order,
+            terms,
+            checkout: None,
+            email: None,
+        }
+    }
+}
+
 impl Wallet {
     /// Whether an order under these terms is welcome. To be asked before the buyer is sent to the
     /// provider; a payment that comes nevertheless is fulfilled.

@@ -3,7 +3,7 @@
 
 use super::{
     Archived, Event, Wallet, order::Reversal, pay::Pay, place_order::PlaceOrder, renew::Renew,
-    update_subscription::UpdateSubscription,
+    switch::Switch, update_subscription::UpdateSubscription,
 };
 use crate::{Rejection, id::OrderSerial, text::SubscriptionId, time::Timestamp};
 
@@ -22,6 +22,8 @@ pub enum Purchase {
     Reverse(OrderSerial, Reversal),
     /// A subscription's next cycle was paid.
     Renew(Box<Renew>),
+    /// A subscription was switched to another tier within its cycle, and that was paid.
+    Switch(Box<Switch>),
     /// A subscription is not as it was.
     Update(Box<UpdateSubscription>),
 }
@@ -35,6 +37,7 @@ impl Purchase {
             Self::Pay(payment) => Some(payment.order),
             Self::Fail(order) | Self::Expire(order) | Self::Reverse(order, _) => Some(*order),
             Self::Renew(cycle) => Some(cycle.order),
+            Self::Switch(switch) => Some(switch.order),
             Self::Update(_) => None,
         }
     }
@@ -45,6 +48,7 @@ impl Purchase {
         match self {
             Self::Pay(payment) => payment.billing.as_ref().map(|b| &b.subscription),
             Self::Renew(cycle) => Some(&cycle.billing.subscription),
+            Self::Switch(switch) => Some(&switch.billing.subscription),
             Self::Update(report) => Some(&report.subscription),
             Self::Place(_) | Self::Fail(_) | Self::Expire(_) | Self::Reverse(..) => None,
         }
@@ -68,6 +72,7 @@ impl Wallet {
             Purchase::Expire(order) => self.expire_order(order, archived, now),
             Purchase::Reverse(order, reversal) => self.reverse(order, reversal, archived, now),
             Purchase::Renew(cycle) => Ok(self.renew(*cycle, archived, now)),
+            Purchase::Switch(switch) => Ok(self.switch(*switch, archived, now)),
             Purchase::Update(report) => Ok(self.update_subscription(*report, archived, now)),
         }
     }

@@ -1,13 +1,16 @@
 //! A subscription: the tier in force and how far it is paid. Nothing here changes anything.
-
-use std::collections::BTreeMap;
+//!
+//! Which tier is in force follows from what is known of the cycle, in whatever order it was heard: the
+//! highest one that was paid for in it, or a higher one of the same interval that the provider names. So
+//! a switch up is in force at once, and one down with the next cycle.
 
 use serde::Serialize;
 
+use super::switch::Step;
 use crate::{
-    id::{OrderSerial, ProductId},
+    id::OrderSerial,
     terms::Terms,
-    text::{Feature, SubscriptionId},
+    text::{CustomerId, Feature, SubscriptionId},
     time::Timestamp,
 };
 
@@ -19,8 +22,23 @@ pub enum SubscriptionStatus {
     Active,
     /// A cycle's payment failed; the provider tries again.
     PastDue,
+    /// Not billed for the time being: it unlocks nothing and brings nothing.
+    Paused,
     /// Over, for good.
     Canceled,
+}
+
+/// A higher tier that was paid for within a cycle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Switched {
+    /// The order that paid it.
+    pub order: OrderSerial,
+    /// The tier.
+    pub terms: Terms,
+    /// Since when.
+    pub at: Timestamp,
+    /// Whether all of that payment went back.
+    pub reversed: bool,
 }
 
 /// One subscription.
@@ -28,11 +46,21 @@ pub enum SubscriptionStatus {
 pub struct Subscription {
     /// The provider's name for it.
     pub id: SubscriptionId,
-    /// The tier in force.
-    pub terms: Terms,
+    /// The provider's name for who pays it.
+    pub customer: Option<CustomerId>,
+    /// The tier that the cycle began with.
+    pub paid: Terms,
+    /// The highest one that it was switched to since.
+    pub switched: Option<Box<Switched>>,
+    /// The one that the provider named last, if anything was said since the cycle was billed.
+    pub said: Option<Box<Terms>>,
     /// How it stands.
     pub status: SubscriptionStatus,
-    /// When the paid cycle ends.
+    /// When the paid cycle began.
+    pub cycle_start: Timestamp,
+    /// When it ends.
+    pub cycle_end: Timestamp,
+    /// The same as the provider says it, which may be a cycle ahead of what was paid.
     pub current_period_end: Timestamp,
     /// Whether it ends with that cycle.
     pub cancel_at_period_end: bool,
@@ -40,12 +68,12 @@ pub struct Subscription {
     pub past_due_since: Option<Timestamp>,
     /// Until when it keeps its features in spite of that.
     pub grace_ends_at: Option<Timestamp>,
-    /// The order that paid the cycle; credits for switching up name it.
-    pub order: OrderSerial,
+    /// The order that paid the cycle; `None`: only of a switch within it has been heard.
+    pub order: Option<OrderSerial>,
     /// Whether all of that order's payment went back, which ends the cycle's features.
     pub reversed: bool,
-    /// Credits that this cycle granted, by product: switching to and fro earns nothing.
-    pub granted: BTreeMap<ProductId, i64>,
+    /// Switches that were paid within the cycle: switching to and fro earns nothing.
+    pub steps: Vec<Step>,
     /// When the provider said the last of this; older reports are old news.
     pub reported_at: Timestamp,
     /// Paid cycles that ended so far, and when the last of them did. What is given back to an order
@@ -55,14 +83,36 @@ pub struct Subscription {
     pub cycle_ended_at: Option<Timestamp>,
 }
 
+/// How high a tier is: what it costs, and of those that cost the same, what it brings.
+pub(super) const fn rank(terms: &Terms) -> (i64, i64) {
+    (terms.amount_cents, terms.credits)
+}
+
 impl Subscription {
-    /// Whether the wallet still has it: active or past due.
+    /// Whether the wallet still has it: all but canceled ones.
     #[must_use]
     pub fn is_current(&self) -> bool {
         match self.status {
-            SubscriptionStatus::Active | SubscriptionStatus::PastDue => true,
+            SubscriptionStatus::Active
+            | SubscriptionStatus::PastDue
+            | SubscriptionStatus::Paused => true,
             SubscriptionStatus::Canceled => false,
         }
+    }
+
+    /// The tier in force.
+    #[must_use]
+    pub fn tier(&self) -> &Terms {
+        let paid = self.switched.as_deref().filter(|it| !it.reversed);
+        let paid = paid
+            .map(|switched| &switched.terms)
+            .filter(|terms| rank(terms) >= rank(&self.paid))
+            .unwrap_or(&self.paid);
+        // What is not paid up to now is not paid higher either.
+        let said = self.said.as_deref();
+        said.filter(|_| self.status == SubscriptionStatus::Active)
+            .filter(|terms| terms.interval == paid.interval && rank(terms) >= rank(paid))
+            .unwrap_or(paid)
     }
 
     /// The features that it unlocks at this instant.
@@ -70,15 +120,9 @@ impl Subscription {
         let unlocks = match self.status {
             SubscriptionStatus::Active => true,
             SubscriptionStatus::PastDue => self.grace_ends_at.is_some_and(|end| now < end),
-            SubscriptionStatus::Canceled => false,
+            SubscriptionStatus::Paused | SubscriptionStatus::Canceled => false,
         };
         let unlocks = unlocks && !self.reversed;
-        self.terms.features.iter().filter(move |_| unlocks)
-    }
-
-    /// Credits of the tier that this cycle has not granted.
-    pub(super) fn lacking(&self) -> i64 {
-        let granted = self.granted.get(&self.terms.fills).copied().unwrap_or(0);
-        self.terms.credits.saturating_sub(granted).max(0)
+        self.tier().features.iter().filter(move |_| unlocks)
     }
 }

@@ -11,6 +11,7 @@ mod burn;
 mod converge;
 mod credit;
 mod crowd;
+mod cycles;
 mod deduct;
 mod dispute;
 mod expiry;

@@ -1,13 +1,14 @@
 //! What the provider says about a subscription apart from its payments: another tier, a payment that
-//! is missing, a cancellation, its end.
+//! is missing, a pause, a cancellation, its end. It brings no credits and begins no cycle: only what is
+//! paid for does, so that it does not matter which of the two is heard of first.
 
 use super::{
-    Account, Archived, Change, Event, Wallet,
+    Archived, Change, Event, Wallet,
     draft::Draft,
     event::{SubscriptionChanged, SubscriptionNews},
     subscription::{Subscription, SubscriptionStatus},
 };
-use crate::{MAX_CREDITS, amount::Amount, terms::Terms, text::SubscriptionId, time::Timestamp};
+use crate::{terms::Terms, text::SubscriptionId, time::Timestamp};
 
 const DAY_SECONDS: i64 = 86_400;
 
@@ -16,11 +17,11 @@ const DAY_SECONDS: i64 = 86_400;
 pub struct UpdateSubscription {
     /// The provider's name for it.
     pub subscription: SubscriptionId,
-    /// The tier now in force; `None`: one that the catalog does not know, the former one stays.
+    /// The tier that is billed now; `None`: one that the catalog does not know, the former one stays.
     pub terms: Option<Terms>,
     /// How it stands.
     pub status: SubscriptionStatus,
-    /// When the paid cycle ends.
+    /// When the running period ends, whether or not it is paid.
     pub current_period_end: Timestamp,
     /// Whether it ends with that cycle.
     pub cancel_at_period_end: bool,
@@ -59,17 +60,14 @@ impl Wallet {
         if next == *known {
             return Vec::new();
         }
-        let status = next.status;
+        let over = next.status == SubscriptionStatus::Canceled;
         let mut draft = Draft::on(self, None, Some(&id), archived, now);
         draft.push(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
             news: known.news(&next),
             subscription: next,
         })));
-        match status {
-            SubscriptionStatus::Active => draft.raise(&known.id),
-            // A tier that is not paid for brings its credits when it is.
-            SubscriptionStatus::PastDue => {}
-            SubscriptionStatus::Canceled => draft.end_cycle(&known.id),
+        if over {
+            draft.end_cycle(&known.id);
         }
         draft.finish()
     }
@@ -93,22 +91,20 @@ impl Subscription {
                 self.past_due_since.or(Some(now)),
                 self.grace_ends_at.or(Some(now.plus_seconds(grace))),
             ),
-            SubscriptionStatus::Active | SubscriptionStatus::Canceled => (None, None),
+            SubscriptionStatus::Active
+            | SubscriptionStatus::Paused
+            | SubscriptionStatus::Canceled => (None, None),
         };
         Self {
             id: subscription,
-            terms: terms.unwrap_or_else(|| self.terms.clone()),
+            said: terms.map(Box::new).or_else(|| self.said.clone()),
             status,
             current_period_end,
             cancel_at_period_end,
             past_due_since,
             grace_ends_at,
-            order: self.order,
-            reversed: self.reversed,
-            granted: self.granted.clone(),
             reported_at,
-            cycles_ended: self.cycles_ended,
-            cycle_ended_at: self.cycle_ended_at,
+            ..self.clone()
         }
     }
 
@@ -117,33 +113,15 @@ impl Subscription {
         let seen = |s: &Self| (s.status, s.current_period_end, s.cancel_at_period_end);
         match next.status {
             SubscriptionStatus::Canceled => Some(SubscriptionNews::Canceled),
-            SubscriptionStatus::PastDue if self.status == SubscriptionStatus::Active => {
+            SubscriptionStatus::PastDue if self.status != SubscriptionStatus::PastDue => {
                 Some(SubscriptionNews::PastDue)
             }
-            SubscriptionStatus::Active | SubscriptionStatus::PastDue => {
-                let same = seen(self) == seen(next) && self.terms == next.terms;
+            SubscriptionStatus::Active
+            | SubscriptionStatus::PastDue
+            | SubscriptionStatus::Paused => {
+                let same = seen(self) == seen(next) && self.tier() == next.tier();
                 (!same).then_some(SubscriptionNews::Updated)
             }
         }
-    }
-}
-
-impl Draft {
-    /// Grants what an active subscription's tier has over what its cycle granted so far.
-    pub(super) fn raise(&mut self, id: &SubscriptionId) {
-        let known = self.wallet.subscription(id);
-        let active = known.filter(|s| s.status == SubscriptionStatus::Active);
-        let Some(subscription) = active else { return };
-        let account = self.wallet.account(subscription.terms.fills);
-        let room = account.map_or(MAX_CREDITS, Account::room);
-        let Some(credits) = Amount::new(subscription.lacking().min(room)) else {
-            return;
-        };
-        let expires_at = subscription.terms.credits_expire_at(self.now);
-        self.push(Change::TierRaised {
-            subscription: id.clone(),
-            credits,
-            expires_at,
-        });
     }
 }

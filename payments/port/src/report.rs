@@ -104,6 +104,8 @@ pub struct SubscriptionNow {
     pub current_period_end: Option<Timestamp>,
     /// Whether it ends with that.
     pub cancel_at_period_end: bool,
+    /// Whether its cycle is a trial.
+    pub is_trial: bool,
     /// Its newest bill.
     pub latest_invoice: Option<InvoiceId>,
 }

@@ -1,6 +1,6 @@
 //! Every change that there is.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use domain::{
     Timestamp,
@@ -13,7 +13,8 @@ use domain::{
     },
     time::Period,
     wallet::{
-        Change, Created, OrderKind, Owner, Reversal, Subscription, SubscriptionStatus,
+        Change, Created, OrderKind, Owner, Reversal, Step, Subscription, SubscriptionStatus,
+        Switched,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionNews},
     },
 };
@@ -171,6 +172,8 @@ fn terms() -> Terms {
         rollover: true,
         features: BTreeSet::from([Feature::new("export").unwrap()]),
         interval: Interval::Month,
+        trial_days: None,
+        trial_credits: 0,
         label: Some("Pro".into()),
         amount_cents: 999,
         currency: "EUR".into(),
@@ -248,25 +251,37 @@ fn subscriptions() -> Vec<Change> {
             news: Some(SubscriptionNews::PastDue),
             subscription: Subscription {
                 id: subscription(),
-                terms: terms(),
+                customer: Some(CustomerId::new("cus_1").unwrap()),
+                paid: terms(),
+                switched: Some(Box::new(Switched {
+                    order: OrderSerial(3),
+                    terms: terms(),
+                    at: NOW,
+                    reversed: true,
+                })),
+                said: Some(Box::new(terms())),
                 status: SubscriptionStatus::PastDue,
+                cycle_start: NOW,
+                cycle_end: LATER,
                 current_period_end: LATER,
                 cancel_at_period_end: true,
                 past_due_since: Some(NOW),
                 grace_ends_at: Some(LATER),
-                order: OrderSerial(1 << 100),
+                order: Some(OrderSerial(1 << 100)),
                 reversed: true,
-                granted: BTreeMap::from([(ProductId(3), 100)]),
+                steps: vec![Step {
+                    order: OrderSerial(3),
+                    product: ProductId(3),
+                    from: 100,
+                    to: 250,
+                    at: NOW,
+                    reversed: false,
+                }],
                 reported_at: NOW,
                 cycles_ended: 2,
                 cycle_ended_at: Some(NOW),
             },
         })),
-        Change::TierRaised {
-            subscription: subscription(),
-            credits: amount(7),
-            expires_at: Some(LATER),
-        },
         Change::CycleEnded {
             subscription: subscription(),
             ends_at: LATER,
@@ -301,14 +316,13 @@ pub(super) const fn name(change: &Change) -> &'static str {
         Change::SubscriptionChanged(_) => NAMES[18],
         Change::SubscriptionGone { .. } => NAMES[19],
         Change::CycleEnded { .. } => NAMES[20],
-        Change::TierRaised { .. } => NAMES[21],
-        Change::OrderArchived { .. } => NAMES[22],
-        Change::OrderRecalled(_) => NAMES[23],
+        Change::OrderArchived { .. } => NAMES[21],
+        Change::OrderRecalled(_) => NAMES[22],
     }
 }
 
 /// All of them.
-pub(super) const NAMES: [&str; 24] = [
+pub(super) const NAMES: [&str; 23] = [
     "Created",
     "CodeRotated",
     "FreeGranted",
@@ -330,7 +344,6 @@ pub(super) const NAMES: [&str; 24] = [
     "SubscriptionChanged",
     "SubscriptionGone",
     "CycleEnded",
-    "TierRaised",
     "OrderArchived",
     "OrderRecalled",
 ];

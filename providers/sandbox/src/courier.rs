@@ -6,10 +6,16 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use dashmap::DashMap;
 use domain::id::ProjectId;
 use reqwest::{Url, header::CONTENT_TYPE};
+use url::Host;
 
 use super::{
     Error, Keys,
-    core::{books::Desk, events, records::Event, views::View as _},
+    core::{
+        books::Desk,
+        events,
+        records::{Endpoint, Event},
+        views::View as _,
+    },
     till::{Failure, Till, Tills},
 };
 use stripe::{
@@ -53,6 +59,16 @@ impl Drop for Taken {
     }
 }
 
+/// An event, and who is to hear of it now.
+struct Parcel {
+    event: Event,
+    body: Vec<u8>,
+    /// Whether the project's own address is.
+    own: bool,
+    /// Registered endpoints, as far as they are still there.
+    targets: Vec<(String, Option<Endpoint>)>,
+}
+
 /// How one event fared.
 struct Fared {
     id: String,
@@ -60,6 +76,8 @@ struct Fared {
     bytes: usize,
     arrived: u32,
     missed: bool,
+    /// Which registered endpoints took it.
+    told: Vec<(String, bool)>,
 }
 
 /// Delivers what is due, and waits for what somebody else delivers just now.
@@ -84,12 +102,22 @@ async fn round(tills: &Arc<Tills>, project: ProjectId) -> Result<(), Failure> {
         .at(project, move |desk: &mut Desk<'_>| {
             let due = events::due(desk.books, desk.now, delay);
             let mut theirs = BTreeSet::new();
-            let mut mine: Vec<(Event, Vec<u8>)> = Vec::new();
+            let mut mine: Vec<Parcel> = Vec::new();
             hands.sending.send_modify(|sending| {
                 for event in due {
                     if sending.insert(event.head.id.clone()) {
                         let body = event.view(desk.books).to_string().into_bytes();
-                        mine.push((event, body));
+                        let targets = event.targets_due(desk.now, delay);
+                        let targets = targets.map(|target| {
+                            let endpoint = desk.books.get::<Endpoint>(&target.endpoint).cloned();
+                            (target.endpoint.clone(), endpoint)
+                        });
+                        mine.push(Parcel {
+                            own: event.is_own_due(desk.now, delay),
+                            targets: targets.collect(),
+                            event,
+                            body,
+                        });
                     } else {
                         theirs.insert(event.head.id);
                     }
@@ -97,7 +125,7 @@ async fn round(tills: &Arc<Tills>, project: ProjectId) -> Result<(), Failure> {
             });
             let ids = mine
                 .iter()
-                .map(|(event, _)| event.head.id.clone())
+                .map(|parcel| parcel.event.head.id.clone())
                 .collect();
             Ok((mine, Taken { till: hands, ids }, theirs))
         })
@@ -149,6 +177,9 @@ async fn note(
                 if one.missed {
                     event.missed(desk.now);
                 }
+                for (endpoint, taken) in &one.told {
+                    event.told(endpoint, *taken, desk.now);
+                }
                 desk.books.put(event);
             }
             Ok(())
@@ -159,12 +190,7 @@ async fn note(
 }
 
 /// Sends each as often as it is still wanted: all of them once, then the copies.
-async fn send_all(
-    tills: &Tills,
-    project: ProjectId,
-    events: &[(Event, Vec<u8>)],
-    wanted: u32,
-) -> Vec<Fared> {
+async fn send_all(tills: &Tills, project: ProjectId, events: &[Parcel], wanted: u32) -> Vec<Fared> {
     let url = tills.world.webhook_url(project);
     let Some(Keys {
         webhook_secret: secret,
@@ -175,21 +201,22 @@ async fn send_all(
     };
     let mut fared: Vec<Fared> = events
         .iter()
-        .map(|(event, body)| Fared {
-            id: event.head.id.clone(),
-            bytes: body.len(),
+        .map(|parcel| Fared {
+            id: parcel.event.head.id.clone(),
+            bytes: parcel.body.len(),
             arrived: 0,
             missed: false,
+            told: Vec::new(),
         })
         .collect();
     let mut reachable = true;
     for copy in 0..wanted {
-        for ((event, body), fared) in events.iter().zip(&mut fared) {
-            if copy < event.delivered || fared.missed {
+        for (parcel, fared) in events.iter().zip(&mut fared) {
+            if !parcel.own || copy < parcel.event.delivered || fared.missed {
                 continue;
             }
             let answer = if reachable {
-                send(tills, &url, &secret, body.clone()).await
+                send(tills, &url, &secret, parcel.body.clone()).await
             } else {
                 // Nobody is there: the others need not find out one by one.
                 Answer::None
@@ -204,7 +231,56 @@ async fn send_all(
             }
         }
     }
+    let mut gone = BTreeSet::new();
+    for (parcel, fared) in events.iter().zip(&mut fared) {
+        for (id, endpoint) in &parcel.targets {
+            let taken = match endpoint {
+                // Not there any more, or told to be silent: nobody waits for it.
+                None => true,
+                Some(endpoint) if !endpoint.enabled => true,
+                Some(_) if gone.contains(id) => false,
+                Some(endpoint) => match to_endpoint(tills, endpoint, &parcel.body).await {
+                    Answer::Taken => true,
+                    Answer::Refused => false,
+                    Answer::None => {
+                        gone.insert(id.clone());
+                        false
+                    }
+                },
+            };
+            fared.told.push((id.clone(), taken));
+        }
+    }
     fared
+}
+
+async fn to_endpoint(tills: &Tills, endpoint: &Endpoint, body: &[u8]) -> Answer {
+    let secret = SigningSecret::new(&endpoint.secret);
+    match secret.filter(|_| is_near(tills, &endpoint.url)) {
+        Some(secret) => send(tills, &endpoint.url, &secret, body.to_vec()).await,
+        None => Answer::None,
+    }
+}
+
+/// Whether an address is this server's own or, where that is on this machine, on it too: whoever has
+/// a sandbox's key must not be able to make this server knock at other doors.
+fn is_near(tills: &Tills, url: &str) -> bool {
+    let (Ok(url), Ok(own)) = (Url::parse(url), Url::parse(&tills.world.public_url())) else {
+        return false;
+    };
+    if url.host() == own.host() && url.port_or_known_default() == own.port_or_known_default() {
+        return true;
+    }
+    is_loopback(&url) && is_loopback(&own)
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
 }
 
 enum Answer {

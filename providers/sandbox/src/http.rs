@@ -18,6 +18,7 @@ mod api;
 mod auth;
 mod checkout;
 mod fields;
+mod papers;
 mod portal;
 
 /// Requests have a few short fields.
@@ -31,6 +32,9 @@ pub(super) fn router(sandbox: Sandbox) -> Router {
         .route("/sandbox/{project}/script/{*path}", any(api::script))
         .route("/sandbox/{project}/checkout/{id}", get(checkout::show))
         .route("/sandbox/{project}/checkout/{id}/{action}", action)
+        .route("/sandbox/{project}/receipts/{id}", get(papers::receipt))
+        .route("/sandbox/{project}/invoices/{id}", get(papers::invoice))
+        .route("/sandbox/{project}/invoices/{id}/pdf", get(papers::pdf))
         .route("/sandbox/{project}/portal/{id}", get(portal::show))
         .route("/sandbox/{project}/portal/{id}/{action}", portal_action)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))

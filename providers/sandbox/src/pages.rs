@@ -11,6 +11,7 @@ use url::Url;
 
 mod basket;
 mod checkout;
+pub(super) mod papers;
 mod payments;
 mod portal;
 

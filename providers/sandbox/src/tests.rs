@@ -8,7 +8,7 @@ use std::{
         Arc,
         atomic::{AtomicI64, Ordering},
     },
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use axum::{
@@ -33,6 +33,7 @@ use stripe::{
 
 mod api;
 mod delivery;
+mod endpoints;
 mod journeys;
 mod pages;
 mod patience;
@@ -268,7 +269,9 @@ impl Stage {
     async fn told(&mut self, count: usize) -> Vec<String> {
         let mut kinds = Vec::new();
         for _ in 0..count {
-            kinds.push(self.came.recv().await.unwrap().kind);
+            // By the wall: one that never comes must not hold up the others.
+            let next = tokio::time::timeout(Duration::from_secs(5), self.came.recv());
+            kinds.push(next.await.unwrap().unwrap().kind);
         }
         kinds
     }

@@ -61,6 +61,12 @@ pub enum Error {
     Time,
 }
 
+/// Whether a header could be of some body's. Asked before the body is read.
+#[must_use]
+pub fn is_one(header: &[u8]) -> bool {
+    parse(header).is_some_and(|parsed| !parsed.signatures.is_empty())
+}
+
 /// Checks a header against a body. Any of `secrets` will do, so that one can be replaced without
 /// losing events.
 ///

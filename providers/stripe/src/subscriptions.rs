@@ -51,8 +51,12 @@ struct PauseCollection {}
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct SubscriptionItem {
     price: ItemPrice,
+    current_period_start: Option<i64>,
     current_period_end: Option<i64>,
 }
+
+const MONTH_SECONDS: i64 = 30 * 86_400;
+const YEAR_SECONDS: i64 = 365 * 86_400;
 
 /// What a subscription is billed by.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -64,6 +68,19 @@ pub struct ItemPrice {
     /// What we wrote on it.
     #[serde(default)]
     pub metadata: Metadata,
+    recurring: Option<Recurring>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct Recurring {
+    interval: String,
+}
+
+impl ItemPrice {
+    fn is_yearly(&self) -> bool {
+        let recurring = self.recurring.as_ref();
+        recurring.is_some_and(|recurring| recurring.interval == "year")
+    }
 }
 
 impl Subscription {
@@ -80,6 +97,20 @@ impl Subscription {
         ends.filter_map(|item| item.current_period_end)
             .max()
             .or(self.current_period_end)
+    }
+
+    /// When the cycle began that ends then, in seconds since the Unix epoch: as it says of the one that
+    /// is running, else by the cycle's usual length.
+    #[must_use]
+    pub fn start_of(&self, end: i64) -> i64 {
+        let mut items = self.items.data.iter();
+        let running = items.find(|item| item.current_period_end == Some(end));
+        let usual = || {
+            let yearly = self.price().is_some_and(|price| price.is_yearly());
+            end.saturating_sub(if yearly { YEAR_SECONDS } else { MONTH_SECONDS })
+        };
+        let start = running.and_then(|item| item.current_period_start);
+        start.unwrap_or_else(usual)
     }
 
     /// Whether nothing is collected for it for the time being.

@@ -63,6 +63,9 @@ pub(super) struct Price {
     #[serde(default)]
     pub(super) features: Vec<String>,
     pub(super) interval: Interval,
+    pub(super) trial_days: Option<u32>,
+    #[serde(default)]
+    pub(super) trial_credits: i64,
     #[serde(default = "yes")]
     pub(super) active: bool,
 }

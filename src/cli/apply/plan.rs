@@ -298,6 +298,8 @@ fn price_step(
         "rollover": wanted.rollover,
         "features": wanted.features,
         "interval": wanted.interval,
+        "trialDays": wanted.trial_days,
+        "trialCredits": wanted.trial_credits,
     });
     Ok(Some(PriceStep::Create {
         product: product.cloned(),
@@ -316,6 +318,8 @@ fn same_terms(wanted: &file::Price, target: Option<&str>, found: &view::Price) -
         && wanted.credits_expire_after_days == found.credits_expire_after_days
         && wanted.rollover == found.rollover
         && wanted.interval == found.interval
+        && wanted.trial_days == found.trial_days
+        && wanted.trial_credits == found.trial_credits
         && features == found.features.iter().map(String::as_str).collect()
 }
 

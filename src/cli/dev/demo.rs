@@ -106,7 +106,7 @@ impl Demo {
                     }
                 }
                 ProviderChange::Stripe {
-                    secret_key: Some(key),
+                    secret_key: Some(key.into()),
                     webhook_secret: None,
                 }
             }
@@ -265,6 +265,8 @@ fn price() -> NewPrice {
         credits_product: None,
         credits_expire_after_days: None,
         rollover: false,
+        trial_days: None,
+        trial_credits: 0,
         features: Vec::new(),
         interval: Interval::OneTime,
     }

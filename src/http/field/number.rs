@@ -105,6 +105,7 @@ impl<const MIN: i64, const MAX: i64> ToSchema for Whole<MIN, MAX> {
             (0, MAX_CREDITS) => "Whole".into(),
             (1, MAX_HOLD_SECONDS) => "HoldSeconds".into(),
             (0, 365) => "GraceDays".into(),
+            (1, 730) => "TrialDays".into(),
             (0, 604_800) => "DelaySeconds".into(),
             (1, 316_224_000) => "AdvanceSeconds".into(),
             (1, 36_525) => "ExpiryDays".into(),

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::Instant;
 use crate::http::cursor::OrderCursor;
 
-/// A checkout or a subscription's renewal.
+/// A checkout, a subscription's renewal or its switch to another tier.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Order {
@@ -21,7 +21,7 @@ pub(crate) struct Order {
     /// `pending`, `paid`, `failed`, `refunded` or `expired`
     #[schema(value_type = String, example = "paid")]
     status: OrderStatus,
-    /// `checkout` or `renewal`
+    /// `checkout`, `renewal` or `switch`
     #[schema(value_type = String, example = "checkout")]
     kind: OrderKind,
     /// The code of the anonymous wallet that it fills; null for an external one, until a payment has
@@ -37,7 +37,7 @@ pub(crate) struct Order {
     refunded_cents: i64,
     created_at: Instant,
     paid_at: Option<Instant>,
-    /// The provider's session; null for a renewal.
+    /// The provider's session; null for a renewal or a switch.
     checkout_id: Option<String>,
     price_id: String,
     product_id: String,

@@ -62,6 +62,12 @@ pub(crate) struct Price {
     /// Whether a cycle's unused credits stay.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     rollover: bool,
+    /// Days for which a subscription is free at first; left out: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trial_days: Option<u32>,
+    /// Credits for those days; left out without them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trial_credits: Option<i64>,
 }
 
 impl Product {
@@ -101,6 +107,8 @@ impl Price {
             credits_product_id: price.credits_product.map(|id| id.to_string()),
             credits_expire_after_days: price.credits_expire_after_days,
             rollover: price.rollover,
+            trial_days: price.trial_days,
+            trial_credits: price.trial_days.map(|_| price.trial_credits),
         }
     }
 

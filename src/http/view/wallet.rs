@@ -47,7 +47,7 @@ pub(crate) struct Subscription {
     price_id: String,
     /// The tier's name.
     label: Option<String>,
-    /// `active` or `past_due`
+    /// `active`, `past_due` or `paused`
     #[schema(value_type = String, example = "active")]
     status: SubscriptionStatus,
     current_period_end: Instant,

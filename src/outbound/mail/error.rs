@@ -7,14 +7,17 @@ use lettre::transport::smtp;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The server cannot be spoken to as configured.
-    #[error("mail.smtp_url cannot be used: {0}")]
-    Settings(smtp::Error),
+    #[error("mail.smtp_url cannot be used")]
+    Settings,
     /// The folder for mails cannot be used.
     #[error("mails cannot be written: {0}")]
     Folder(#[from] std::io::Error),
     /// What it was addressed to or is made of is no mail.
     #[error("this is no mail that can be sent")]
     Malformed,
+    /// There is no way to send any.
+    #[error("no mail server is set")]
+    NoServer,
     /// The server does not want it.
     #[error("the mail server refused with {0}")]
     Refused(u16),
@@ -32,7 +35,7 @@ impl Error {
     pub const fn is_transient(&self) -> bool {
         match self {
             Self::Busy(_) | Self::Unreachable(_) | Self::Folder(_) => true,
-            Self::Settings(_) | Self::Malformed | Self::Refused(_) => false,
+            Self::Settings | Self::Malformed | Self::NoServer | Self::Refused(_) => false,
         }
     }
 

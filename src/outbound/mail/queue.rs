@@ -27,6 +27,10 @@ pub(super) struct Queue {
     max: usize,
 }
 
+/// A mail that may come.
+#[must_use = "it counts for as long as it is held"]
+pub struct Expected(#[allow(dead_code, reason = "it is dropped")] UnderWay);
+
 /// Counts a mail from when it is taken on until it is sent or given up, however that ends.
 struct UnderWay(Arc<AtomicUsize>);
 
@@ -51,6 +55,10 @@ impl Queue {
             tracing::warn!("a mail was dropped: too many are waiting, or the service is stopping");
         }
         taken
+    }
+
+    pub(super) fn expect(&self) -> Option<Expected> {
+        UnderWay::count(&self.under_way, self.max).map(Expected)
     }
 
     /// Mails taken on and not yet sent or given up.

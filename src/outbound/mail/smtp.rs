@@ -24,7 +24,8 @@ impl Smtp {
         // Servers reject names without a meaning; the sender's domain has one.
         let hello = ClientId::Domain(compose::ascii_domain(from)?);
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(url.reveal())
-            .map_err(Error::Settings)?
+            // What the library says of it might repeat it.
+            .map_err(|_| Error::Settings)?
             .timeout(Some(timeout))
             .hello_name(hello)
             .build();

@@ -9,7 +9,9 @@ use crate::config::{Config, Flags};
 
 /// Settings as a file has them.
 fn settings(smtp_url: &str) -> config::Mail {
-    let file = format!("[mail]\nsmtp_url = \"{smtp_url}\"\nfrom = \"Käse <shop@shop.example>\"");
+    let file = format!(
+        "[mail]\nfiles = true\nsmtp_url = \"{smtp_url}\"\nfrom = \"Käse <shop@shop.example>\""
+    );
     let path = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(path.path(), file).unwrap();
     let flags = Flags {
@@ -38,6 +40,18 @@ fn mail(subject: &str, text: &str) -> Mail {
         text: text.into(),
         html: None,
     }
+}
+
+#[tokio::test]
+async fn a_mail_becomes_a_file_only_where_that_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Config::read(&Flags::default()).unwrap().mail;
+    let mailer = Mailer::with(&settings, folder.path(), options()).unwrap();
+    let error = mailer.send(mail("Code", "secret")).await.unwrap_err();
+    assert!(matches!(error, Error::NoServer) && !error.is_transient());
+    assert!(mailer.enqueue(mail("Code", "secret")));
+    mailer.shut_down(Duration::from_secs(30)).await;
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[tokio::test]

@@ -40,6 +40,11 @@ impl Instance {
         &self.base
     }
 
+    /// The process, as `/proc` names it.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// A client with the given bearer key and connections of its own.
     pub fn client(&self, key: &str) -> Client {
         Client::new(&self.base, key)

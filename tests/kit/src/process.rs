@@ -52,6 +52,11 @@ impl Process {
         self.target = Some(id);
     }
 
+    /// The started process, as `/proc` names it.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// All lines said so far on both outputs.
     pub fn said(&self) -> Vec<String> {
         lines(&self.said).clone()

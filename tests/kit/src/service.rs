@@ -88,6 +88,8 @@ impl Service {
         config.data_dir = mails.path().to_owned();
         // Nothing is there: a test that sells says where its provider is.
         config.stripe.api_base = "http://127.0.0.1:1".parse().unwrap();
+        // Where tests read them.
+        config.mail.files = true;
         change(&mut config);
         let ground = Ground {
             store: Store::of(Arc::clone(&journal)),
@@ -186,6 +188,8 @@ impl Service {
             credits_product: None,
             credits_expire_after_days: None,
             rollover: false,
+            trial_days: None,
+            trial_credits: 0,
             features: Vec::new(),
             interval: Interval::OneTime,
         };

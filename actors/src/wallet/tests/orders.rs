@@ -20,6 +20,8 @@ fn terms() -> Terms {
         credits: 100,
         expire_after_days: None,
         rollover: false,
+        trial_days: None,
+        trial_credits: 0,
         features: [].into(),
         interval: Interval::OneTime,
         label: None,

@@ -44,6 +44,8 @@ fn price(project: u128, product: u128, id: u128) -> Price {
         rollover: false,
         features: Vec::new(),
         interval: Interval::OneTime,
+        trial_days: None,
+        trial_credits: 0,
     };
     let of = (ProjectId(project), ProductId(product), PriceId(id));
     new.decide(of, NOW).unwrap()

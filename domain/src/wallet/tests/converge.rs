@@ -59,16 +59,16 @@ fn tell(teller: &mut Teller, report: Report) {
 }
 
 /// Every order of these reports.
-fn permutations(reports: &[Report]) -> Vec<Vec<Report>> {
+pub(super) fn permutations<R: Clone>(reports: &[R]) -> Vec<Vec<R>> {
     if reports.is_empty() {
         return vec![Vec::new()];
     }
     let mut all = Vec::new();
-    for (place, &first) in reports.iter().enumerate() {
+    for (place, first) in reports.iter().enumerate() {
         let mut rest = reports.to_vec();
         rest.remove(place);
         for mut tail in permutations(&rest) {
-            tail.insert(0, first);
+            tail.insert(0, first.clone());
             all.push(tail);
         }
     }

@@ -193,6 +193,8 @@ fn terms_are_the_price_of_that_day() {
         rollover: true,
         features: features(&["pro"]),
         interval: Interval::Year,
+        trial_days: Some(14),
+        trial_credits: 5,
         active: true,
         created_at: Timestamp(0),
     };

@@ -6,6 +6,7 @@ use super::{
     teller::Teller,
 };
 use crate::{
+    catalog::Interval,
     history::Reason::{Expiry, Purchase, Refund},
     id::OrderSerial,
     terms::Terms,
@@ -13,6 +14,7 @@ use crate::{
         OrderKind, OrderStatus, Owner,
         SubscriptionStatus::{Canceled, PastDue},
         event::SubscriptionNews,
+        update_subscription::UpdateSubscription,
     },
 };
 
@@ -53,7 +55,7 @@ fn a_renewal_is_an_order_of_its_own_and_replaces_what_was_left() {
     );
     let renewed = teller.subscription(1);
     assert_eq!(renewed.current_period_end, teller.after_seconds(MONTH));
-    assert_eq!(renewed.order, OrderSerial(2));
+    assert_eq!(renewed.order, Some(OrderSerial(2)));
     assert_eq!(news(&teller)[1..], [Some(SubscriptionNews::Renewed)]);
 }
 
@@ -209,10 +211,32 @@ fn the_invoice_of_a_former_cycle_ends_nothing_and_turns_nothing_back() {
     teller.renew(3, 1, basic());
     let current = teller.subscription(1).clone();
     assert!(teller.renew_with(missed));
-    assert_eq!([1, 2, 3].map(|order| teller.left_of(order)), [0, 100, 100]);
+    assert_eq!(
+        [1, 2, 3].map(|order| teller.left_of(order)),
+        [0, 0, 100],
+        "its credits come and go, as if it had come in time"
+    );
+    assert_eq!(teller.placed_order(2).status(), OrderStatus::Paid);
+    assert_eq!(teller.ledger(GOLD)[3..], [(Purchase, 100), (Expiry, -100)]);
     assert_eq!(*teller.subscription(1), current);
     teller.renew(4, 1, basic());
     assert_eq!([2, 3, 4].map(|order| teller.left_of(order)), [0, 0, 100]);
+}
+
+#[test]
+fn what_a_former_cycle_rolls_over_stays() {
+    let mut teller = Teller::new();
+    let rolling = Terms {
+        rollover: true,
+        ..basic()
+    };
+    teller.subscribe(1, 1, rolling.clone());
+    teller.pass_seconds(MONTH);
+    let missed = teller.renewal(2, 1, rolling.clone());
+    teller.pass_seconds(MONTH);
+    teller.renew(3, 1, rolling);
+    assert!(teller.renew_with(missed));
+    assert_eq!(teller.gold(), 300);
 }
 
 #[test]
@@ -224,13 +248,97 @@ fn a_renewal_heard_of_before_the_first_payment_starts_the_subscription() {
     let known = teller.subscription(1).clone();
     assert!(teller.pay_subscription(1, 1));
     assert_eq!(*teller.subscription(1), known);
-    assert_eq!(teller.gold(), 200);
-    teller.renew(3, 1, basic());
     assert_eq!(
-        teller.gold(),
-        100,
-        "and what the first one brought ends like the rest"
+        [1, 2].map(|order| teller.left_of(order)),
+        [0, 100],
+        "the first cycle is over"
     );
+    teller.renew(3, 1, basic());
+    assert_eq!(teller.gold(), 100);
+}
+
+#[test]
+fn a_draft_invoice_changes_nothing_before_it_is_paid() {
+    let mut teller = subscribed();
+    teller.deduct(super::deduct("d", 30)).unwrap();
+    teller.pass_seconds(MONTH);
+    let bill = teller.renewal(2, 1, basic());
+    // The provider's period has moved on, its invoice is a draft for an hour.
+    let moved = UpdateSubscription {
+        current_period_end: teller.after_seconds(MONTH),
+        ..teller.report(1)
+    };
+    teller.pass_seconds(60);
+    let again = UpdateSubscription {
+        reported_at: teller.now,
+        ..moved.clone()
+    };
+    assert!(teller.update(moved) && teller.update(again));
+    assert_eq!((teller.left_of(1), teller.ledger(GOLD).len()), (70, 2));
+    teller.pass_seconds(3600);
+    assert!(teller.renew_with(bill));
+    assert_eq!([1, 2].map(|order| teller.left_of(order)), [0, 100]);
+    assert_eq!(teller.ledger(GOLD)[2..], [(Expiry, -70), (Purchase, 100)]);
+    let after = teller.report(1);
+    teller.update(after);
+    assert_eq!((teller.gold(), teller.ledger(GOLD).len()), (100, 4));
+}
+
+#[test]
+fn a_whole_new_cycle_is_billed_by_a_switch() {
+    let yearly = Terms {
+        interval: Interval::Year,
+        ..tier("yearly", 1500)
+    };
+    let mut teller = subscribed();
+    teller.deduct(super::deduct("d", 30)).unwrap();
+    teller.pass_seconds(10 * DAY);
+    let mut bill = teller.renewal(2, 1, yearly.clone());
+    bill.kind = OrderKind::Switch;
+    bill.billing.current_period_end = teller.after_seconds(12 * MONTH);
+    assert!(
+        teller.name_tier(1, yearly.clone()),
+        "said before it is paid"
+    );
+    assert_eq!((teller.gold(), unlocked(&teller)), (70, vec!["basic"]));
+    assert!(teller.renew_with(bill.clone()) && !teller.renew_with(bill));
+    assert_eq!((teller.gold(), unlocked(&teller)), (1500, vec!["yearly"]));
+    assert_eq!(teller.placed_order(2).kind, OrderKind::Switch);
+    assert_eq!(teller.ledger(GOLD)[2..], [(Expiry, -70), (Purchase, 1500)]);
+    // And back: the new cycle ends before the old one would have.
+    teller.pass_seconds(30 * DAY);
+    teller.name_tier(1, basic());
+    assert_eq!(unlocked(&teller), ["yearly"]);
+    teller.pass_seconds(1);
+    let mut bill = teller.renewal(3, 1, basic());
+    bill.kind = OrderKind::Switch;
+    assert!(teller.renew_with(bill));
+    assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["basic"]));
+    let end = teller.after_seconds(MONTH);
+    assert_eq!(teller.subscription(1).current_period_end, end);
+    teller.refund(3, 500);
+    assert_eq!(teller.gold(), 50);
+}
+
+#[test]
+fn a_whole_new_cycle_keeps_what_rolls_over() {
+    let rolling = Terms {
+        rollover: true,
+        ..basic()
+    };
+    let mut teller = Teller::new();
+    teller.subscribe(1, 1, rolling.clone());
+    let mut bill = teller.renewal(
+        2,
+        1,
+        Terms {
+            interval: Interval::Year,
+            ..rolling
+        },
+    );
+    bill.kind = OrderKind::Switch;
+    teller.renew_with(bill);
+    assert_eq!([1, 2].map(|order| teller.left_of(order)), [100, 100]);
 }
 
 #[test]

@@ -176,11 +176,6 @@ fn a_purchase_that_does_not_fit_is_never_applied_silently() {
         reversal: Reversal::default(),
         credits,
     };
-    let raised = |number| Change::TierRaised {
-        subscription: sub(number),
-        credits: credits(MAX_CREDITS),
-        expires_at: None,
-    };
     let closed = |serial| OrderClosed {
         order: OrderSerial(serial),
         project: ProjectId(7),
@@ -209,8 +204,6 @@ fn a_purchase_that_does_not_fit_is_never_applied_silently() {
         ("more given back than was taken", reversed(1, 1)),
         ("a refund of an unpaid order", reversed(2, -1)),
         ("credits of an unknown order", reversed(9, -1)),
-        ("a switch of an unknown subscription", raised(9)),
-        ("a switch past the limit", raised(1)),
         ("a pending order archived", archived(2)),
         ("an unknown order archived", archived(9)),
         ("an order recalled twice", recalled(&shopping())),

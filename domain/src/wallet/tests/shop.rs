@@ -11,12 +11,13 @@ use crate::{
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, Feature, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
-        Change, Order, Reversal, Subscription, SubscriptionStatus,
+        Change, Order, OrderKind, Reversal, Subscription, SubscriptionStatus,
         event::SubscriptionNews,
         pay::{Billing, MintedCode, Pay, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
         renew::Renew,
+        switch::Switch,
         update_subscription::UpdateSubscription,
     },
 };
@@ -37,6 +38,8 @@ pub(super) fn pack() -> Terms {
         rollover: false,
         features: BTreeSet::new(),
         interval: Interval::OneTime,
+        trial_days: None,
+        trial_credits: 0,
         label: None,
         amount_cents: 1000,
         currency: "EUR".into(),
@@ -146,6 +149,7 @@ impl Teller {
     pub(super) fn renewal(&self, serial: u128, number: u128, terms: Terms) -> Renew {
         Renew {
             order: OrderSerial(serial),
+            kind: OrderKind::Renewal,
             payment: payment(serial, terms.amount_cents),
             terms,
             billing: self.billing(number),
@@ -186,11 +190,48 @@ impl Teller {
         })
     }
 
-    pub(super) fn switch(&mut self, number: u128, terms: Terms) -> bool {
+    /// The provider says that it bills another tier from now on.
+    pub(super) fn name_tier(&mut self, number: u128, terms: Terms) -> bool {
         self.update(UpdateSubscription {
             terms: Some(terms),
             ..self.report(number)
         })
+    }
+
+    /// A switch from one tier to another, now, in the cycle that is known.
+    pub(super) fn switching(
+        &self,
+        serial: u128,
+        number: u128,
+        (old, terms): (Terms, Terms),
+    ) -> Switch {
+        let known = self.subscription(number);
+        let billing = Billing {
+            cycle_start: known.cycle_start,
+            current_period_end: known.cycle_end,
+            ..self.billing(number)
+        };
+        Switch {
+            order: OrderSerial(serial),
+            at: self.now,
+            payment: payment(serial, 700),
+            old,
+            terms,
+            billing,
+        }
+    }
+
+    pub(super) fn switch_with(&mut self, switch: Switch) -> bool {
+        self.purchase(Purchase::Switch(Box::new(switch))).unwrap()
+    }
+
+    /// Pays a switch from the tier in force to another, and names that.
+    pub(super) fn switch(&mut self, serial: u128, number: u128, terms: Terms) -> bool {
+        let old = self.subscription(number).tier().clone();
+        let switch = self.switching(serial, number, (old, terms.clone()));
+        let paid = self.switch_with(switch);
+        self.name_tier(number, terms);
+        paid
     }
 
     pub(super) fn fail(&mut self, serial: u128) -> Result<bool, Rejection> {
@@ -275,11 +316,14 @@ impl Teller {
         own.map(|lot| lot.left).sum()
     }
 
-    fn billing(&self, number: u128) -> Billing {
+    pub(super) fn billing(&self, number: u128) -> Billing {
         Billing {
             subscription: sub(number),
             invoice: Some(InvoiceId::new(format!("in_{}", self.now.0)).unwrap()),
+            cycle_start: self.now,
             current_period_end: self.after_seconds(MONTH),
+            trial: false,
+            paused: false,
             reported_at: self.now,
         }
     }

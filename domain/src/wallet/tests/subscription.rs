@@ -2,17 +2,20 @@
 
 use super::{
     GOLD, credit,
-    shop::{CLUB, DAY, MONTH, basic, news, sub, subscribed, unlocked},
+    shop::{CLUB, DAY, MONTH, basic, news, pack, paying, sub, subscribed, unlocked},
     teller::Teller,
 };
 use crate::{
-    Timestamp,
+    Rejection, Timestamp,
     history::Reason::Expiry,
     id::OrderSerial,
+    terms::Terms,
+    text::CustomerId,
     wallet::{
         OrderStatus,
-        SubscriptionStatus::{Active, Canceled, PastDue},
+        SubscriptionStatus::{Active, Canceled, PastDue, Paused},
         event::SubscriptionNews,
+        pay::Pay,
         update_subscription::UpdateSubscription,
     },
 };
@@ -21,11 +24,11 @@ use crate::{
 fn the_first_payment_starts_it() {
     let teller = subscribed();
     let started = teller.subscription(1);
-    assert_eq!((started.status, started.terms.product), (Active, CLUB));
+    assert_eq!((started.status, started.tier().product), (Active, CLUB));
     assert_eq!(started.current_period_end, teller.after_seconds(MONTH));
     assert_eq!(
         (started.order, started.cancel_at_period_end),
-        (OrderSerial(1), false)
+        (Some(OrderSerial(1)), false)
     );
     assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["basic"]));
     assert!(teller.wallet.is_subscribed(CLUB) && !teller.wallet.is_subscribed(GOLD));
@@ -200,4 +203,129 @@ fn a_payment_that_starts_nothing_is_just_a_purchase() {
     teller.pay(1, 1000).unwrap();
     assert_eq!((teller.gold(), unlocked(&teller).len()), (100, 0));
     assert_eq!(teller.wallet.subscription(&sub(1)), None);
+}
+
+#[test]
+fn a_paused_one_unlocks_nothing_and_is_still_there() {
+    let mut teller = subscribed();
+    assert!(teller.set_status(1, Paused));
+    assert_eq!((unlocked(&teller).len(), teller.gold()), (0, 100));
+    assert_eq!(teller.wallet.subscriptions().count(), 1);
+    assert_eq!(teller.subscription(1).status, Paused);
+    assert!(teller.wallet.is_subscribed(CLUB));
+    assert_eq!(teller.order(2, basic()), Err(Rejection::AlreadySubscribed));
+    assert_eq!(news(&teller)[1..], [Some(SubscriptionNews::Updated)]);
+    teller.pass_seconds(60);
+    assert!(teller.set_status(1, Active));
+    assert_eq!((unlocked(&teller), teller.gold()), (vec!["basic"], 100));
+}
+
+#[test]
+fn what_costs_nothing_brings_nothing_while_it_is_paused() {
+    let mut teller = subscribed();
+    teller.set_status(1, Paused);
+    teller.pass_seconds(MONTH);
+    let mut free = teller.renewal(2, 1, basic());
+    free.billing.paused = true;
+    free.payment.amount_cents = 0;
+    assert!(teller.renew_with(free));
+    assert_eq!(teller.placed_order(2).granted, 0);
+    assert_eq!((teller.gold(), unlocked(&teller).len()), (0, 0));
+    assert_eq!(teller.subscription(1).status, Paused);
+    let mut charged = teller.renewal(3, 1, basic());
+    charged.billing.paused = true;
+    assert!(teller.renew_with(charged));
+    assert_eq!(teller.gold(), 100, "what was paid for is never lost");
+    assert_eq!(unlocked(&teller).len(), 0);
+    let plus = super::shop::tier("plus", 250);
+    let mut switch = teller.switching(4, 1, (basic(), plus));
+    switch.billing.paused = true;
+    switch.payment.amount_cents = 0;
+    assert!(teller.switch_with(switch));
+    assert_eq!(teller.gold(), 100);
+    teller.pass_seconds(60);
+    let mut free = teller.renewal(5, 1, basic());
+    free.payment.amount_cents = 0;
+    assert!(teller.renew_with(free), "resumed");
+    assert_eq!((unlocked(&teller), teller.gold()), (vec!["basic"], 100));
+}
+
+#[test]
+fn a_pause_and_its_end_may_be_heard_of_in_any_order() {
+    for resumed_first in [false, true] {
+        let mut teller = subscribed();
+        teller.pass_seconds(60);
+        let paused = UpdateSubscription {
+            status: Paused,
+            ..teller.report(1)
+        };
+        teller.pass_seconds(60);
+        let resumed = teller.report(1);
+        let mut reports = [paused, resumed];
+        if resumed_first {
+            reports.reverse();
+        }
+        for report in reports {
+            teller.update(report);
+        }
+        assert_eq!(teller.subscription(1).status, Active);
+        assert_eq!(unlocked(&teller), ["basic"]);
+    }
+}
+
+#[test]
+fn a_trial_grants_its_features_and_its_own_credits_only() {
+    let trial = Terms {
+        trial_days: Some(14),
+        trial_credits: 7,
+        ..basic()
+    };
+    let mut teller = Teller::new();
+    teller.order(1, trial.clone()).unwrap();
+    let mut billing = teller.billing(1);
+    billing.trial = true;
+    let pay = Pay {
+        billing: Some(billing),
+        ..paying(1, 0)
+    };
+    teller.pay_with(pay).unwrap();
+    assert_eq!((teller.gold(), unlocked(&teller)), (7, vec!["basic"]));
+    assert_eq!(teller.placed_order(1).granted, 7);
+    let plus = super::shop::tier("plus", 250);
+    let mut switch = teller.switching(2, 1, (trial.clone(), plus));
+    switch.billing.trial = true;
+    assert!(teller.switch_with(switch));
+    assert_eq!(teller.gold(), 7, "nothing was paid for");
+    teller.pass_seconds(14 * DAY);
+    assert!(teller.renew(3, 1, trial));
+    assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["basic"]));
+}
+
+#[test]
+fn the_portal_is_that_of_the_subscription_that_is_there() {
+    let mut teller = Teller::new();
+    assert_eq!(teller.wallet.portal_customer(), Err(Rejection::NoPurchase));
+    let buy = |teller: &mut Teller, serial: u128, name: &str, number: Option<u128>| {
+        teller.order(serial, pack()).unwrap();
+        let mut pay = paying(serial, 1000);
+        pay.payment.customer = Some(CustomerId::new(name).unwrap());
+        pay.billing = number.map(|number| teller.billing(number));
+        teller.pay_with(pay).unwrap();
+    };
+    buy(&mut teller, 1, "cus_sub", Some(1));
+    buy(&mut teller, 2, "cus_once", None);
+    let portal = |teller: &Teller| {
+        let customer = teller.wallet.portal_customer();
+        customer.unwrap().as_str().to_owned()
+    };
+    assert_eq!(portal(&teller), "cus_sub");
+    assert_eq!(teller.wallet.customer().unwrap().as_str(), "cus_once");
+    buy(&mut teller, 3, "cus_other", Some(2));
+    assert_eq!(portal(&teller), "cus_other", "the one that started last");
+    teller.set_status(2, Paused);
+    assert_eq!(portal(&teller), "cus_other");
+    teller.set_status(2, Canceled);
+    assert_eq!(portal(&teller), "cus_sub");
+    teller.set_status(1, Canceled);
+    assert_eq!(portal(&teller), "cus_other", "the last payment's");
 }

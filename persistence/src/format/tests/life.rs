@@ -1,6 +1,6 @@
 //! A wallet's life through every change that there is, and a catalog with every kind of document.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use domain::{
     Amount, Timestamp,
@@ -19,8 +19,8 @@ use domain::{
     },
     time::Period,
     wallet::{
-        ArchivedOrder, Change, Created, Event, OrderKind, Owner, Reversal, Subscription,
-        SubscriptionStatus, Wallet,
+        ArchivedOrder, Change, Created, Event, OrderKind, Owner, Reversal, Step, Subscription,
+        SubscriptionStatus, Switched, Wallet,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionNews},
     },
 };
@@ -250,15 +250,32 @@ impl Life {
             news: Some(news),
             subscription: Subscription {
                 id: subscription(name),
-                terms: terms(Interval::Month),
+                customer: Some(CustomerId::new("cus_1").unwrap()),
+                paid: terms(Interval::Month),
+                switched: Some(Box::new(Switched {
+                    order: OrderSerial(3),
+                    terms: terms(Interval::Month),
+                    at: NOW,
+                    reversed: true,
+                })),
+                said: Some(Box::new(terms(Interval::Year))),
                 status,
+                cycle_start: NOW,
+                cycle_end: LATER,
                 current_period_end: LATER,
                 cancel_at_period_end: true,
                 past_due_since: Some(NOW),
                 grace_ends_at: Some(LATER),
-                order: OrderSerial(2),
+                order: Some(OrderSerial(2)),
                 reversed: true,
-                granted: BTreeMap::from([(CLUB, 100)]),
+                steps: vec![Step {
+                    order: OrderSerial(3),
+                    product: CLUB,
+                    from: 100,
+                    to: 250,
+                    at: NOW,
+                    reversed: false,
+                }],
                 reported_at: NOW,
                 cycles_ended: 0,
                 cycle_ended_at: None,
@@ -274,11 +291,6 @@ impl Life {
             SubscriptionStatus::PastDue,
             SubscriptionNews::PastDue,
         );
-        self.tell(Change::TierRaised {
-            subscription: subscription("sub_1"),
-            credits: amount(7),
-            expires_at: Some(LATER),
-        });
         self.tell(Change::CycleEnded {
             subscription: subscription("sub_1"),
             ends_at: LATER,
@@ -325,6 +337,8 @@ fn terms(interval: Interval) -> Terms {
         rollover: false,
         features: BTreeSet::from([Feature::new("export").unwrap()]),
         interval,
+        trial_days: Some(14),
+        trial_credits: 3,
         label: Some("Pro".into()),
         amount_cents: 999,
         currency: "EUR".into(),
@@ -392,6 +406,8 @@ pub(super) fn documents() -> Vec<Document> {
         rollover: true,
         features: [Feature::new("export").unwrap()].into(),
         interval: Interval::Month,
+        trial_days: Some(14),
+        trial_credits: 3,
         active: true,
         created_at: NOW,
     };
@@ -454,14 +470,13 @@ pub(super) const fn number(change: &Change) -> u8 {
         Change::SubscriptionChanged(_) => 18,
         Change::SubscriptionGone { .. } => 19,
         Change::CycleEnded { .. } => 20,
-        Change::TierRaised { .. } => 21,
-        Change::OrderArchived { .. } => 22,
-        Change::OrderRecalled(_) => 23,
+        Change::OrderArchived { .. } => 21,
+        Change::OrderRecalled(_) => 22,
     }
 }
 
 /// How many there are.
-pub(super) const CHANGES: u8 = 24;
+pub(super) const CHANGES: u8 = 23;
 
 /// The same of what a record says.
 pub(super) const fn fact_number(fact: &Fact) -> u8 {

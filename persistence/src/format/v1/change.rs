@@ -99,11 +99,6 @@ pub(super) enum Change<'a> {
         subscription: &'a str,
         ends_at: i64,
     },
-    TierRaised {
-        subscription: &'a str,
-        credits: i64,
-        expires_at: Option<i64>,
-    },
     OrderArchived {
         order: u128,
     },

@@ -36,9 +36,9 @@ macro_rules! kind {
 kind!(Period, time::Period: Once, Daily, Weekly, Monthly, Yearly);
 kind!(Reason, history::Reason: Purchase, Deduction, FreeGrant, Manual, Refund, Expiry);
 kind!(HoldStatus, history::HoldStatus: Open, Settled, Released, Expired);
-kind!(OrderKind, wallet::OrderKind: Checkout, Renewal);
+kind!(OrderKind, wallet::OrderKind: Checkout, Renewal, Switch);
 kind!(Stage, wallet::Stage: Pending, Failed, Expired, Paid);
-kind!(SubscriptionStatus, wallet::SubscriptionStatus: Active, PastDue, Canceled);
+kind!(SubscriptionStatus, wallet::SubscriptionStatus: Active, PastDue, Paused, Canceled);
 kind!(News, event::SubscriptionNews: Started, Renewed, Updated, PastDue, Canceled);
 kind!(Interval, catalog::Interval: OneTime, Month, Year);
 kind!(Mode, catalog::Mode: CreditCodes, ExternalUsers);

@@ -24,6 +24,8 @@ pub(super) struct Price<'a> {
     rollover: bool,
     features: Vec<&'a str>,
     interval: Interval,
+    trial_days: Option<u32>,
+    trial_credits: i64,
     active: bool,
     created_at: i64,
 }
@@ -43,6 +45,8 @@ impl<'a> From<&'a catalog::Price> for Price<'a> {
             rollover,
             features,
             interval,
+            trial_days,
+            trial_credits,
             active,
             created_at,
         } = from;
@@ -59,6 +63,8 @@ impl<'a> From<&'a catalog::Price> for Price<'a> {
             rollover: *rollover,
             features: features.iter().map(Feature::as_str).collect(),
             interval: (*interval).into(),
+            trial_days: *trial_days,
+            trial_credits: *trial_credits,
             active: *active,
             created_at: created_at.0,
         }
@@ -84,6 +90,8 @@ impl TryFrom<Price<'_>> for catalog::Price {
             rollover: from.rollover,
             features: features.collect::<Result<_, Error>>()?,
             interval: from.interval.into(),
+            trial_days: from.trial_days,
+            trial_credits: from.trial_credits,
             active: from.active,
             created_at: Timestamp(from.created_at),
         })

@@ -3,7 +3,7 @@
 use domain::{
     Timestamp,
     id::{OrderSerial, ProductId},
-    text::SubscriptionId,
+    text::{CustomerId, SubscriptionId},
     wallet,
 };
 use serde::{Deserialize, Serialize};
@@ -11,60 +11,90 @@ use serde::{Deserialize, Serialize};
 use super::{
     kind::SubscriptionStatus,
     order::Terms,
-    read::{instant, millis, text},
+    read::{instant, millis, serial, some_text, text},
 };
 use crate::contract::Error;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Subscription<'a> {
     id: &'a str,
+    customer: Option<&'a str>,
     #[serde(borrow)]
-    terms: Terms<'a>,
+    paid: Terms<'a>,
+    switched: Option<Switched<'a>>,
+    said: Option<Terms<'a>>,
     status: SubscriptionStatus,
+    cycle_start: i64,
+    cycle_end: i64,
     current_period_end: i64,
     cancel_at_period_end: bool,
     past_due_since: Option<i64>,
     grace_ends_at: Option<i64>,
-    order: u128,
+    order: Option<u128>,
     reversed: bool,
-    /// Product and credits.
-    granted: Vec<(u128, i64)>,
+    steps: Vec<Step>,
     reported_at: i64,
     cycles_ended: u32,
     cycle_ended_at: Option<i64>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Switched<'a> {
+    order: u128,
+    #[serde(borrow)]
+    terms: Terms<'a>,
+    at: i64,
+    reversed: bool,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Step {
+    order: u128,
+    product: u128,
+    from: i64,
+    to: i64,
+    at: i64,
+    reversed: bool,
 }
 
 impl<'a> From<&'a wallet::Subscription> for Subscription<'a> {
     fn from(from: &'a wallet::Subscription) -> Self {
         let wallet::Subscription {
             id,
-            terms,
+            customer,
+            paid,
+            switched,
+            said,
             status,
+            cycle_start,
+            cycle_end,
             current_period_end,
             cancel_at_period_end,
             past_due_since,
             grace_ends_at,
             order,
             reversed,
-            granted,
+            steps,
             reported_at,
             cycles_ended,
             cycle_ended_at,
         } = from;
-        let granted = granted
-            .iter()
-            .map(|(product, credits)| (product.0, *credits));
         Self {
             id: id.as_str(),
-            terms: terms.into(),
+            customer: customer.as_ref().map(CustomerId::as_str),
+            paid: paid.into(),
+            switched: switched.as_deref().map(Switched::from),
+            said: said.as_deref().map(Terms::from),
             status: (*status).into(),
+            cycle_start: cycle_start.0,
+            cycle_end: cycle_end.0,
             current_period_end: current_period_end.0,
             cancel_at_period_end: *cancel_at_period_end,
             past_due_since: millis(*past_due_since),
             grace_ends_at: millis(*grace_ends_at),
-            order: order.0,
+            order: order.map(|OrderSerial(order)| order),
             reversed: *reversed,
-            granted: granted.collect(),
+            steps: steps.iter().map(Step::from).collect(),
             reported_at: reported_at.0,
             cycles_ended: *cycles_ended,
             cycle_ended_at: millis(*cycle_ended_at),
@@ -76,23 +106,91 @@ impl TryFrom<Subscription<'_>> for wallet::Subscription {
     type Error = Error;
 
     fn try_from(from: Subscription<'_>) -> Result<Self, Error> {
-        let granted = from.granted.into_iter();
+        let switched = from.switched.map(wallet::Switched::try_from);
+        let said = from.said.map(domain::terms::Terms::try_from);
         Ok(Self {
             id: text(from.id, SubscriptionId::new)?,
-            terms: from.terms.try_into()?,
+            customer: some_text(from.customer, CustomerId::new)?,
+            paid: from.paid.try_into()?,
+            switched: switched.transpose()?.map(Box::new),
+            said: said.transpose()?.map(Box::new),
             status: from.status.into(),
+            cycle_start: Timestamp(from.cycle_start),
+            cycle_end: Timestamp(from.cycle_end),
             current_period_end: Timestamp(from.current_period_end),
             cancel_at_period_end: from.cancel_at_period_end,
             past_due_since: instant(from.past_due_since),
             grace_ends_at: instant(from.grace_ends_at),
-            order: OrderSerial(from.order),
+            order: serial(from.order),
             reversed: from.reversed,
-            granted: granted
-                .map(|(product, credits)| (ProductId(product), credits))
-                .collect(),
+            steps: from.steps.into_iter().map(wallet::Step::from).collect(),
             reported_at: Timestamp(from.reported_at),
             cycles_ended: from.cycles_ended,
             cycle_ended_at: instant(from.cycle_ended_at),
         })
+    }
+}
+
+impl<'a> From<&'a wallet::Switched> for Switched<'a> {
+    fn from(from: &'a wallet::Switched) -> Self {
+        let wallet::Switched {
+            order,
+            terms,
+            at,
+            reversed,
+        } = from;
+        Self {
+            order: order.0,
+            terms: terms.into(),
+            at: at.0,
+            reversed: *reversed,
+        }
+    }
+}
+
+impl TryFrom<Switched<'_>> for wallet::Switched {
+    type Error = Error;
+
+    fn try_from(from: Switched<'_>) -> Result<Self, Error> {
+        Ok(Self {
+            order: OrderSerial(from.order),
+            terms: from.terms.try_into()?,
+            at: Timestamp(from.at),
+            reversed: from.reversed,
+        })
+    }
+}
+
+impl From<&wallet::Step> for Step {
+    fn from(from: &wallet::Step) -> Self {
+        let wallet::Step {
+            order,
+            product,
+            from,
+            to,
+            at,
+            reversed,
+        } = from;
+        Self {
+            order: order.0,
+            product: product.0,
+            from: *from,
+            to: *to,
+            at: at.0,
+            reversed: *reversed,
+        }
+    }
+}
+
+impl From<Step> for wallet::Step {
+    fn from(from: Step) -> Self {
+        Self {
+            order: OrderSerial(from.order),
+            product: ProductId(from.product),
+            from: from.from,
+            to: from.to,
+            at: Timestamp(from.at),
+            reversed: from.reversed,
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! Everything that can be refused is refused before anything changes.
 
 mod customers;
+mod endpoints;
 mod events;
 mod expand;
 mod list;
@@ -12,17 +13,19 @@ mod promotions;
 mod range;
 mod read;
 pub(crate) mod refunds;
+mod schedules;
 mod sessions;
 mod subscriptions;
 
+pub(crate) use events::covers;
 use serde_json::Value;
 
 use super::{
     books::Desk,
     params::Params,
     records::{
-        Charge, Configuration, Coupon, Customer, Dispute, Intent, Invoice, Price, Product,
-        PromotionCode, Refund, Subscription,
+        Charge, Configuration, Coupon, Customer, Dispute, Endpoint, Intent, Invoice, Price,
+        Product, PromotionCode, Refund, Schedule, Subscription,
     },
     refusal::Refusal,
 };
@@ -49,6 +52,16 @@ fn route(desk: &mut Desk<'_>, method: &str, path: &str, params: &Params) -> Resu
         ("GET", ["checkout", "sessions", id, "line_items"]) => sessions::items(desk, params, id),
         ("POST", ["products"]) => prices::create_product(desk, params),
         ("GET", ["products"]) => prices::list_products(desk, params),
+        ("POST", ["products", id]) => prices::update_product(desk, params, id),
+        ("DELETE", ["products", id]) => prices::delete_product(desk, params, id),
+        ("POST", ["prices", id]) => prices::update(desk, params, id),
+        ("POST", ["customers", id]) => customers::update(desk, params, id),
+        ("GET", ["account"]) => endpoints::account(desk.books, params),
+        ("POST", ["webhook_endpoints"]) => endpoints::create(desk, params),
+        ("GET", ["webhook_endpoints"]) => endpoints::list(desk, params),
+        ("GET", ["webhook_endpoints", id]) => read::one::<Endpoint>(desk, params, id),
+        ("POST", ["webhook_endpoints", id]) => endpoints::update(desk, params, id),
+        ("DELETE", ["webhook_endpoints", id]) => endpoints::delete(desk, params, id),
         ("GET", ["products", id]) => read::one::<Product>(desk, params, id),
         ("POST", ["prices"]) => prices::create(desk, params),
         ("GET", ["prices"]) => prices::list(desk, params),
@@ -79,6 +92,14 @@ fn route(desk: &mut Desk<'_>, method: &str, path: &str, params: &Params) -> Resu
         ("GET", ["subscriptions", id]) => read::one::<Subscription>(desk, params, id),
         ("POST", ["subscriptions", id]) => subscriptions::update(desk, params, id),
         ("DELETE", ["subscriptions", id]) => subscriptions::cancel(desk, params, id),
+        ("POST", ["subscriptions", id, "resume"]) => subscriptions::resume(desk, params, id),
+        ("POST", ["subscription_schedules"]) => schedules::create(desk, params),
+        ("GET", ["subscription_schedules"]) => schedules::list(desk, params),
+        ("GET", ["subscription_schedules", id]) => read::one::<Schedule>(desk, params, id),
+        ("POST", ["subscription_schedules", id]) => schedules::update(desk, params, id),
+        ("POST", ["subscription_schedules", id, "release"]) => schedules::release(desk, params, id),
+        ("POST", ["subscription_schedules", id, "cancel"]) => schedules::cancel(desk, params, id),
+        ("POST", ["invoices", id, word]) => subscriptions::invoice(desk, params, id, word),
         ("GET", ["invoices"]) => subscriptions::invoices(desk, params),
         ("GET", ["invoices", id]) => read::one::<Invoice>(desk, params, id),
         ("GET", ["invoice_payments"]) => subscriptions::invoice_payments(desk, params),

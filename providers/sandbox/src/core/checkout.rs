@@ -3,6 +3,7 @@
 mod act;
 mod complete;
 mod create;
+mod wishes;
 
 pub(crate) use act::{Action, Buyer, act, close};
 pub(crate) use create::{address, create};

@@ -6,7 +6,7 @@ use super::{
     books::{Books, Desk},
     checkout, events,
     ids::Ids,
-    records::{Event, Operation, PortalSession, Request, Session, Standing, Subscription},
+    records::{Event, Invoice, Operation, PortalSession, Request, Session, Subscription},
 };
 
 /// Objects that one tidying forgets at most: what it changes is saved in one go.
@@ -33,11 +33,15 @@ pub(crate) fn step(books: &mut Books, ids: &mut Ids, now: i64) -> bool {
     if let Some(session) = desk.books.get::<Session>(&id).cloned() {
         checkout::close(&mut desk, session);
     } else if let Some(subscription) = desk.books.get::<Subscription>(&id).cloned() {
-        if subscription.status == Standing::PastDue {
-            billing::retry(&mut desk, subscription);
-        } else {
-            billing::renew(&mut desk, subscription);
-        }
+        billing::step(&mut desk, subscription);
+    } else if let Some(invoice) = desk.books.get::<Invoice>(&id).cloned()
+        && billing::finalize(&mut desk, invoice.clone()).is_err()
+    {
+        // What cannot be written out must not be tried for ever.
+        desk.books.put(Invoice {
+            finalizes_at: None,
+            ..invoice
+        });
     }
     true
 }

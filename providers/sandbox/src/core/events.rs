@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     books::{Books, Desk, Kept},
-    records::{Event, Told},
+    endpoints,
+    records::{Event, Target, Told},
     views::View,
 };
 use stripe::API_VERSION;
@@ -22,6 +23,13 @@ impl Desk<'_> {
     pub(crate) fn emit<T: Kept>(&mut self, kind: &str, object: &T) {
         let object = Told::new(&object.clone().note());
         let head = self.head("evt_");
+        let targets = endpoints::wanting(self.books, kind).into_iter();
+        let targets = targets.map(|endpoint| Target {
+            endpoint,
+            failures: 0,
+            retry_at: None,
+        });
+        let targets = targets.collect();
         self.books.put(Event {
             head,
             kind: kind.to_owned(),
@@ -31,6 +39,7 @@ impl Desk<'_> {
             failures: 0,
             retry_at: None,
             request: self.request.clone(),
+            targets,
         });
         while self.books.events().len() > MAX_EVENTS {
             let Some((_, oldest)) = self.books.events().first_key_value() else {
@@ -51,7 +60,7 @@ impl View for Event {
             "created": self.head.created,
             "data": { "object": self.object.view(books) },
             "livemode": false,
-            "pending_webhooks": u8::from(self.outgoing),
+            "pending_webhooks": self.targets.len().saturating_add(usize::from(self.outgoing)),
             "request": { "id": self.request.id, "idempotency_key": self.request.key },
             "type": self.kind,
         })
@@ -59,10 +68,53 @@ impl View for Event {
 }
 
 impl Event {
-    /// When it is to be sent, in seconds, if it was not yet.
-    pub(crate) fn send_at(&self, delay_seconds: u32) -> i64 {
+    /// Whether somebody still has to hear of it.
+    pub(crate) const fn is_pending(&self) -> bool {
+        self.outgoing || !self.targets.is_empty()
+    }
+
+    /// When it is to be sent to the project's own address, in seconds, if it was not yet.
+    fn own_at(&self, delay_seconds: u32) -> Option<i64> {
         let first = self.head.created.saturating_add(i64::from(delay_seconds));
-        self.retry_at.map_or(first, |at| at.max(first))
+        let at = self.retry_at.map_or(first, |at| at.max(first));
+        self.outgoing.then_some(at)
+    }
+
+    pub(crate) fn is_own_due(&self, now: i64, delay_seconds: u32) -> bool {
+        self.own_at(delay_seconds).is_some_and(|at| at <= now)
+    }
+
+    /// The registered endpoints that are to hear of it by now.
+    pub(crate) fn targets_due(
+        &self,
+        now: i64,
+        delay_seconds: u32,
+    ) -> impl Iterator<Item = &Target> {
+        let first = self.head.created.saturating_add(i64::from(delay_seconds));
+        let due = move |target: &&Target| target.retry_at.unwrap_or(first).max(first) <= now;
+        self.targets.iter().filter(due)
+    }
+
+    /// When somebody is to hear of it next, in seconds.
+    pub(crate) fn send_at(&self, delay_seconds: u32) -> Option<i64> {
+        let first = self.head.created.saturating_add(i64::from(delay_seconds));
+        let targets = self.targets.iter();
+        let targets = targets.map(|target| target.retry_at.unwrap_or(first).max(first));
+        targets.chain(self.own_at(delay_seconds)).min()
+    }
+
+    /// A registered endpoint took it, or did not.
+    pub(crate) fn told(&mut self, endpoint: &str, taken: bool, now: i64) {
+        for target in &mut self.targets {
+            if target.endpoint == endpoint && !taken {
+                let failures = usize::try_from(target.failures).unwrap_or(usize::MAX);
+                target.failures = target.failures.saturating_add(1);
+                target.retry_at = PAUSES.get(failures).map(|pause| now.saturating_add(*pause));
+            }
+        }
+        let given_up = |target: &Target| target.failures > 0 && target.retry_at.is_none();
+        self.targets
+            .retain(|target| !(target.endpoint == endpoint && (taken || given_up(target))));
     }
 
     /// A copy arrived; done with `wanted` of them.
@@ -73,7 +125,7 @@ impl Event {
 
     /// Whether everybody who was to hear of it did.
     pub(crate) const fn is_delivered(&self) -> bool {
-        !self.outgoing && self.delivered > 0
+        !self.is_pending() && self.delivered > 0
     }
 
     /// A copy did not.
@@ -91,7 +143,7 @@ impl Event {
 pub(crate) fn due(books: &Books, now: i64, delay_seconds: u32) -> Vec<Event> {
     let events = books.outgoing().filter_map(|id| books.get::<Event>(id));
     events
-        .filter(|event| event.send_at(delay_seconds) <= now)
+        .filter(|event| event.send_at(delay_seconds).is_some_and(|at| at <= now))
         .cloned()
         .collect()
 }
@@ -99,5 +151,7 @@ pub(crate) fn due(books: &Books, now: i64, delay_seconds: u32) -> Vec<Event> {
 /// When the next one is to be sent.
 pub(crate) fn next(books: &Books, delay_seconds: u32) -> Option<i64> {
     let events = books.outgoing().filter_map(|id| books.get::<Event>(id));
-    events.map(|event| event.send_at(delay_seconds)).min()
+    events
+        .filter_map(|event| event.send_at(delay_seconds))
+        .min()
 }

@@ -9,6 +9,8 @@ pub(crate) mod calendar;
 pub(crate) mod checkout;
 pub(crate) mod disputes;
 pub(crate) mod due;
+pub(crate) mod email;
+pub(crate) mod endpoints;
 pub(crate) mod events;
 pub(crate) mod faults;
 pub(crate) mod ids;

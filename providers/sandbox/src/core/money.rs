@@ -44,6 +44,69 @@ pub(crate) fn amount(amount: i64, param: &str) -> Result<i64, Refusal> {
     Ok(amount)
 }
 
+/// The least that can be charged, in minor units, where Stripe documents it.
+const MINIMA: [(&str, i64); 22] = [
+    ("aed", 200),
+    ("aud", 50),
+    ("bgn", 100),
+    ("brl", 50),
+    ("cad", 50),
+    ("chf", 50),
+    ("czk", 1500),
+    ("dkk", 250),
+    ("eur", 50),
+    ("gbp", 30),
+    ("hkd", 400),
+    ("huf", 17_500),
+    ("inr", 50),
+    ("jpy", 50),
+    ("mxn", 1000),
+    ("myr", 200),
+    ("nok", 300),
+    ("nzd", 50),
+    ("pln", 200),
+    ("ron", 200),
+    ("sek", 300),
+    ("sgd", 50),
+];
+const MINIMA_TOO: [(&str, i64); 2] = [("thb", 1000), ("usd", 50)];
+
+/// Whether a buyer can be charged so much: nothing, or at least the currency's minimum.
+pub(crate) fn chargeable(amount: i64, currency: &str) -> Result<(), Refusal> {
+    let mut minima = MINIMA.iter().chain(&MINIMA_TOO);
+    let least = minima.find(|(known, _)| *known == currency);
+    match least {
+        Some((_, least)) if amount > 0 && amount < *least => {
+            let message = format!(
+                "The Checkout Session's total amount due must add up to at least {} {currency}",
+                written(*least, currency)
+            );
+            Err(Refusal::invalid(message).with_code("amount_too_small"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Some currencies have fewer digits than their minor unit says.
+pub(crate) fn whole_units(amount: i64, currency: &str, param: &str) -> Result<(), Refusal> {
+    let step = if is_in(THREE_DECIMAL, currency) {
+        10
+    } else if matches!(currency, "isk" | "ugx") {
+        100
+    } else {
+        1
+    };
+    let over = amount.checked_rem(step).unwrap_or(0);
+    if over == 0 {
+        return Ok(());
+    }
+    let message = format!(
+        "Invalid amount: amounts in {currency} must be evenly divisible by {step}, such as {}.",
+        amount.saturating_sub(over)
+    );
+    Err(Refusal::param(param, message).with_code("parameter_invalid_integer"))
+}
+
 /// `part` of `whole` parts of an amount, rounded half up.
 pub(crate) fn share(amount: i64, part: i64, whole: i64) -> i64 {
     let whole = i128::from(whole.max(1));

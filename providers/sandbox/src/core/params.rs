@@ -72,6 +72,13 @@ impl Params {
         Ok(Some(pair.value.clone()))
     }
 
+    /// Whether it was sent empty, to take away what is there.
+    pub(crate) fn is_unset(&self, path: &str) -> bool {
+        let pair = self.0.iter().find(|pair| pair.path == path);
+        let empty = pair.filter(|pair| pair.value.is_empty());
+        empty.inspect(|pair| pair.taken.set(true)).is_some()
+    }
+
     /// The value, which has to be there.
     pub(crate) fn required(&self, path: &str) -> Result<String, Refusal> {
         self.text(path)?.ok_or_else(|| Refusal::missing(path))

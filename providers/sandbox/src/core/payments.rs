@@ -56,8 +56,16 @@ pub(crate) fn succeed(desk: &mut Desk<'_>, mut intent: Intent) {
     desk.emit("payment_intent.succeeded", &intent);
 }
 
+/// The buyer's bank asks them who they are.
+pub(crate) fn ask(desk: &mut Desk<'_>, mut intent: Intent) {
+    intent.status = IntentStatus::RequiresAction;
+    desk.books.put(intent.clone());
+    desk.emit("payment_intent.requires_action", &intent);
+}
+
 /// It did not come.
 pub(crate) fn fail(desk: &mut Desk<'_>, mut intent: Intent) {
     intent.status = IntentStatus::RequiresPaymentMethod;
-    desk.books.put(intent);
+    desk.books.put(intent.clone());
+    desk.emit("payment_intent.payment_failed", &intent);
 }

@@ -15,19 +15,22 @@ use super::{
 
 mod billing;
 mod catalog;
+mod endpoints;
 mod payments;
 mod sessions;
 
 pub(crate) use billing::{
-    Invoice, InvoiceLine, InvoicePayment, InvoiceStatus, Reason, Retry, Standing, Subscription,
-    TermDiscount, Until,
+    Cardless, Invoice, InvoiceLine, InvoicePayment, InvoiceStatus, Meanwhile, Pause, Phase, Reason,
+    Retry, Schedule, ScheduleStatus, Standing, Subscription, TermDiscount, Trial, Until,
 };
 pub(crate) use catalog::{Coupon, Customer, Duration, Off, Price, Product, PromotionCode};
+pub(crate) use endpoints::{Endpoint, Target};
 pub(crate) use payments::{
     Charge, Dispute, DisputeStatus, Intent, IntentStatus, Movement, Refund, RefundStatus,
 };
 pub(crate) use sessions::{
-    Configuration, Later, Line, Mode, PaymentStatus, PortalSession, Session, Status, Tiers,
+    Challenge, Configuration, Later, Line, Mode, PaymentStatus, PortalSession, Session, Status,
+    Tiers, TrialOffer, Wishes,
 };
 
 /// What all objects begin with.
@@ -57,6 +60,9 @@ pub(crate) struct Event {
     pub(crate) retry_at: Option<i64>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) request: Request,
+    /// Registered endpoints that were not reached yet.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) targets: Vec<Target>,
 }
 
 /// Leaves out of a note what its first readers did not know and what it has as usual.
@@ -213,7 +219,13 @@ kinds! {
             self.next_step()
         }
     },
-    Invoice invoices "invoice",
+    Schedule schedules "subscription_schedule",
+    Invoice invoices "invoice" {
+        fn due(&self) -> Option<i64> {
+            let draft = self.status == InvoiceStatus::Draft;
+            self.finalizes_at.filter(|_| draft)
+        }
+    },
     InvoicePayment invoice_payments "invoice_payment",
     Configuration configurations "configuration",
     PortalSession portal_sessions "billing_portal.session" {
@@ -224,12 +236,13 @@ kinds! {
     Event events "event" {
         const IS_EVENT: bool = true;
         fn is_outgoing(&self) -> bool {
-            self.outgoing
+            self.is_pending()
         }
         fn forget_at(&self) -> Option<i64> {
-            (!self.outgoing).then(|| self.head.created.saturating_add(EVENT_SECONDS))
+            (!self.is_pending()).then(|| self.head.created.saturating_add(EVENT_SECONDS))
         }
     },
+    Endpoint endpoints "webhook_endpoint",
     Operation operations "operation" {
         fn forget_at(&self) -> Option<i64> {
             Some(self.head.created.saturating_add(OPERATION_SECONDS))

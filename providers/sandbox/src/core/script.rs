@@ -5,10 +5,11 @@ use serde_json::Value;
 
 use super::{
     api::refunds::charge_of,
+    billing,
     books::Desk,
     disputes,
     params::Params,
-    records::{Charge, Customer, Dispute, Refund, RefundStatus},
+    records::{Charge, Customer, Dispute, Endpoint, Refund, RefundStatus, Subscription},
     refunds,
     refusal::Refusal,
     views::View as _,
@@ -26,6 +27,8 @@ pub(crate) fn call(
         ("POST", ["charges", id]) => charge(desk, params, id),
         ("POST", ["customers", id]) => customer(desk, params, id),
         ("POST", ["refunds", id, word]) => refund(desk, params, id, word),
+        ("POST", ["subscriptions", id, word]) => subscription(desk, params, id, word),
+        ("POST", ["webhook_endpoints", id, "disable"]) => disable(desk, params, id),
         ("POST", ["disputes"]) => dispute(desk, params),
         ("POST", ["disputes", id, word]) => decide(desk, params, id, word),
         _ => Err(Refusal {
@@ -64,6 +67,35 @@ fn customer(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Ref
     customer.declines = declines;
     desk.books.put(customer.clone());
     Ok(customer.view(desk.books))
+}
+
+/// Days of failures: nothing more is sent there.
+fn disable(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+    params.finish()?;
+    let mut endpoint: Endpoint = desk.books.find(id)?;
+    endpoint.enabled = false;
+    desk.books.put(endpoint.clone());
+    Ok(endpoint.view(desk.books))
+}
+
+/// A trial that ended without a card, or will.
+fn subscription(
+    desk: &mut Desk<'_>,
+    params: &Params,
+    id: &str,
+    word: &str,
+) -> Result<Value, Refusal> {
+    params.finish()?;
+    let mut subscription: Subscription = desk.books.find(id)?;
+    match word {
+        "pause" => subscription = billing::suspend(desk, subscription)?,
+        "lose_card" => {
+            subscription.no_card = true;
+            desk.books.put(subscription.clone());
+        }
+        _ => return Err(Refusal::no_such("script", word)),
+    }
+    Ok(subscription.view(desk.books))
 }
 
 fn refund(desk: &mut Desk<'_>, params: &Params, id: &str, word: &str) -> Result<Value, Refusal> {

@@ -16,16 +16,25 @@ use super::{
 };
 
 mod billing;
+mod changes;
 mod checkout;
 mod events;
 mod kept;
 mod money_back;
+mod rests;
+mod rules;
 
 /// The last of January 2026, 10:00.
 const START: i64 = 1_769_853_600;
 
 /// Told along with something else that says it too.
-pub(crate) const QUIET: [&str; 4] = [
+pub(crate) const QUIET: [&str; 10] = [
+    "payment_intent.payment_failed",
+    "price.created",
+    "price.updated",
+    "product.created",
+    "product.deleted",
+    "product.updated",
     "charge.succeeded",
     "invoice.created",
     "invoice.finalized",
@@ -110,6 +119,12 @@ impl Shop {
         self.books.find(id).unwrap()
     }
 
+    /// The form's part that names a subscription's item and its new price.
+    fn item(&self, subscription: &str, price: &str) -> String {
+        let item = self.subscription(subscription).item;
+        format!("items[0][id]={item}&items[0][price]={price}")
+    }
+
     fn invoice_of(&self, subscription: &str) -> Invoice {
         let latest = self.subscription(subscription).latest_invoice.unwrap();
         self.books.find(&latest).unwrap()
@@ -148,6 +163,7 @@ fn id(object: &Value) -> String {
 }
 
 const DAY: i64 = 24 * 3600;
+const HOUR: i64 = 3600;
 
 fn months(cycles: i64) -> i64 {
     after(START, super::calendar::Interval::Month, cycles)

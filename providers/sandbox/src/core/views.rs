@@ -7,10 +7,13 @@ use super::{books::Books, records::Operation};
 
 mod billing;
 mod catalog;
+mod endpoints;
 mod payments;
 mod portal;
+mod schedules;
 mod sessions;
 
+pub(crate) use billing::invoice_url;
 pub(crate) use portal::portal_url;
 pub(crate) use sessions::{checkout_url, line_items};
 

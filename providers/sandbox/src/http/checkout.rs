@@ -36,6 +36,9 @@ fn action(word: &str) -> Option<Action> {
         "decline" => Action::Decline,
         "expire" => Action::Expire,
         "promotion" => Action::Promotion,
+        "challenge" => Action::Challenge,
+        "authenticate" => Action::Authenticate,
+        "fail_authentication" => Action::FailAuthentication,
         _ => return None,
     })
 }
@@ -148,14 +151,18 @@ pub(super) async fn act(
     }
     let here = format!("/sandbox/{project}/checkout/{}", session.head.id);
     match action {
-        Action::Pay | Action::PayLater => Redirect::to(&success_url(&session)).into_response(),
+        Action::Pay | Action::PayLater | Action::Authenticate => {
+            Redirect::to(&success_url(&session)).into_response()
+        }
         Action::Expire => {
             let back = session
                 .cancel_url
                 .filter(|_| session.status == Status::Expired);
             Redirect::to(&back.unwrap_or(here)).into_response()
         }
-        Action::Decline if session.payment_status == PaymentStatus::Unpaid => {
+        Action::Decline | Action::FailAuthentication
+            if session.payment_status == PaymentStatus::Unpaid =>
+        {
             let notice = pages::Notice::declined(typed);
             page(
                 &sandbox,

@@ -167,7 +167,7 @@ fn done(desk: &mut Desk<'_>, id: &str, word: &str, mut fields: Fields) -> Result
             if !offer.switch || !(offered || price == subscription.price) {
                 return Err(Refusal::param("price", "This tier is not offered here."));
             }
-            billing::switch(desk, subscription, &price)?;
+            billing::switch(desk, &offer, subscription, &price)?;
         }
         "cancel" | "undo" => {
             let subscription = subscription(desk, &visit, &mut fields)?;

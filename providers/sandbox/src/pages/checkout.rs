@@ -11,6 +11,7 @@ use crate::core::{
 /// The page of a session as it is now.
 pub(crate) fn checkout(session: &Session, books: &Books, shop: &str, notice: &Notice) -> Page {
     let side = match session.status {
+        Status::Open if session.challenge.is_some() => challenged(session, books),
         Status::Open => open(session, books, notice),
         Status::Complete => complete(session, books, notice),
         Status::Expired => expired(session),
@@ -66,6 +67,7 @@ fn open(session: &Session, books: &Books, notice: &Notice) -> String {
         format!(
             "<fieldset><legend>Or try another outcome</legend><div class=\"others\">\
              <button formaction=\"{url}/pay_later\">Pay later<small>Money comes later</small></button>\
+             <button formaction=\"{url}/challenge\">3-D Secure<small>The bank asks first</small></button>\
              <button formaction=\"{url}/decline\" formnovalidate>Decline<small>Card is refused</small></button>\
              <button formaction=\"{url}/expire\" formnovalidate>Expire<small>Time runs \
              out</small></button></div></fieldset>"
@@ -78,6 +80,19 @@ fn open(session: &Session, books: &Books, notice: &Notice) -> String {
         alert(notice.pay.as_deref(), "pay-alert"),
         email(session, books, notice),
         Escaped(label),
+    )
+}
+
+/// What a bank would show in the middle of paying.
+fn challenged(session: &Session, books: &Books) -> String {
+    let url = Escaped(checkout_url(books, &session.head.id)).to_string();
+    format!(
+        "<section class=\"pay state wait\" aria-labelledby=\"how\"><span class=\"mark\" \
+         aria-hidden=\"true\">?</span><h2 id=\"how\">3-D Secure</h2><p>The bank of this test card asks \
+         whether it is you who pays {}.</p><form method=\"post\" action=\"{url}/authenticate\"><button \
+         class=\"primary\">Yes, complete</button><button class=\"wide\" \
+         formaction=\"{url}/fail_authentication\">No, fail</button></form></section>",
+        Escaped(written(session.total(), &session.currency)),
     )
 }
 

@@ -72,8 +72,11 @@ fn subscription(one: &Subscription, offer: &Configuration, books: &Books, url: &
     let (name, cost) = price.map(|price| tier(price, books)).unwrap_or_default();
     let (class, status) = match one.status {
         Standing::Active if one.cancel_at_end => ("wait", "Ends soon"),
+        Standing::Active if one.pause.is_some() => ("wait", "Not collected"),
         Standing::Active => ("good", "Active"),
+        Standing::Trialing => ("good", "Trial"),
         Standing::PastDue => ("bad", "Past due"),
+        Standing::Paused => ("wait", "Paused"),
         Standing::Incomplete => ("wait", "Waiting for payment"),
         Standing::IncompleteExpired => ("off", "Never paid"),
         Standing::Canceled => ("off", "Canceled"),
@@ -81,6 +84,8 @@ fn subscription(one: &Subscription, offer: &Configuration, books: &Books, url: &
     let when = match one.status {
         Standing::Active if one.cancel_at_end => format!("Ends on {}", date(one.period_end)),
         Standing::Active => format!("Renews on {}", date(one.period_end)),
+        Standing::Trialing => format!("Costs nothing until {}", date(one.period_end)),
+        Standing::Paused => "Nothing is billed until it is resumed".into(),
         Standing::PastDue => one.retry.as_ref().map_or_else(String::new, |retry| {
             format!("Payment failed. Tried again on {}", date(retry.next_at))
         }),
@@ -161,7 +166,7 @@ fn switches(
         .filter(|to| to.active && to.currency == from.currency)
         .filter_map(|to| {
             let (name, cost) = tier(to, books);
-            let label = match how(from, to) {
+            let label = match how(offer, from, to) {
                 How::Same if one.scheduled.is_some() => "Keep this tier",
                 How::Same => return None,
                 How::AtOnce => "Switch now",

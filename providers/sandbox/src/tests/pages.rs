@@ -212,3 +212,44 @@ async fn there_is_no_page_for_a_project_without_a_sandbox() {
         }
     }
 }
+
+#[tokio::test]
+async fn receipts_and_invoices_are_where_their_objects_say() {
+    let stage = Stage::new().await;
+    let price = stage.price(1, 1900).await;
+    let session = stage
+        .session(Item::Subscription(price.id), Promotion::None)
+        .await;
+    stage.act(&session.url.unwrap(), "pay", "").await;
+    let invoice = stage.get("invoices").await["data"][0].clone();
+    let charge = stage.get("charges").await["data"][0].clone();
+    for (url, kind, says) in [
+        (
+            &charge["receipt_url"],
+            "text/html; charset=utf-8",
+            "Receipt",
+        ),
+        (
+            &invoice["hosted_invoice_url"],
+            "text/html; charset=utf-8",
+            "Tier 1",
+        ),
+        (&invoice["invoice_pdf"], "application/pdf", "%PDF-1.4"),
+    ] {
+        let answer = stage.http.get(url.as_str().unwrap()).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{url}");
+        assert_eq!(answer.headers()["content-type"], kind);
+        let text = answer.text().await.unwrap();
+        assert!(text.contains(says) && text.contains("19.00"), "{text}");
+        assert!(
+            kind == "application/pdf" || !text.contains("<Shop>"),
+            "{text}"
+        );
+    }
+    let nothing = charge["receipt_url"]
+        .as_str()
+        .unwrap()
+        .replace("ch_", "ch_x");
+    let answer = stage.http.get(nothing).send().await.unwrap();
+    assert_eq!(answer.status(), 404);
+}

@@ -1,7 +1,5 @@
 //! Trouble that scripts order, and what scripts say of a bank, over HTTP.
 
-use std::time::Duration;
-
 use reqwest::Method;
 use serde_json::json;
 

@@ -138,12 +138,12 @@ impl Stripe {
         };
         let mut reports = Vec::new();
         if let Some(invoice) = invoice {
-            reports.extend(self.cycle(first, invoice).await?);
+            reports.extend(self.cycle(first, &subscription, invoice).await?);
         }
         let newest = subscription.latest_invoice.as_ref();
         if let Some(newest) = newest.filter(|id| invoice.is_none_or(|known| known.id != **id)) {
             let newest = self.client.invoice(newest).await?;
-            reports.extend(self.cycle(first, &newest).await?);
+            reports.extend(self.cycle(first, &subscription, &newest).await?);
         }
         let now = self.now(first, &subscription).await?;
         reports.extend(now.map(|now| Report::Subscription(Box::new(now))));
@@ -173,12 +173,18 @@ impl Stripe {
             price,
             current_period_end: subscription.current_period_end().map(instant),
             cancel_at_period_end: subscription.is_ending(),
+            is_trial: subscription.status == SubscriptionStatus::Trialing,
             latest_invoice: latest.and_then(|id| OurInvoiceId::new(id.as_str()).ok()),
         }))
     }
 
     /// A paid bill after the first. Any other one says nothing.
-    async fn cycle(&self, first: OrderId, invoice: &Invoice) -> Result<Option<Report>, Error> {
+    async fn cycle(
+        &self,
+        first: OrderId,
+        subscription: &Subscription,
+        invoice: &Invoice,
+    ) -> Result<Option<Report>, Error> {
         if invoice.status != Some(InvoiceStatus::Paid) {
             return Ok(None);
         }
@@ -192,14 +198,16 @@ impl Stripe {
             },
             _ => return Ok(None),
         };
-        let (Some(subscription), Ok(id)) = (
-            invoice.subscription(),
+        let (Ok(billed), Ok(id)) = (
+            OurSubscriptionId::new(subscription.id.as_str()),
             OurInvoiceId::new(invoice.id.as_str()),
         ) else {
             return Ok(None);
         };
-        let Ok(subscription) = OurSubscriptionId::new(subscription.as_str()) else {
-            return Ok(None);
+        let cycle_start = match &kind {
+            CycleKind::Renewal | CycleKind::Anew => line.period.start,
+            // The lines of a switch do not say when its cycle began.
+            CycleKind::Switch(_) => subscription.start_of(line.period.end),
         };
         let price = match line.price() {
             Some(price) => self.our_price(price).await?,
@@ -218,9 +226,12 @@ impl Stripe {
                 email: email.and_then(|email| Email::new(email).ok()),
             },
             billing: Billing {
-                subscription,
+                subscription: billed,
                 invoice: Some(id.clone()),
+                cycle_start: instant(cycle_start),
                 current_period_end: instant(line.period.end),
+                trial: false,
+                paused: standing(subscription) == Standing::Is(Status::Paused),
                 reported_at: instant(invoice.created),
             },
             invoice: InvoiceName {
@@ -238,7 +249,7 @@ impl Stripe {
         invoice: &'a Invoice,
     ) -> Result<Option<(&'a Line, Proration)>, Error> {
         let mut lines = invoice.lines().iter().filter(|line| line.is_proration());
-        let Some(charged) = lines.clone().find(|line| line.amount > 0) else {
+        let Some(charged) = lines.clone().find(|line| line.amount >= 0) else {
             return Ok(None);
         };
         let given_back = lines.find(|line| line.amount < 0).and_then(Line::price);
@@ -280,11 +291,11 @@ impl Stripe {
 fn standing(subscription: &Subscription) -> Standing {
     match subscription.status {
         SubscriptionStatus::Active | SubscriptionStatus::Trialing if subscription.is_paused() => {
-            Standing::NotBegun
+            Standing::Is(Status::Paused)
         }
         SubscriptionStatus::Active | SubscriptionStatus::Trialing => Standing::Is(Status::Active),
         SubscriptionStatus::PastDue | SubscriptionStatus::Unpaid => Standing::Is(Status::PastDue),
-        SubscriptionStatus::Paused => Standing::NotBegun,
+        SubscriptionStatus::Paused => Standing::Is(Status::Paused),
         SubscriptionStatus::Canceled => Standing::Is(Status::Canceled),
         SubscriptionStatus::IncompleteExpired => Standing::NeverBegan,
         SubscriptionStatus::Incomplete | SubscriptionStatus::Other => Standing::NotBegun,

@@ -267,6 +267,7 @@ async fn answer(
     match world.ask(method.as_str(), path, operation, form) {
         Answer::Object(object) => object.to_string().into_response(),
         Answer::Missing => error(404, "resource_missing", "No such thing."),
+        Answer::Declined(code) => error(400, code, "That cannot be."),
         Answer::Refused(why) => complain(&mut world, &call, &why),
     }
 }

@@ -195,6 +195,60 @@ const RULES: &[Rule] = &[
         also: page_of_events,
         ..read("/v1/events")
     },
+    Rule {
+        fields: &[("limit", Kind::Number)],
+        also: page,
+        ..read("/v1/webhook_endpoints")
+    },
+    Rule {
+        method: "POST",
+        fields: &[
+            ("url", Kind::Address),
+            ("api_version", Kind::Word(&[VERSION])),
+            ("description", Kind::Text),
+            ("enabled_events[#]", Kind::Text),
+            ("metadata[*]", Kind::Mark),
+        ],
+        needs: &["url", "enabled_events[0]"],
+        ..read("/v1/webhook_endpoints")
+    },
+    Rule {
+        method: "POST",
+        fields: &[
+            ("url", Kind::Address),
+            ("description", Kind::Text),
+            ("disabled", Kind::Flag),
+            ("enabled_events[#]", Kind::Text),
+            ("metadata[*]", Kind::Mark),
+        ],
+        ..read("/v1/webhook_endpoints/{}")
+    },
+    Rule {
+        method: "DELETE",
+        ..read("/v1/webhook_endpoints/{}")
+    },
+    Rule {
+        method: "POST",
+        fields: &[
+            ("payment_intent", Kind::Text),
+            ("amount", Kind::Number),
+            ("metadata[*]", Kind::Mark),
+        ],
+        needs: &["payment_intent"],
+        ..read("/v1/refunds")
+    },
+    Rule {
+        method: "POST",
+        fields: &[
+            ("cancel_at_period_end", Kind::Flag),
+            ("metadata[*]", Kind::Mark),
+        ],
+        ..read("/v1/subscriptions/{}")
+    },
+    Rule {
+        method: "DELETE",
+        ..read("/v1/subscriptions/{}")
+    },
     read("/v1/charges/{}"),
     Rule {
         fields: &[("payment_intent", Kind::Text), ("limit", Kind::Number)],

@@ -193,3 +193,59 @@ async fn a_payment_has_its_charge_and_its_disputes() {
         "dp_1"
     );
 }
+
+#[tokio::test]
+async fn an_endpoint_tells_its_secret_once_and_can_be_changed_and_removed() {
+    let stripe = Stripe::start().await;
+    let list = "/v1/webhook_endpoints";
+    let form = "url=https://shop.example/hook&enabled_events[0]=invoice.paid";
+    let (status, made) = sent(post(&stripe, list, form)).await;
+    assert_eq!(
+        (status, &made["status"]),
+        (200, &json!("enabled")),
+        "{made}"
+    );
+    assert!(made["secret"].is_string());
+    let path = format!("{list}/{}", made["id"].as_str().unwrap());
+    let change = post_as(&stripe, &path, "disabled=true", [FORM, VERSION, "change"]);
+    assert_eq!(sent(change).await.1["status"], "disabled");
+    let (_, listed) = sent(get(&stripe, list)).await;
+    assert_eq!(listed["data"][0]["url"], "https://shop.example/hook");
+    assert_eq!(listed["data"][0]["secret"], Value::Null);
+    let request = plain_http().delete(format!("{}{path}", stripe.base));
+    let request = request.header("stripe-version", VERSION);
+    let (_, deleted) = sent(request.bearer_auth(SECRET_KEY)).await;
+    assert_eq!(deleted["deleted"], true);
+    assert_eq!(sent(get(&stripe, list)).await.1["data"], json!([]));
+}
+
+#[tokio::test]
+async fn no_more_is_refunded_than_was_paid() {
+    let stripe = Stripe::start().await;
+    stripe.charged("pi_1", &json!({}), 500, 100);
+    let refund = async |form: &str, key: &str| {
+        let request = post_as(&stripe, "/v1/refunds", form, [FORM, VERSION, key]);
+        sent(request).await
+    };
+    assert_eq!(refund("payment_intent=pi_1&amount=401", "a").await.0, 400);
+    let (_, part) = refund("payment_intent=pi_1&amount=150", "b").await;
+    assert_eq!(part["amount"], 150);
+    assert_eq!(refund("payment_intent=pi_1&amount=150", "b").await.1, part);
+    assert_eq!(refund("payment_intent=pi_1", "c").await.1["amount"], 250);
+    assert_eq!(refund("payment_intent=pi_1", "d").await.0, 400);
+    let (_, charge) = sent(get(&stripe, "/v1/charges/ch_of_pi_1")).await;
+    assert_eq!(charge["refunded"], true);
+}
+
+#[tokio::test]
+async fn a_subscription_ends_with_its_period_or_now() {
+    let stripe = Stripe::start().await;
+    let path = "/v1/subscriptions/sub_1";
+    stripe.put(path, json!({"id": "sub_1", "status": "active"}));
+    let (_, ending) = sent(post(&stripe, path, "cancel_at_period_end=true")).await;
+    assert_eq!(ending["cancel_at_period_end"], true);
+    let request = plain_http().delete(format!("{}{path}", stripe.base));
+    let request = request.header("stripe-version", VERSION);
+    let (_, ended) = sent(request.bearer_auth(SECRET_KEY)).await;
+    assert_eq!(ended["status"], "canceled");
+}

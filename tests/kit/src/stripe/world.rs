@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 
 use super::{Call, Instead, rules::Form};
 
+/// Where webhook endpoints are.
+const ENDPOINTS: &str = "/v1/webhook_endpoints";
+
 #[derive(Default)]
 pub(super) struct World {
     pub(super) calls: Vec<Call>,
@@ -30,7 +33,9 @@ pub(super) enum Answer {
     Object(Value),
     /// 404.
     Missing,
-    /// 400.
+    /// 400: what was asked for cannot be had, which is nobody's fault.
+    Declined(&'static str),
+    /// 400, and a complaint.
     Refused(String),
 }
 
@@ -50,8 +55,15 @@ impl World {
             }
             return Answer::Refused(format!("the key {operation} was used for something else"));
         }
-        let Some(object) = self.respond(method, path, form) else {
-            return Answer::Missing;
+        let answer = match (method, path) {
+            ("POST", "/v1/refunds") => self.refund(form),
+            _ => match self.respond(method, path, form) {
+                Some(object) => Answer::Object(object),
+                None => Answer::Missing,
+            },
+        };
+        let Answer::Object(object) = answer else {
+            return answer;
         };
         if method == "POST" && !self.forgets {
             let answered = (path.into(), form.clone(), object.clone());
@@ -118,12 +130,93 @@ impl World {
                 let number = self.next("visit");
                 Some(json!({"url": format!("https://portal.example/{number}")}))
             }
+            ("GET", ENDPOINTS) => {
+                let endpoints = self.objects.iter();
+                let endpoints = endpoints.filter(|(path, _)| path.starts_with(ENDPOINTS));
+                let data: Vec<&Value> = endpoints.map(|(_, endpoint)| endpoint).collect();
+                Some(json!({"object": "list", "has_more": false, "data": data}))
+            }
+            ("POST", ENDPOINTS) => Some(self.endpoint(form)),
+            ("DELETE", path) => match path.strip_prefix(ENDPOINTS) {
+                Some(_) => {
+                    let endpoint = self.objects.remove(path)?;
+                    Some(json!({"id": endpoint["id"], "deleted": true}))
+                }
+                None => self.changed(path, |subscription| {
+                    subscription["status"] = json!("canceled");
+                }),
+            },
+            ("POST", path) if path.starts_with(ENDPOINTS) => self.changed(path, |endpoint| {
+                match form.get("disabled").map(String::as_str) {
+                    Some("true") => endpoint["status"] = json!("disabled"),
+                    Some(_) => endpoint["status"] = json!("enabled"),
+                    None => {}
+                }
+                if form.contains_key("enabled_events[0]") {
+                    endpoint["enabled_events"] = json!(listed(form, "enabled_events["));
+                }
+            }),
+            ("POST", path) if path.starts_with("/v1/subscriptions/") => {
+                self.changed(path, |subscription| {
+                    if let Some(ends) = form.get("cancel_at_period_end") {
+                        subscription["cancel_at_period_end"] = json!(ends == "true");
+                    }
+                })
+            }
             ("POST", path) => {
                 let id = path.strip_prefix("/v1/billing_portal/configurations/")?;
                 Some(json!({"id": id, "active": true}))
             }
             _ => None,
         }
+    }
+
+    fn changed(&mut self, path: &str, change: impl FnOnce(&mut Value)) -> Option<Value> {
+        let object = self.objects.get_mut(path)?;
+        change(object);
+        Some(object.clone())
+    }
+
+    /// Its secret is told once.
+    fn endpoint(&mut self, form: &Form) -> Value {
+        let number = self.next("endpoint");
+        let id = format!("we_{number}");
+        let mut endpoint = json!({
+            "id": id, "object": "webhook_endpoint", "status": "enabled", "livemode": false,
+            "url": form.get("url"), "api_version": form.get("api_version"),
+            "enabled_events": listed(form, "enabled_events["), "metadata": marks(form, "metadata"),
+        });
+        self.objects
+            .insert(format!("{ENDPOINTS}/{id}"), endpoint.clone());
+        endpoint["secret"] = json!(format!("whsec_of_endpoint_{number}"));
+        endpoint
+    }
+
+    /// Money of a payment goes back, as far as there is any left.
+    fn refund(&mut self, form: &Form) -> Answer {
+        let intent = form.get("payment_intent").cloned().unwrap_or_default();
+        let payment = self.objects.get(&format!("/v1/payment_intents/{intent}"));
+        let Some(charge) = payment.and_then(|payment| payment["latest_charge"].as_str()) else {
+            return Answer::Missing;
+        };
+        let path = format!("/v1/charges/{charge}");
+        let Some(charge) = self.objects.get_mut(&path) else {
+            return Answer::Missing;
+        };
+        let cents = |charge: &Value, name: &str| charge[name].as_i64().unwrap();
+        let (paid, back) = (cents(charge, "amount"), cents(charge, "amount_refunded"));
+        let asked = form.get("amount").map(|amount| amount.parse().unwrap());
+        let amount: i64 = asked.unwrap_or(paid - back);
+        if amount < 1 || amount > paid - back {
+            return Answer::Declined("charge_already_refunded");
+        }
+        charge["amount_refunded"] = json!(back + amount);
+        charge["refunded"] = json!(back + amount == paid);
+        let id = format!("re_{}", self.next("refund"));
+        Answer::Object(json!({
+            "id": id, "object": "refund", "amount": amount, "payment_intent": intent,
+            "status": "succeeded",
+        }))
     }
 
     fn session(&mut self, form: &Form) -> Value {
@@ -150,11 +243,7 @@ impl World {
         let number = |name: &str| form.get(name).map(|text| text.parse::<i64>().unwrap());
         let since = number("created[gte]").unwrap_or(0);
         let limit = number("limit").unwrap_or(10).unsigned_abs();
-        let kinds: Vec<&String> = form
-            .iter()
-            .filter(|(name, _)| name.starts_with("types["))
-            .map(|(_, kind)| kind)
-            .collect();
+        let kinds = listed(form, "types[");
         let wanted = |event: &&Value| {
             let is_wanted = kinds.is_empty() || kinds.iter().any(|kind| event["type"] == **kind);
             is_wanted && event["created"].as_i64().unwrap() >= since
@@ -175,6 +264,12 @@ impl World {
         *made += 1;
         *made
     }
+}
+
+/// The values of `types[0]`, `types[1]` and so on, in any order.
+fn listed<'f>(form: &'f Form, prefix: &str) -> Vec<&'f String> {
+    let of = form.iter().filter(|(name, _)| name.starts_with(prefix));
+    of.map(|(_, value)| value).collect()
 }
 
 fn list(of: Option<Value>) -> Value {

@@ -9,7 +9,7 @@ use super::{
     Run,
     command::QUARTER,
     model::Outcome,
-    till::{TIERS, Told, Ware, rolls_over, tier_name},
+    till::{CYCLE, TIERS, TRIAL, Told, Ware, rolls_over, tier_name},
 };
 use crate::{
     Timestamp,
@@ -18,10 +18,11 @@ use crate::{
     terms::Terms,
     text::Feature,
     wallet::{
-        OrderStatus, Reversal, SubscriptionStatus,
+        OrderKind, OrderStatus, Reversal, SubscriptionStatus,
         pay::{Billing, Pay},
         purchase::Purchase as Telling,
         renew::Renew,
+        switch::Switch,
         update_subscription::UpdateSubscription,
     },
 };
@@ -59,8 +60,23 @@ pub(super) enum Purchase {
         order: u128,
         subscription: u128,
         tier: usize,
-        ahead: i64,
+        /// Quarters since its cycle began.
+        since: i64,
         age: i64,
+        free: bool,
+        trial: bool,
+        paused: bool,
+    },
+    Switch {
+        order: u128,
+        subscription: u128,
+        tiers: (usize, usize),
+        /// Quarters since its cycle began, and from then to the switch.
+        since: i64,
+        after: i64,
+        free: bool,
+        trial: bool,
+        paused: bool,
     },
     Report {
         subscription: u128,
@@ -75,7 +91,9 @@ pub(super) enum Purchase {
 pub(super) fn purchase(most: i64) -> impl Strategy<Value = Purchase> {
     let order = 0..4_u128;
     // Renewals have orders of their own, and refunds are of either.
-    let renewal = 4..10_u128;
+    let renewal = || 4..10_u128;
+    let since = || -1..9_i64;
+    let seldom = || prop::bool::weighted(0.15);
     let any_order = 0..10_u128;
     let subscription = 0..3_u128;
     let tier = 0..3_usize;
@@ -88,6 +106,7 @@ pub(super) fn purchase(most: i64) -> impl Strategy<Value = Purchase> {
         SubscriptionStatus::Active,
         SubscriptionStatus::Active,
         SubscriptionStatus::PastDue,
+        SubscriptionStatus::Paused,
         SubscriptionStatus::Canceled,
     ]);
     prop_oneof![
@@ -104,11 +123,20 @@ pub(super) fn purchase(most: i64) -> impl Strategy<Value = Purchase> {
         7 => (any_order, cents(), cents(), age.clone()).prop_map(
             |(order, refunded, disputed, age)| Purchase::Reverse { order, refunded, disputed, age }
         ),
-        4 => (renewal, subscription.clone(), tier.clone(), ahead.clone(), age.clone()).prop_map(
-            |(order, subscription, tier, ahead, age)| Purchase::Renew {
-                order, subscription, tier, ahead, age
-            }
-        ),
+        4 => (
+            (renewal(), subscription.clone(), tier.clone(), since(), age.clone()),
+            (seldom(), seldom(), seldom())
+        )
+            .prop_map(|((order, subscription, tier, since, age), (free, trial, paused))| {
+                Purchase::Renew { order, subscription, tier, since, age, free, trial, paused }
+            }),
+        4 => (
+            (renewal(), subscription.clone(), (tier.clone(), tier.clone()), since(), 0..4_i64),
+            (seldom(), seldom(), seldom())
+        )
+            .prop_map(|((order, subscription, tiers, since, after), (free, trial, paused))| {
+                Purchase::Switch { order, subscription, tiers, since, after, free, trial, paused }
+            }),
         4 => (subscription, tier, status, any::<bool>(), ahead, age).prop_map(
             |(subscription, tier, status, canceling, ahead, age)| Purchase::Report {
                 subscription, tier, status, canceling, ahead, age
@@ -157,7 +185,10 @@ impl Run {
                 let told = Told {
                     subscription: starts.unwrap_or(0),
                     tier: known.map_or(0, |order| tier_of(&order.terms)),
-                    period_end: now.0 + 4 * QUARTER,
+                    start: now.0,
+                    period_end: now.0 + CYCLE * QUARTER,
+                    trial: false,
+                    paused: false,
                     reported: now.0,
                 };
                 let pay = Pay {
@@ -198,19 +229,64 @@ impl Run {
                 order,
                 subscription,
                 tier,
-                ahead,
+                since,
                 age,
+                free,
+                trial,
+                paused,
             } => {
                 let ware = self.tier(subscription, tier);
-                let told = self.told(subscription, tier, ahead, age);
+                let told = Told {
+                    start: now.0 - since * QUARTER,
+                    period_end: now.0 + (CYCLE - since) * QUARTER,
+                    trial,
+                    paused,
+                    ..self.told(subscription, tier, 0, age)
+                };
+                let cents = if free { 0 } else { ware.coins };
                 let cycle = Renew {
                     order: OrderSerial(order),
+                    kind: OrderKind::Renewal,
                     terms: self.terms(&ware),
-                    payment: payment(order, ware.coins),
+                    payment: payment(order, cents),
                     billing: billing(told),
                 };
                 let real = self.told_of(Telling::Renew(Box::new(cycle)));
-                (real, self.model.renew(order, ware, told))
+                (real, self.model.renew(order, ware, cents, told))
+            }
+            Purchase::Switch {
+                order,
+                subscription,
+                tiers: (old, tier),
+                since,
+                after,
+                free,
+                trial,
+                paused,
+            } => {
+                let ware = self.tier(subscription, tier);
+                let told = Told {
+                    start: now.0 - since * QUARTER,
+                    period_end: now.0 + (CYCLE - since) * QUARTER,
+                    trial,
+                    paused,
+                    ..self.told(subscription, tier, 0, 0)
+                };
+                let at = told.start + after * QUARTER;
+                let cents = if free { 0 } else { ware.coins };
+                let switch = Switch {
+                    order: OrderSerial(order),
+                    old: self.terms(&self.tier(subscription, old)),
+                    terms: self.terms(&ware),
+                    at: Timestamp(at),
+                    payment: payment(order, cents),
+                    billing: billing(told),
+                };
+                let real = self.told_of(Telling::Switch(Box::new(switch)));
+                (
+                    real,
+                    self.model.switch(order, (ware, cents), (old, at), told),
+                )
             }
             Purchase::Report {
                 subscription,
@@ -255,7 +331,10 @@ impl Run {
         Told {
             subscription,
             tier,
+            start: now,
             period_end: now + ahead * QUARTER,
+            trial: false,
+            paused: false,
             reported: now - age * QUARTER,
         }
     }
@@ -290,6 +369,7 @@ impl Run {
                 Some(_) => Interval::Month,
                 None => Interval::OneTime,
             },
+            trial_credits: TRIAL * self.model.worth,
             amount_cents: ware.coins,
             price: PriceId(TIERS.iter().position(|&t| t == ware.coins).unwrap_or(0) as u128),
             ..pack()
@@ -311,7 +391,10 @@ fn billing(told: Told) -> Billing {
     Billing {
         subscription: sub(told.subscription),
         invoice: None,
+        cycle_start: Timestamp(told.start),
         current_period_end: Timestamp(told.period_end),
+        trial: told.trial,
+        paused: told.paused,
         reported_at: Timestamp(told.reported),
     }
 }

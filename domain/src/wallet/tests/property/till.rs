@@ -1,6 +1,9 @@
 //! The naive model's purchases: orders, refunds, disputes and subscriptions, told coin by coin.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use super::{
     command::QUARTER,
@@ -15,7 +18,10 @@ use crate::{
 };
 
 /// Coins of the three tiers.
-pub(super) const TIERS: [i64; 3] = [1, 4, 9];
+/// Far enough apart that a quarter of each difference is whole, as cycles are four quarters long.
+pub(super) const TIERS: [i64; 3] = [1, 5, 9];
+pub(super) const TRIAL: i64 = 2;
+pub(super) const CYCLE: i64 = 4;
 pub(super) const DAY: i64 = 4 * QUARTER;
 
 /// Something for sale. Tiers of the odd subscriptions roll over.
@@ -47,14 +53,20 @@ pub(super) struct ModelOrder {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ModelSubscription {
-    pub(super) tier: usize,
+    paid: usize,
+    /// Paid switches of the cycle: order, from which tier, to which, when.
+    switches: Vec<(u128, usize, usize, i64)>,
+    /// The highest of them: order, tier, when.
+    top: Option<(u128, usize, i64)>,
+    said: Option<usize>,
     pub(super) status: SubscriptionStatus,
+    /// When its cycle began.
+    start: i64,
     pub(super) period_end: i64,
     pub(super) canceling: bool,
     pub(super) grace_end: Option<i64>,
-    order: u128,
+    order: Option<u128>,
     fills: ProductId,
-    granted: i64,
     reported: i64,
 }
 
@@ -63,7 +75,10 @@ pub(super) struct ModelSubscription {
 pub(super) struct Told {
     pub(super) subscription: u128,
     pub(super) tier: usize,
+    pub(super) start: i64,
     pub(super) period_end: i64,
+    pub(super) trial: bool,
+    pub(super) paused: bool,
     pub(super) reported: i64,
 }
 
@@ -109,6 +124,67 @@ impl ModelSubscription {
     fn is_current(&self) -> bool {
         self.status != SubscriptionStatus::Canceled
     }
+
+    /// Whether a payment of a whole cycle is of one before the known one, of that, or of a later one.
+    fn compare(&self, told: Told) -> Ordering {
+        let switched = self.switches.iter().map(|&(.., at)| at).max();
+        match switched.filter(|_| self.order.is_none()) {
+            Some(at) if told.period_end <= at => Ordering::Less,
+            Some(at) if told.start <= at => Ordering::Equal,
+            None if told.start < self.start => Ordering::Less,
+            _ => Ordering::Greater,
+        }
+    }
+
+    fn begin(&mut self, paid: usize, start: i64) {
+        (self.paid, self.start, self.order) = (paid, start, None);
+        self.switches.clear();
+        self.top = None;
+    }
+
+    /// Whether a bill that is newer than all that was said says something itself.
+    fn bill(&mut self, told: Told) {
+        if told.reported > self.reported {
+            self.status = told.status();
+            (self.said, self.grace_end, self.canceling) = (None, None, false);
+            (self.period_end, self.reported) = (told.period_end, told.reported);
+        }
+    }
+}
+
+impl Told {
+    fn status(self) -> SubscriptionStatus {
+        if self.paused {
+            SubscriptionStatus::Paused
+        } else {
+            SubscriptionStatus::Active
+        }
+    }
+
+    fn started(self, paid: usize, fills: ProductId) -> ModelSubscription {
+        ModelSubscription {
+            paid,
+            switches: Vec::new(),
+            top: None,
+            said: None,
+            status: self.status(),
+            start: self.start,
+            period_end: self.period_end,
+            canceling: false,
+            grace_end: None,
+            order: None,
+            fills,
+            reported: i64::MIN,
+        }
+    }
+
+    fn coins(self, cents: i64) -> i64 {
+        match (self.trial, self.paused && cents == 0) {
+            (true, _) => TRIAL,
+            (_, true) => 0,
+            _ => TIERS[self.tier],
+        }
+    }
 }
 
 pub(super) fn tier_name(tier: usize) -> String {
@@ -142,9 +218,18 @@ impl Model {
             return Outcome::Unchanged;
         }
         let subscription = order.ware.starts;
-        self.fulfil(serial, cents, subscription);
-        if subscription.is_some() {
-            self.start(serial, told);
+        if subscription.is_none() {
+            let coins = order.ware.coins;
+            self.fulfil(serial, cents, coins, None, false);
+            return Outcome::Applied;
+        }
+        let known = self.current(told.subscription);
+        // The first cycle is before all others.
+        let over = self.is_over(told.subscription)
+            || known.is_some_and(|known| known.compare(told) != Ordering::Equal);
+        self.fulfil(serial, cents, told.coins(cents), subscription, over);
+        if !over {
+            self.take_cycle(serial, told);
         }
         Outcome::Applied
     }
@@ -171,45 +256,141 @@ impl Model {
         if known.is_some_and(|known| next.2 < known.2 || next == known) {
             return Outcome::Unchanged;
         }
+        let of = order.and_then(|order| order.subscription);
         self.date(self.now);
+        let over = of.is_some_and(|id| !rolls_over(id) && self.is_over(id));
         match self.till.orders.get_mut(&serial) {
             None => drop(self.till.early.insert(serial, next)),
             Some(order) => {
                 order.away = next;
+                if over {
+                    order.credits_end = order.credits_end.min(self.now);
+                }
                 self.move_coins(serial);
             }
         }
         Outcome::Applied
     }
 
-    pub(super) fn renew(&mut self, serial: u128, ware: Ware, told: Told) -> Outcome {
+    pub(super) fn renew(&mut self, serial: u128, ware: Ware, cents: i64, told: Told) -> Outcome {
         self.touch();
         if self.till.orders.contains_key(&serial) {
             return Outcome::Unchanged;
         }
-        let known = self.till.subscriptions.get(&told.subscription).cloned();
-        let renewed = known.filter(|k| k.is_current() && k.period_end <= told.period_end);
-        if renewed.is_some() {
+        let known = self.current(told.subscription);
+        let place = known.map(|known| known.compare(told));
+        let over = self.is_over(told.subscription) || place == Some(Ordering::Less);
+        if place == Some(Ordering::Greater) {
             self.end_cycle(told.subscription);
         }
-        let cents = ware.coins;
+        self.place_order(serial, ware);
+        let coins = told.coins(cents);
+        self.fulfil(serial, cents, coins, Some(told.subscription), over);
+        if !over {
+            self.take_cycle(serial, told);
+        }
+        Outcome::Applied
+    }
+
+    /// A switch from a tier to the one that is told, so long after the cycle's start.
+    pub(super) fn switch(
+        &mut self,
+        serial: u128,
+        (ware, cents): (Ware, i64),
+        (old, at): (usize, i64),
+        told: Told,
+    ) -> Outcome {
+        self.touch();
+        if self.till.orders.contains_key(&serial) {
+            return Outcome::Unchanged;
+        }
+        let id = told.subscription;
+        let known = self.current(id).cloned();
+        let end = |known: &ModelSubscription| known.start + CYCLE * QUARTER;
+        let before = known.as_ref().is_some_and(|known| at < known.start);
+        let after = known.as_ref().is_some_and(|known| at >= end(known));
+        let over = self.is_over(id) || before;
+        if after {
+            self.end_cycle(id);
+        }
+        let same = known.clone().filter(|_| !before && !after);
+        let coins = if told.trial || told.paused && cents == 0 {
+            0
+        } else {
+            self.brought(same.as_ref(), (old, told.tier), (at, told.start))
+        };
         let fills = ware.fills;
         self.place_order(serial, ware);
-        self.fulfil(serial, cents, Some(told.subscription));
-        let Some(mut next) = renewed else {
-            self.start(serial, told);
+        self.fulfil(serial, cents, coins, Some(id), over);
+        if over {
             return Outcome::Applied;
-        };
-        (next.order, next.period_end) = (serial, told.period_end);
-        next.granted = TIERS[told.tier];
-        if told.reported >= next.reported {
-            (next.tier, next.fills) = (told.tier, fills);
-            next.status = SubscriptionStatus::Active;
-            (next.grace_end, next.reported) = (None, told.reported);
         }
-        self.till.subscriptions.insert(told.subscription, next);
-        self.raise(told.subscription);
+        let mut next = known.unwrap_or_else(|| told.started(old, fills));
+        if after {
+            next.begin(old, told.start);
+        }
+        next.switches.push((serial, old, told.tier, at));
+        let place = |(order, tier, at)| (!self.went_back(order), tier, at, order);
+        let to = (serial, told.tier, at);
+        if told.tier >= old && next.top.is_none_or(|top| place(top) <= place(to)) {
+            next.top = Some(to);
+        }
+        self.till.subscriptions.insert(id, next);
         Outcome::Applied
+    }
+
+    /// Coin by coin of what the new tier has over the old one: what its time is worth beyond the time that
+    /// was paid for it before.
+    fn brought(
+        &self,
+        known: Option<&ModelSubscription>,
+        (old, new): (usize, usize),
+        (at, start): (i64, i64),
+    ) -> i64 {
+        let whole = CYCLE * QUARTER;
+        let left = |at: i64| (start + whole - at).clamp(0, whole);
+        let base = known.filter(|known| known.order.is_some());
+        let base = base.map_or(0, |known| TIERS[known.paid]);
+        let mut time = 0;
+        for coin in TIERS[old]..TIERS[new] {
+            if coin < base {
+                continue;
+            }
+            let switches = known.map_or(&[][..], |known| &known.switches);
+            let paid = switches.iter().filter(|(order, from, to, _)| {
+                !self.went_back(*order) && TIERS[*from] <= coin && coin < TIERS[*to]
+            });
+            let had = paid.map(|&(.., at)| left(at)).max().unwrap_or(0);
+            time += (left(at) - had).max(0);
+        }
+        assert_eq!(time % whole, 0);
+        time / whole
+    }
+
+    fn went_back(&self, order: u128) -> bool {
+        self.till.orders[&order].status() == OrderStatus::Refunded
+    }
+
+    fn current(&self, id: u128) -> Option<&ModelSubscription> {
+        let known = self.till.subscriptions.get(&id);
+        known.filter(|known| known.is_current())
+    }
+
+    fn is_over(&self, id: u128) -> bool {
+        let known = self.till.subscriptions.get(&id);
+        self.till.gone.contains(&id) || known.is_some_and(|known| !known.is_current())
+    }
+
+    /// The tier in force: the highest that is paid, or a higher one that was named.
+    pub(super) fn tier_of(&self, known: &ModelSubscription) -> usize {
+        let top = known.top.filter(|&(order, ..)| !self.went_back(order));
+        let paid = top.map_or(known.paid, |(_, tier, _)| tier.max(known.paid));
+        let said = known.said.unwrap_or(0);
+        if known.status == SubscriptionStatus::Active {
+            paid.max(said)
+        } else {
+            paid
+        }
     }
 
     pub(super) fn report(
@@ -230,7 +411,7 @@ impl Model {
         };
         let grace = known.grace_end.unwrap_or(self.now + 7 * DAY);
         let next = ModelSubscription {
-            tier: told.tier,
+            said: Some(told.tier),
             status,
             period_end: told.period_end,
             canceling,
@@ -246,7 +427,6 @@ impl Model {
         if over {
             self.end_cycle(id);
         }
-        self.raise(id);
         Outcome::Applied
     }
 
@@ -265,17 +445,19 @@ impl Model {
         let unlocks = |s: &&ModelSubscription| match s.status {
             SubscriptionStatus::Active => true,
             SubscriptionStatus::PastDue => s.grace_end.unwrap() > self.now,
-            SubscriptionStatus::Canceled => false,
+            SubscriptionStatus::Paused | SubscriptionStatus::Canceled => false,
         };
-        let kept =
-            |s: &&ModelSubscription| self.till.orders[&s.order].status() != OrderStatus::Refunded;
+        let kept = |s: &&ModelSubscription| {
+            let order = s.order.map(|order| self.till.orders[&order].status());
+            order != Some(OrderStatus::Refunded)
+        };
         let subscriptions = self
             .till
             .subscriptions
             .values()
             .filter(unlocks)
             .filter(kept);
-        all.extend(subscriptions.map(|s| tier_name(s.tier)));
+        all.extend(subscriptions.map(|s| tier_name(self.tier_of(s))));
         all
     }
 
@@ -296,10 +478,19 @@ impl Model {
         self.till.orders.insert(serial, order);
     }
 
-    fn fulfil(&mut self, serial: u128, cents: i64, subscription: Option<u128>) {
+    fn fulfil(
+        &mut self,
+        serial: u128,
+        cents: i64,
+        coins: i64,
+        subscription: Option<u128>,
+        over: bool,
+    ) {
         let ware = self.till.orders[&serial].ware.clone();
-        let granted = ware.coins.min(self.room(ware.fills));
+        let granted = coins.min(self.room(ware.fills));
+        let ended = over && !subscription.is_some_and(rolls_over);
         let end = ware.days.map_or(i64::MAX, |days| self.now + days * DAY);
+        let end = if ended { self.now } else { end };
         let order = self.till.orders.get_mut(&serial).unwrap();
         (order.stage, order.cents) = (OrderStatus::Paid, cents);
         (order.granted, order.credits_end) = (granted, end);
@@ -307,6 +498,9 @@ impl Model {
         self.date(self.now);
         self.bring(ware.fills, Tag { serial, own: true }, granted, end);
         self.move_coins(serial);
+        if ended {
+            self.expire_coins(self.now);
+        }
     }
 
     fn bring(&mut self, product: ProductId, tag: Tag, coins: i64, end: i64) {
@@ -341,39 +535,16 @@ impl Model {
         }
     }
 
-    fn start(&mut self, order: u128, told: Told) {
-        let id = told.subscription;
-        let known = self.till.subscriptions.get(&id);
-        let over = known.is_some_and(|known| known.status == SubscriptionStatus::Canceled);
-        if over || self.till.gone.contains(&id) {
-            return self.end_cycle(id);
+    fn take_cycle(&mut self, order: u128, told: Told) {
+        let fills = self.till.orders[&order].ware.fills;
+        let known = self.current(told.subscription).cloned();
+        let mut next = known.unwrap_or_else(|| told.started(told.tier, fills));
+        if next.compare(told) != Ordering::Equal {
+            next.begin(told.tier, told.start);
         }
-        if self.till.subscriptions.contains_key(&id) {
-            return;
-        }
-        let started = ModelSubscription {
-            tier: told.tier,
-            status: SubscriptionStatus::Active,
-            period_end: told.period_end,
-            canceling: false,
-            grace_end: None,
-            order,
-            fills: self.till.orders[&order].ware.fills,
-            granted: TIERS[told.tier],
-            reported: told.reported,
-        };
-        self.till.subscriptions.insert(id, started);
-    }
-
-    fn raise(&mut self, id: u128) {
-        let known = &self.till.subscriptions[&id];
-        let lacking = TIERS[known.tier] - known.granted;
-        let (product, serial) = (known.fills, known.order);
-        let coins = lacking.min(self.room(product));
-        if known.status == SubscriptionStatus::Active && coins > 0 {
-            self.till.subscriptions.get_mut(&id).unwrap().granted += coins;
-            self.bring(product, Tag { serial, own: false }, coins, i64::MAX);
-        }
+        (next.paid, next.start, next.order) = (told.tier, told.start, Some(order));
+        next.bill(told);
+        self.till.subscriptions.insert(told.subscription, next);
     }
 
     fn end_cycle(&mut self, id: u128) {

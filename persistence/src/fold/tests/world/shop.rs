@@ -49,6 +49,8 @@ fn terms() -> Terms {
         rollover: false,
         features: std::collections::BTreeSet::new(),
         interval: Interval::OneTime,
+        trial_days: None,
+        trial_credits: 0,
         label: None,
         amount_cents: 100,
         currency: "EUR".into(),

@@ -148,15 +148,6 @@ impl TryFrom<Change<'_>> for wallet::Change {
                 subscription: text(subscription, SubscriptionId::new)?,
                 ends_at: Timestamp(ends_at),
             },
-            Change::TierRaised {
-                subscription,
-                credits,
-                expires_at,
-            } => Self::TierRaised {
-                subscription: text(subscription, SubscriptionId::new)?,
-                credits: amount(credits)?,
-                expires_at: instant(expires_at),
-            },
             Change::OrderArchived { order } => Self::OrderArchived {
                 order: OrderSerial(order),
             },

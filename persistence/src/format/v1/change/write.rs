@@ -151,15 +151,6 @@ impl<'a> From<&'a wallet::Change> for Change<'a> {
                 subscription: subscription.as_str(),
                 ends_at: ends_at.0,
             },
-            Domain::TierRaised {
-                subscription,
-                credits,
-                expires_at,
-            } => Self::TierRaised {
-                subscription: subscription.as_str(),
-                credits: credits.get(),
-                expires_at: millis(*expires_at),
-            },
             Domain::OrderArchived { order } => Self::OrderArchived { order: order.0 },
             Domain::OrderRecalled(archived) => Self::OrderRecalled(Box::new((&**archived).into())),
         }

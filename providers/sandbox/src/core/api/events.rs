@@ -52,7 +52,7 @@ impl Wanted {
 }
 
 /// `charge.*` stands for all that begin so.
-pub(super) fn covers(wanted: &str, kind: &str) -> bool {
+pub(crate) fn covers(wanted: &str, kind: &str) -> bool {
     match wanted.strip_suffix('*') {
         Some(beginning) => kind.starts_with(beginning),
         None => wanted == kind,

@@ -1,6 +1,6 @@
 //! Products and prices, stored or made up along with something else.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::read;
 use crate::core::{
@@ -97,6 +97,7 @@ pub(crate) fn inline_price(
         .integer::<i64>(&amount_path)?
         .ok_or_else(|| Refusal::missing(&amount_path))?;
     let unit_amount = money::amount(unit_amount, &amount_path)?;
+    money::whole_units(unit_amount, &currency, &amount_path)?;
     params.word(
         &at("tax_behavior"),
         &["exclusive", "inclusive", "unspecified"],
@@ -134,7 +135,97 @@ pub(super) fn create_product(desk: &mut Desk<'_>, params: &Params) -> Result<Val
     let product = product_at(desk, params, "")?;
     params.finish()?;
     desk.books.put(product.clone());
+    desk.emit("product.created", &product);
     Ok(product.view(desk.books))
+}
+
+pub(super) fn update_product(
+    desk: &mut Desk<'_>,
+    params: &Params,
+    id: &str,
+) -> Result<Value, Refusal> {
+    let mut product: Product = desk.books.find(id)?;
+    if let Some(name) = params.bounded("name", MAX_NAME_CHARS)? {
+        product.name = name;
+    }
+    if let Some(description) = params.bounded("description", 500)? {
+        product.description = Some(description);
+    }
+    product.active = params.flag("active")?.unwrap_or(product.active);
+    params.change_metadata("metadata", &mut product.metadata)?;
+    params.finish()?;
+    desk.books.put(product.clone());
+    desk.emit("product.updated", &product);
+    Ok(product.view(desk.books))
+}
+
+/// Only one that never had a price goes; others are archived.
+pub(super) fn delete_product(
+    desk: &mut Desk<'_>,
+    params: &Params,
+    id: &str,
+) -> Result<Value, Refusal> {
+    params.finish()?;
+    let product: Product = desk.books.find(id)?;
+    if desk.books.all::<Price>().any(|price| price.product == id) {
+        let message =
+            "This product cannot be deleted because it has one or more user-created prices.";
+        return Err(Refusal::invalid(message));
+    }
+    desk.emit("product.deleted", &product);
+    desk.books.forget::<Product>(id);
+    Ok(json!({ "id": id, "object": "product", "deleted": true }))
+}
+
+/// What a price costs stays; whether it is sold, and how it is called, may change.
+pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+    let mut price: Price = desk.books.find(id)?;
+    price.active = params.flag("active")?.unwrap_or(price.active);
+    if let Some(nickname) = params.bounded("nickname", 250)? {
+        price.nickname = Some(nickname);
+    }
+    let transfer = params.flag("transfer_lookup_key")? == Some(true);
+    if params.is_unset("lookup_key") {
+        price.lookup_key = None;
+    } else if let Some(key) = params.bounded("lookup_key", 200)? {
+        price.lookup_key = Some(key);
+    }
+    params.change_metadata("metadata", &mut price.metadata)?;
+    params.word("tax_behavior", &["exclusive", "inclusive", "unspecified"])?;
+    params.finish()?;
+    take_key(desk, &price, transfer)?;
+    desk.books.put(price.clone());
+    desk.emit("price.updated", &price);
+    Ok(price.view(desk.books))
+}
+
+/// A lookup key names one price.
+fn take_key(desk: &mut Desk<'_>, price: &Price, transfer: bool) -> Result<(), Refusal> {
+    let former = desk
+        .books
+        .all::<Price>()
+        .find(|other| {
+            other.lookup_key.is_some()
+                && other.lookup_key == price.lookup_key
+                && other.head.id != price.head.id
+        })
+        .cloned();
+    match former {
+        Some(mut other) if transfer => {
+            other.lookup_key = None;
+            desk.books.put(other);
+            Ok(())
+        }
+        Some(other) => {
+            let message = format!(
+                "A price (`{}`) already uses that lookup key. Please set `transfer_lookup_key=true` \
+                 if you want to transfer it.",
+                other.head.id,
+            );
+            Err(Refusal::param("lookup_key", message))
+        }
+        None => Ok(()),
+    }
 }
 
 pub(super) fn list_products(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
@@ -156,28 +247,13 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
     params.word("billing_scheme", &["per_unit"])?;
     let transfer = params.flag("transfer_lookup_key")? == Some(true);
     params.finish()?;
-    let former = desk
-        .books
-        .all::<Price>()
-        .find(|other| other.lookup_key.is_some() && other.lookup_key == price.lookup_key)
-        .cloned();
-    match former {
-        Some(mut other) if transfer => {
-            other.lookup_key = None;
-            desk.books.put(other);
-        }
-        Some(other) => {
-            let message = format!(
-                "A price (`{}`) already uses that lookup key. Please set `transfer_lookup_key=true` \
-                 if you want to transfer it.",
-                other.head.id,
-            );
-            return Err(Refusal::param("lookup_key", message));
-        }
-        None => {}
+    take_key(desk, &price, transfer)?;
+    if desk.books.get::<Product>(&product.head.id).is_none() {
+        desk.books.put(product.clone());
+        desk.emit("product.created", &product);
     }
-    desk.books.put(product);
     desk.books.put(price.clone());
+    desk.emit("price.created", &price);
     Ok(price.view(desk.books))
 }
 

@@ -1,5 +1,6 @@
 //! How a subscription ends: now, or when what is paid for ends. The latter can be taken back.
 
+use super::finalize::give_up;
 use crate::core::{
     books::Desk,
     records::{Invoice, InvoiceStatus, Standing, Subscription},
@@ -21,6 +22,10 @@ pub(crate) fn cancel_at_end(
     ending: bool,
 ) -> Result<Subscription, Refusal> {
     must_run(&subscription)?;
+    if ending {
+        // What ends has no next tier.
+        super::release(desk, &mut subscription)?;
+    }
     if subscription.cancel_at_end != ending {
         subscription.cancel_at_end = ending;
         subscription.canceled_at = ending.then_some(desk.now);
@@ -47,13 +52,23 @@ pub(crate) fn cancel_now(
 /// It is over.
 pub(super) fn end(desk: &mut Desk<'_>, mut subscription: Subscription, why: &str) {
     if let Some(retry) = subscription.retry.take()
-        && let Some(mut invoice) = desk.books.get::<Invoice>(&retry.invoice).cloned()
+        && let Some(invoice) = desk.books.get::<Invoice>(&retry.invoice).cloned()
     {
         // Nobody tries any more.
-        invoice.next_attempt = None;
-        invoice.status = InvoiceStatus::Uncollectible;
-        desk.books.put(invoice);
+        give_up(desk, invoice, false);
     }
+    let drafts = desk.books.all::<Invoice>().filter(|invoice| {
+        invoice.subscription == subscription.head.id && invoice.status == InvoiceStatus::Draft
+    });
+    let drafts: Vec<Invoice> = drafts.cloned().collect();
+    for mut draft in drafts {
+        // It stays one until the shop decides.
+        draft.finalizes_at = None;
+        desk.books.put(draft);
+    }
+    super::schedule::cancel(desk, &mut subscription);
+    subscription.pause = None;
+    subscription.waiting.clear();
     subscription.status = Standing::Canceled;
     subscription.scheduled = None;
     subscription.canceled_at = subscription.canceled_at.or(Some(desk.now));

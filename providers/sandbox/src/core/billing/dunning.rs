@@ -33,7 +33,7 @@ pub(crate) fn retry(desk: &mut Desk<'_>, subscription: Subscription) {
 }
 
 fn again(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refusal> {
-    if !declines(desk, &subscription.customer) {
+    if !subscription.no_card && !declines(desk, &subscription.customer) {
         return recover(desk, subscription);
     }
     let Some(mut retry) = subscription.retry.take() else {
@@ -73,6 +73,7 @@ fn recover(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Re
     let invoice = retry.map(|retry| retry.invoice).unwrap_or_default();
     let invoice: Invoice = desk.books.find(&invoice)?;
     subscription.status = Standing::Active;
+    subscription.no_card = false;
     desk.books.put(subscription.clone());
     desk.emit("customer.subscription.updated", &subscription);
     collect(desk, invoice)

@@ -1,5 +1,6 @@
 //! Invoices: what is on one, what pays it, and what is told of it.
 
+use super::finalize::write_out;
 use crate::core::{
     books::Desk,
     params::Metadata,
@@ -53,8 +54,30 @@ pub(super) fn cycle_line(
     })
 }
 
-/// An invoice that is not paid yet.
+/// So long a renewal's invoice is a draft.
+const DRAFT_SECONDS: i64 = 3600;
+
+/// Prorations that waited for an invoice.
+pub(super) fn waiting(subscription: &mut Subscription) -> Vec<InvoiceLine> {
+    std::mem::take(&mut subscription.waiting)
+}
+
+/// An invoice that is written out at once, and not paid yet.
 pub(super) fn draw_up(
+    desk: &mut Desk<'_>,
+    subscription: &mut Subscription,
+    reason: Reason,
+    lines: Vec<InvoiceLine>,
+    discount: i64,
+) -> Invoice {
+    let mut invoice = draft(desk, subscription, reason, lines, discount);
+    invoice.finalizes_at = None;
+    desk.emit("invoice.created", &invoice);
+    write_out(desk, invoice)
+}
+
+/// An invoice that may still change.
+pub(super) fn draft(
     desk: &mut Desk<'_>,
     subscription: &mut Subscription,
     reason: Reason,
@@ -69,7 +92,7 @@ pub(super) fn draw_up(
         email,
         subscription: subscription.head.id.clone(),
         item: subscription.item.clone(),
-        status: InvoiceStatus::Open,
+        status: InvoiceStatus::Draft,
         reason,
         currency: subscription.currency.clone(),
         lines,
@@ -79,6 +102,10 @@ pub(super) fn draw_up(
         paid_at: None,
         metadata: subscription.metadata.clone(),
         intent: None,
+        finalizes_at: Some(desk.now.saturating_add(DRAFT_SECONDS)),
+        finalized_at: None,
+        balance: 0,
+        ended_at: None,
     };
     subscription.latest_invoice = Some(invoice.head.id.clone());
     desk.books.put(invoice.clone());
@@ -91,13 +118,13 @@ pub(super) fn payment(desk: &mut Desk<'_>, invoice: &mut Invoice) -> Result<Inte
         return desk.books.find(intent);
     }
     let payment = Payment {
-        amount: invoice.total(),
+        amount: invoice.due_amount(),
         currency: &invoice.currency,
         customer: Some(&invoice.customer),
         email: invoice.email.as_deref(),
         description: Some(match invoice.reason {
             Reason::Create => "Subscription creation",
-            Reason::Cycle | Reason::Update => "Subscription update",
+            Reason::Cycle | Reason::Update | Reason::Manual => "Subscription update",
         }),
         // What is written on the subscription is not copied here.
         metadata: Metadata::new(),
@@ -109,7 +136,7 @@ pub(super) fn payment(desk: &mut Desk<'_>, invoice: &mut Invoice) -> Result<Inte
         head,
         invoice: invoice.head.id.clone(),
         intent: intent.head.id.clone(),
-        amount: invoice.total(),
+        amount: invoice.due_amount(),
         currency: invoice.currency.clone(),
         paid_at: None,
     });
@@ -119,7 +146,7 @@ pub(super) fn payment(desk: &mut Desk<'_>, invoice: &mut Invoice) -> Result<Inte
 
 /// Pays it, or finds that nothing is to be paid.
 pub(super) fn collect(desk: &mut Desk<'_>, mut invoice: Invoice) -> Result<(), Refusal> {
-    if invoice.total() > 0 {
+    if invoice.due_amount() > 0 {
         let intent = payment(desk, &mut invoice)?;
         let id = intent.head.id.clone();
         payments::succeed(desk, intent);
@@ -138,6 +165,7 @@ pub(super) fn collect(desk: &mut Desk<'_>, mut invoice: Invoice) -> Result<(), R
     invoice.next_attempt = None;
     desk.books.put(invoice.clone());
     desk.emit("invoice.paid", &invoice);
+    desk.emit("invoice.payment_succeeded", &invoice);
     Ok(())
 }
 

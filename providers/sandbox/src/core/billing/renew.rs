@@ -1,30 +1,61 @@
-//! A period ends: the next one begins and is billed, or the subscription ends with it.
+//! A period ends: the next one begins and is billed, or the subscription ends with it. The invoice is
+//! a draft for its first hour, while the period has moved on already.
 
 use super::{
     cancel::end,
-    dunning::first_retry,
-    invoicing::{collect, cycle_line, declines, discount, draw_up, miss},
+    dunning::retry,
+    finalize::immediate,
+    invoicing::{cycle_line, discount, draft, waiting},
+    pause::collect_again,
+    schedule, trial,
 };
 use crate::core::{
     books::Desk,
     calendar::after,
-    records::{Price, Reason, Retry, Standing, Subscription},
+    records::{Invoice, Meanwhile, Price, Reason, Standing, Subscription},
     refusal::Refusal,
 };
 
-/// Does what the end of a period asks for. The desk's instant is that end.
-pub(crate) fn renew(desk: &mut Desk<'_>, subscription: Subscription) {
+/// Does what is due. The desk's instant is the one that was set for it.
+pub(crate) fn step(desk: &mut Desk<'_>, subscription: Subscription) {
+    let resumes = subscription
+        .pause
+        .as_ref()
+        .and_then(|pause| pause.resumes_at);
+    if resumes.is_some_and(|at| at <= desk.now) {
+        collect_again(desk, subscription);
+    } else if subscription.status == Standing::PastDue {
+        retry(desk, subscription);
+    } else if subscription.status == Standing::Trialing
+        && subscription.announces_at().is_some_and(|at| at <= desk.now)
+        && desk.now < subscription.period_end
+    {
+        trial::announce(desk, subscription);
+    } else {
+        renew(desk, subscription);
+    }
+}
+
+/// The end of a period.
+fn renew(desk: &mut Desk<'_>, subscription: Subscription) {
     if subscription.cancel_at_end {
         return end(desk, subscription, "cancellation_requested");
     }
     let kept = subscription.clone();
-    if bill(desk, subscription).is_err() {
+    let outcome = if subscription.status == Standing::Trialing {
+        trial::over(desk, subscription)
+    } else {
+        bill(desk, subscription)
+    };
+    if outcome.is_err() {
         // A price that is gone: books that cannot be billed must not be tried for ever.
         end(desk, kept, "payment_failed");
     }
 }
 
-fn bill(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refusal> {
+/// Begins the next period and draws up what it costs.
+pub(super) fn bill(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refusal> {
+    schedule::advance(desk, &mut subscription)?;
     if let Some(next) = subscription.scheduled.take() {
         let price: Price = desk.books.find(&next)?;
         let interval = price.interval.unwrap_or(subscription.interval);
@@ -42,24 +73,33 @@ fn bill(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refus
         subscription.interval,
         subscription.cycle,
     );
+    cycle(desk, subscription)
+}
+
+/// Draws up what the period that runs now costs.
+pub(super) fn cycle(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refusal> {
     let line = cycle_line(desk, &subscription)?;
     let discount = discount(desk, &subscription, line.amount);
-    let reason = Reason::Cycle;
-    let invoice = draw_up(desk, &mut subscription, reason, vec![line], discount);
-    if invoice.total() == 0 || !declines(desk, &subscription.customer) {
-        desk.books.put(subscription.clone());
-        desk.emit("customer.subscription.updated", &subscription);
-        return collect(desk, invoice);
+    let mut lines = waiting(&mut subscription);
+    lines.push(line);
+    let mut invoice = draft(desk, &mut subscription, Reason::Cycle, lines, discount);
+    let meanwhile = subscription.pause.as_ref().map(|pause| pause.behavior);
+    if meanwhile == Some(Meanwhile::KeepAsDraft) {
+        invoice.finalizes_at = None;
     }
-    let next_at = first_retry(desk.now);
-    subscription.status = Standing::PastDue;
-    subscription.retry = Some(Retry {
-        invoice: invoice.head.id.clone(),
-        failed_at: desk.now,
-        made: 0,
-        next_at,
-    });
+    desk.books.put(invoice.clone());
     desk.books.put(subscription.clone());
     desk.emit("customer.subscription.updated", &subscription);
-    miss(desk, invoice, Some(next_at))
+    desk.emit("invoice.created", &invoice);
+    uncollected(desk, invoice, meanwhile);
+    Ok(())
+}
+
+/// While nothing is collected, an invoice is given up as soon as it is there.
+fn uncollected(desk: &mut Desk<'_>, invoice: Invoice, meanwhile: Option<Meanwhile>) {
+    match meanwhile {
+        Some(Meanwhile::Void) => immediate(desk, invoice, true),
+        Some(Meanwhile::MarkUncollectible) => immediate(desk, invoice, false),
+        Some(Meanwhile::KeepAsDraft) | None => {}
+    }
 }

@@ -1,12 +1,15 @@
 //! A subscription begins with its checkout: at once, or when the money of it comes.
 
-use super::invoicing::{collect, cycle_line, draw_up, miss, payment};
+use super::{
+    finalize::give_up,
+    invoicing::{collect, cycle_line, draw_up, miss, payment},
+};
 use crate::core::{
     books::Desk,
     calendar::{Interval, after},
     records::{
-        Coupon, Duration, Invoice, InvoiceStatus, Reason, Session, Standing, Subscription,
-        TermDiscount, Until,
+        Coupon, Duration, Invoice, Reason, Session, Standing, Subscription, TermDiscount, Trial,
+        Until,
     },
     refusal::Refusal,
 };
@@ -17,23 +20,33 @@ pub(crate) fn start(desk: &mut Desk<'_>, session: &mut Session, paid: bool) -> R
     let line = session.lines.first().ok_or_else(nothing)?;
     let interval = line.interval.ok_or_else(nothing)?;
     let now = desk.now;
+    let trial = session.trial.as_ref().map(|wanted| Trial {
+        start: now,
+        end: wanted.ends(now),
+        cardless: wanted.cardless,
+        announced: false,
+    });
+    let first_end = trial
+        .as_ref()
+        .map_or_else(|| after(now, interval, 1), |trial| trial.end);
+    let status = match (&trial, paid) {
+        (Some(_), _) => Standing::Trialing,
+        (None, true) => Standing::Active,
+        (None, false) => Standing::Incomplete,
+    };
     let mut subscription = Subscription {
         head: desk.head("sub_"),
         item: desk.ids.usual("si_"),
         customer: session.customer.clone().unwrap_or_default(),
-        status: if paid {
-            Standing::Active
-        } else {
-            Standing::Incomplete
-        },
+        status,
         price: line.price.clone(),
         quantity: line.quantity,
         interval,
         currency: session.currency.clone(),
-        anchor: now,
+        anchor: if trial.is_some() { first_end } else { now },
         cycle: 1,
         period_start: now,
-        period_end: after(now, interval, 1),
+        period_end: first_end,
         cancel_at_end: false,
         canceled_at: None,
         ended_at: None,
@@ -43,16 +56,24 @@ pub(crate) fn start(desk: &mut Desk<'_>, session: &mut Session, paid: bool) -> R
         discount: lasting(desk, session),
         scheduled: None,
         retry: None,
+        schedule: None,
+        pause: None,
+        no_card: trial.is_some() && session.trial.as_ref().is_some_and(|trial| trial.no_card),
+        trial,
+        waiting: Vec::new(),
     };
-    let line = cycle_line(desk, &subscription)?;
+    let mut line = cycle_line(desk, &subscription)?;
+    if subscription.trial.is_some() {
+        line.amount = 0;
+        line.description = format!("Trial period for {}", line.description);
+    }
     let reason = Reason::Create;
-    let mut invoice = draw_up(
-        desk,
-        &mut subscription,
-        reason,
-        vec![line],
-        session.discount,
-    );
+    let off = if subscription.trial.is_some() {
+        0
+    } else {
+        session.discount
+    };
+    let mut invoice = draw_up(desk, &mut subscription, reason, vec![line], off);
     session.subscription = Some(subscription.head.id.clone());
     session.invoice = Some(invoice.head.id.clone());
     desk.books.put(subscription.clone());
@@ -115,9 +136,8 @@ pub(crate) fn settle_first(desk: &mut Desk<'_>, session: &Session) -> Result<(),
 pub(crate) fn fail_first(desk: &mut Desk<'_>, session: &Session) -> Result<(), Refusal> {
     let (mut subscription, invoice) = first(desk, session)?;
     miss(desk, invoice.clone(), None)?;
-    let mut invoice: Invoice = desk.books.find(&invoice.head.id)?;
-    invoice.status = InvoiceStatus::Void;
-    desk.books.put(invoice);
+    let invoice: Invoice = desk.books.find(&invoice.head.id)?;
+    give_up(desk, invoice, true);
     subscription.status = Standing::IncompleteExpired;
     subscription.ended_at = Some(desk.now);
     desk.books.put(subscription.clone());

@@ -1,10 +1,10 @@
 //! What can be done with a session, and when. Doing again what was done is fine; what cannot be
 //! done any more is said plainly.
 
-use super::{complete, create::is_email};
+use super::{complete, create::one_currency};
 use crate::core::{
     books::Desk,
-    promotions,
+    email, promotions,
     records::{Later, PaymentStatus, Session, Status},
     refusal::Refusal,
 };
@@ -19,6 +19,12 @@ pub(crate) enum Action {
     Decline,
     Expire,
     Promotion,
+    /// Pays with a card whose bank asks who they are.
+    Challenge,
+    /// Says it.
+    Authenticate,
+    /// Does not.
+    FailAuthentication,
 }
 
 /// What a buyer typed.
@@ -39,11 +45,8 @@ pub(crate) fn act(
     if session.status == Status::Open && session.expires_at <= desk.now {
         session = close(desk, session);
     }
-    if let Some(email) = &buyer.email
-        && !is_email(email)
-    {
-        let message = format!("Invalid email address: {email}");
-        return Err(Refusal::param("email", message).with_code("email_invalid"));
+    if let Some(text) = &buyer.email {
+        email::checked(text, "email")?;
     }
     match session.status {
         Status::Open => on_open(desk, session, action, buyer),
@@ -72,11 +75,23 @@ fn on_open(
         }
         _ => {}
     }
+    let challenged = session.challenge.is_some();
+    match action {
+        Action::Authenticate | Action::FailAuthentication if !challenged => {
+            return Err(Refusal::impossible("Nobody asks this buyer who they are."));
+        }
+        Action::Authenticate => return complete::authenticated(desk, session),
+        Action::FailAuthentication => return Ok(complete::not_authenticated(desk, session)),
+        Action::Challenge if challenged => return Ok(session),
+        _ => {}
+    }
     if let Some(code) = &buyer.code {
         enter(desk, &mut session, code)?;
     }
+    one_currency(desk.books, &session)?;
     match action {
         Action::Pay => complete::at_once(desk, session, buyer.email.as_deref()),
+        Action::Challenge => Ok(complete::challenge(desk, session, buyer.email.clone())),
         Action::PayLater => complete::later(desk, session, buyer.email.as_deref()),
         Action::Fail if session.total() == 0 => Err(Refusal::impossible(
             "Nothing is to be paid here, so no payment can fail.",
@@ -100,7 +115,7 @@ fn on_complete(desk: &mut Desk<'_>, session: Session, action: Action) -> Result<
         (Action::Settle, Some(Later::Settled))
         | (Action::Fail, Some(Later::Failed))
         | (Action::PayLater, Some(_)) => Ok(session),
-        (Action::Pay, _) if paid => Ok(session),
+        (Action::Pay | Action::Authenticate, _) if paid => Ok(session),
         (Action::PayLater, None) if session.payment_status == PaymentStatus::NoPaymentRequired => {
             Ok(session)
         }

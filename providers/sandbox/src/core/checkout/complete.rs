@@ -6,7 +6,7 @@ use crate::core::{
     params::Metadata,
     payments::{self, Payment},
     promotions,
-    records::{Customer, Intent, Later, Mode, PaymentStatus, Session, Status},
+    records::{Challenge, Customer, Intent, Later, Mode, PaymentStatus, Session, Status},
     refusal::Refusal,
 };
 
@@ -21,19 +21,75 @@ pub(super) fn at_once(
     match session.mode {
         Mode::Payment if total == 0 => session.payment_status = PaymentStatus::NoPaymentRequired,
         Mode::Payment => {
-            let intent = intent(desk, &session);
+            let intent = match &session.intent {
+                // Begun before the bank asked: now it is known whose it is.
+                Some(id) => Intent {
+                    customer: session.customer.clone(),
+                    email: session.email.clone(),
+                    ..desk.books.find(id)?
+                },
+                None => intent(desk, &session),
+            };
             session.intent = Some(intent.head.id.clone());
+            if session.wishes.invoice {
+                billing::invoice_once(desk, &mut session, &intent);
+            }
             payments::succeed(desk, intent);
             session.payment_status = PaymentStatus::Paid;
         }
         Mode::Subscription => {
             billing::start(desk, &mut session, true)?;
-            session.payment_status = PaymentStatus::Paid;
+            session.payment_status = if session.trial.is_some() {
+                PaymentStatus::NoPaymentRequired
+            } else {
+                PaymentStatus::Paid
+            };
         }
     }
     desk.books.put(session.clone());
     desk.emit("checkout.session.completed", &session);
     Ok(session)
+}
+
+/// Pays with a card whose bank asks who pays. With nothing to pay nobody asks.
+pub(super) fn challenge(
+    desk: &mut Desk<'_>,
+    mut session: Session,
+    email: Option<String>,
+) -> Session {
+    let asked = session.mode == Mode::Payment && session.total() > 0;
+    let intent = asked.then(|| {
+        let intent = intent(desk, &session);
+        let id = intent.head.id.clone();
+        payments::ask(desk, intent);
+        id
+    });
+    session.challenge = Some(Challenge { email, intent });
+    desk.books.put(session.clone());
+    session
+}
+
+/// They are who they say.
+pub(super) fn authenticated(desk: &mut Desk<'_>, mut session: Session) -> Result<Session, Refusal> {
+    let challenge = session.challenge.take();
+    let email = challenge
+        .as_ref()
+        .and_then(|challenge| challenge.email.clone());
+    session.intent = challenge.and_then(|challenge| challenge.intent);
+    at_once(desk, session, email.as_deref())
+}
+
+/// They are not, or gave up: another card may do.
+pub(super) fn not_authenticated(desk: &mut Desk<'_>, mut session: Session) -> Session {
+    let challenge = session.challenge.take();
+    let intent = challenge
+        .and_then(|challenge| challenge.intent)
+        .and_then(|id| desk.books.get::<Intent>(&id).cloned());
+    if let Some(intent) = intent {
+        payments::fail(desk, intent);
+    }
+    desk.books.put(session.clone());
+    session
 }
 
 /// Pays by a method whose money comes later. With nothing to pay it is as good as a card.
@@ -63,6 +119,9 @@ pub(super) fn settle(desk: &mut Desk<'_>, mut session: Session) -> Result<Sessio
     match (session.mode, &session.intent) {
         (Mode::Payment, Some(intent)) => {
             let intent: Intent = desk.books.find(intent)?;
+            if session.wishes.invoice {
+                billing::invoice_once(desk, &mut session, &intent);
+            }
             payments::succeed(desk, intent);
         }
         _ => billing::settle_first(desk, &session)?,
@@ -104,6 +163,7 @@ fn begin(desk: &mut Desk<'_>, session: &mut Session, email: Option<&str>) -> Res
                     description: None,
                     metadata: Metadata::new(),
                     declines: false,
+                    balance: 0,
                 };
                 session.customer = Some(customer.head.id.clone());
                 desk.books.put(customer);

@@ -2,13 +2,17 @@
 
 use url::Url;
 
+use super::wishes::{trial, wishes};
 use crate::core::{
     api::prices::{inline_price, interval},
-    books::Desk,
-    money,
+    books::{Books, Desk},
+    email, money,
     params::Params,
     promotions,
-    records::{Customer, Line, Mode, PaymentStatus, Price, PromotionCode, Session, Status},
+    records::{
+        Customer, Line, Mode, PaymentStatus, Price, Product, PromotionCode, Session, Status,
+        Subscription,
+    },
     refusal::Refusal,
 };
 
@@ -47,14 +51,18 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
     let inner_path = inner(params, mode)?;
     let inner = params.metadata(&format!("{inner_path}[metadata]"))?;
     let description = params.bounded(&format!("{inner_path}[description]"), 500)?;
-    for harmless in ["locale", "billing_address_collection", "submit_type"] {
-        params.text(harmless)?;
-    }
+    params.word(
+        "submit_type",
+        &["auto", "book", "donate", "pay", "subscribe"],
+    )?;
     params.word("ui_mode", &["hosted", "hosted_page"])?;
     params.list("payment_method_types")?;
+    let trial = trial(params, mode, desk.now)?;
+    let wishes = wishes(params, mode, customer.is_some())?;
     if mode == Mode::Payment {
         params.text("payment_intent_data[receipt_email]")?;
         params.text("payment_intent_data[setup_future_usage]")?;
+        params.bounded("payment_intent_data[statement_descriptor_suffix]", 22)?;
     }
     let reference = params.bounded("client_reference_id", 200)?;
     let metadata = params.metadata("metadata")?;
@@ -87,7 +95,11 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
         intent: None,
         subscription: None,
         invoice: None,
+        trial,
+        wishes,
+        challenge: None,
     };
+    one_currency(desk.books, &session)?;
     match discount {
         Some(Discount::Coupon(id)) => {
             promotions::apply_coupon(desk.books, desk.now, &mut session, &id)
@@ -102,6 +114,9 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
         None => {}
     }
     params.finish()?;
+    if mode == Mode::Payment {
+        money::chargeable(session.total(), &session.currency)?;
+    }
     for price in basket.inline {
         let (product, price) = price.split();
         desk.books.put(product);
@@ -109,6 +124,29 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
     }
     desk.books.put(session.clone());
     Ok(session)
+}
+
+/// A customer pays for all subscriptions in one currency.
+pub(super) fn one_currency(books: &Books, session: &Session) -> Result<(), Refusal> {
+    let Some(customer) = session
+        .customer
+        .as_ref()
+        .filter(|_| session.mode == Mode::Subscription)
+    else {
+        return Ok(());
+    };
+    let other = books.all::<Subscription>().find(|subscription| {
+        subscription.customer == *customer
+            && subscription.ended_at.is_none()
+            && subscription.currency != session.currency
+    });
+    other.map_or(Ok(()), |other| {
+        Err(Refusal::invalid(format!(
+            "You cannot combine currencies on a single customer. This customer has an active \
+             subscription, subscription schedule, discount, quote, or invoice item with currency {}.",
+            other.currency
+        )))
+    })
 }
 
 /// An absolute address that a browser can be sent to.
@@ -137,22 +175,10 @@ fn buyer(desk: &Desk<'_>, params: &Params) -> Result<(Option<String>, Option<Str
                 .find::<Customer>(id)
                 .map_err(|refusal| refusal.of_param("customer"))?;
         }
-        (None, Some(email)) if !is_email(email) => {
-            let message = format!("Invalid email address: {email}");
-            return Err(Refusal::param("customer_email", message).with_code("email_invalid"));
-        }
+        (None, Some(text)) => email::checked(text, "customer_email")?,
         _ => {}
     }
     Ok((customer, email))
-}
-
-/// Whether a letter could go there.
-pub(crate) fn is_email(text: &str) -> bool {
-    let blank = text.chars().any(|c| c.is_whitespace() || c.is_control());
-    let halves = text.split_once('@');
-    !blank
-        && halves
-            .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'))
 }
 
 fn closing(params: &Params, now: i64) -> Result<i64, Refusal> {
@@ -307,6 +333,14 @@ fn line(
             if !price.active {
                 let message =
                     "The price specified is inactive. This field only accepts active prices.";
+                return Err(Refusal::param(price_path, message));
+            }
+            let product = desk.books.get::<Product>(&price.product);
+            if product.is_some_and(|product| !product.active) {
+                let message = format!(
+                    "The price specified belongs to the product {}, which is not active.",
+                    price.product
+                );
                 return Err(Refusal::param(price_path, message));
             }
             let line = Line {

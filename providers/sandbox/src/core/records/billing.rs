@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Head, Interval, Metadata};
+use super::{Head, Interval, Metadata, is_default};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -11,8 +11,11 @@ pub(crate) enum Standing {
     Incomplete,
     /// It did not come.
     IncompleteExpired,
+    Trialing,
     Active,
     PastDue,
+    /// Its trial ended without a way to pay: nothing is billed until it is resumed.
+    Paused,
     Canceled,
 }
 
@@ -21,15 +24,20 @@ impl Standing {
         match self {
             Self::Incomplete => "incomplete",
             Self::IncompleteExpired => "incomplete_expired",
+            Self::Trialing => "trialing",
             Self::Active => "active",
             Self::PastDue => "past_due",
+            Self::Paused => "paused",
             Self::Canceled => "canceled",
         }
     }
 
     /// Whether it runs.
     pub(crate) const fn is_running(self) -> bool {
-        matches!(self, Self::Active | Self::PastDue)
+        matches!(
+            self,
+            Self::Trialing | Self::Active | Self::PastDue | Self::Paused
+        )
     }
 }
 
@@ -61,6 +69,65 @@ pub(crate) struct Retry {
     pub(crate) next_at: i64,
 }
 
+/// What becomes of invoices while nothing is collected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Meanwhile {
+    KeepAsDraft,
+    MarkUncollectible,
+    Void,
+}
+
+impl Meanwhile {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::KeepAsDraft => "keep_as_draft",
+            Self::MarkUncollectible => "mark_uncollectible",
+            Self::Void => "void",
+        }
+    }
+}
+
+/// The shop collects nothing for now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Pause {
+    pub(crate) behavior: Meanwhile,
+    pub(crate) resumes_at: Option<i64>,
+}
+
+/// What happens when a trial ends and there is no card.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Cardless {
+    #[default]
+    CreateInvoice,
+    Cancel,
+    Pause,
+}
+
+impl Cardless {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::CreateInvoice => "create_invoice",
+            Self::Cancel => "cancel",
+            Self::Pause => "pause",
+        }
+    }
+}
+
+/// Time that costs nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Trial {
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    pub(crate) cardless: Cardless,
+    /// Whether it was told that it will end soon.
+    pub(crate) announced: bool,
+}
+
+/// A trial's end is announced so long before.
+const ANNOUNCED_SECONDS: i64 = 3 * 24 * 3600;
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Subscription {
     pub(crate) head: Head,
@@ -87,22 +154,91 @@ pub(crate) struct Subscription {
     /// The tier of the next cycle, where it is another one.
     pub(crate) scheduled: Option<String>,
     pub(crate) retry: Option<Retry>,
+    /// The plan that changes tiers by itself.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) schedule: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) pause: Option<Pause>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) trial: Option<Trial>,
+    /// Whether there is no card to charge.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) no_card: bool,
+    /// Prorations that wait for the next invoice.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) waiting: Vec<InvoiceLine>,
 }
 
 impl Subscription {
     /// When something happens to it by itself.
     pub(crate) fn next_step(&self) -> Option<i64> {
-        match self.status {
+        let resumes = self.pause.as_ref().and_then(|pause| pause.resumes_at);
+        let next = match self.status {
             Standing::Active => Some(self.period_end),
+            Standing::Trialing => Some(self.announces_at().unwrap_or(self.period_end)),
             Standing::PastDue => self.retry.as_ref().map(|retry| retry.next_at),
             _ => None,
+        };
+        match resumes.filter(|_| self.status.is_running()) {
+            Some(resumes) => Some(next.map_or(resumes, |next| next.min(resumes))),
+            None => next,
         }
+    }
+
+    /// When it is to be told that the trial ends soon, if it was not yet.
+    pub(crate) fn announces_at(&self) -> Option<i64> {
+        let trial = self.trial.as_ref().filter(|trial| !trial.announced)?;
+        let at = trial.end.saturating_sub(ANNOUNCED_SECONDS);
+        Some(at.max(trial.start))
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+pub(crate) enum ScheduleStatus {
+    Active,
+    Released,
+    Canceled,
+}
+
+impl ScheduleStatus {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Released => "released",
+            Self::Canceled => "canceled",
+        }
+    }
+}
+
+/// A stretch of a schedule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Phase {
+    pub(crate) price: String,
+    pub(crate) quantity: i64,
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+}
+
+/// A plan for a subscription: the tier that runs, and what comes after it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Schedule {
+    pub(crate) head: Head,
+    pub(crate) subscription: String,
+    pub(crate) customer: String,
+    pub(crate) currency: String,
+    pub(crate) status: ScheduleStatus,
+    pub(crate) phases: Vec<Phase>,
+    /// When it was let go or called off.
+    pub(crate) ended_at: Option<i64>,
+    pub(crate) metadata: Metadata,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum InvoiceStatus {
+    /// It may still change, and nobody pays it.
+    Draft,
     Open,
     Paid,
     Void,
@@ -112,6 +248,7 @@ pub(crate) enum InvoiceStatus {
 impl InvoiceStatus {
     pub(crate) const fn word(self) -> &'static str {
         match self {
+            Self::Draft => "draft",
             Self::Open => "open",
             Self::Paid => "paid",
             Self::Void => "void",
@@ -127,9 +264,11 @@ pub(crate) enum Reason {
     Create,
     Cycle,
     Update,
+    /// Of something that was bought once.
+    Manual,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct InvoiceLine {
     pub(crate) id: String,
     pub(crate) description: String,
@@ -160,6 +299,18 @@ pub(crate) struct Invoice {
     /// The subscription's when it was made.
     pub(crate) metadata: Metadata,
     pub(crate) intent: Option<String>,
+    /// Where it is a draft: when it stops being one by itself.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) finalizes_at: Option<i64>,
+    /// Where it was one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) finalized_at: Option<i64>,
+    /// Of the customer's money from before: below zero is theirs.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) balance: i64,
+    /// When it was given up, as void or uncollectible.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) ended_at: Option<i64>,
 }
 
 impl Invoice {
@@ -168,14 +319,24 @@ impl Invoice {
         amounts.fold(0, i64::saturating_add)
     }
 
-    /// What is to be paid: never less than nothing.
+    /// What it comes to: below zero where more is given back than asked for.
     pub(crate) fn total(&self) -> i64 {
-        self.subtotal().saturating_sub(self.discount).max(0)
+        self.subtotal().saturating_sub(self.discount)
+    }
+
+    /// What is to be paid: never less than nothing.
+    pub(crate) fn due_amount(&self) -> i64 {
+        self.total().saturating_add(self.balance).max(0)
+    }
+
+    /// What of the customer's money is left after it, below zero.
+    pub(crate) fn balance_after(&self) -> i64 {
+        self.total().saturating_add(self.balance).min(0)
     }
 
     pub(crate) fn paid(&self) -> i64 {
         if self.status == InvoiceStatus::Paid {
-            self.total()
+            self.due_amount()
         } else {
             0
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Head, Interval, Metadata};
+use super::{Head, Interval, Metadata, is_default};
 use crate::core::money::share;
 
 /// Something that is sold.
@@ -118,4 +118,7 @@ pub(crate) struct Customer {
     pub(crate) metadata: Metadata,
     /// Whether their card is to be declined: a switch on the portal's page.
     pub(crate) declines: bool,
+    /// Below zero: what the next invoices are paid with first.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) balance: i64,
 }

@@ -10,6 +10,8 @@ pub(crate) enum IntentStatus {
     /// On its way.
     Processing,
     Succeeded,
+    /// The buyer's bank asks them who they are.
+    RequiresAction,
     /// It did not come.
     RequiresPaymentMethod,
 }

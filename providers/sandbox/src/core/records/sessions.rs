@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Head, Interval, Metadata};
+use super::{Cardless, Head, Interval, Metadata, is_default};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -105,6 +105,52 @@ pub(crate) struct Session {
     pub(crate) intent: Option<String>,
     pub(crate) subscription: Option<String>,
     pub(crate) invoice: Option<String>,
+    /// Of the subscription.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) trial: Option<TrialOffer>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) wishes: Wishes,
+    /// The buyer's bank asks them who they are.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) challenge: Option<Challenge>,
+}
+
+/// What the shop wants beside the money.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Wishes {
+    pub(crate) locale: Option<String>,
+    pub(crate) tax: bool,
+    pub(crate) tax_ids: bool,
+    pub(crate) billing: Option<String>,
+    pub(crate) invoice: bool,
+    pub(crate) terms: bool,
+}
+
+/// A payment that waits for the buyer to prove who they are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Challenge {
+    pub(crate) email: Option<String>,
+    /// Of a payment; a subscription has none before it begins.
+    pub(crate) intent: Option<String>,
+}
+
+/// Time that is to cost nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TrialOffer {
+    pub(crate) days: Option<i64>,
+    /// In seconds, where it is not said in days.
+    pub(crate) until: Option<i64>,
+    pub(crate) cardless: Cardless,
+    /// Whether the buyer gives no card.
+    pub(crate) no_card: bool,
+}
+
+impl TrialOffer {
+    /// When it is over.
+    pub(crate) fn ends(&self, now: i64) -> i64 {
+        let days = self.days.unwrap_or(0).saturating_mul(24 * 3600);
+        self.until.unwrap_or_else(|| now.saturating_add(days))
+    }
 }
 
 impl Session {
@@ -114,6 +160,9 @@ impl Session {
     }
 
     pub(crate) fn total(&self) -> i64 {
+        if self.trial.is_some() {
+            return 0;
+        }
         self.subtotal().saturating_sub(self.discount).max(0)
     }
 }

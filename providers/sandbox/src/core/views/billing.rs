@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use super::{View, inner_list, joined};
 use crate::core::{
     books::Books,
-    records::{Invoice, InvoiceLine, InvoicePayment, InvoiceStatus, Price, Reason, Subscription},
+    records::{
+        Cardless, Invoice, InvoiceLine, InvoicePayment, InvoiceStatus, Price, Reason, Subscription,
+    },
 };
 
 impl View for Subscription {
@@ -36,7 +38,11 @@ impl View for Subscription {
             "automatic_tax": { "disabled_reason": null, "enabled": false, "liability": null },
             "billing_cycle_anchor": self.anchor,
             "billing_cycle_anchor_config": null,
-            "billing_mode": { "type": "classic" },
+            "billing_mode": {
+                "type": "flexible", "flexible": { "proration_discounts": "included" },
+                "updated_at": self.head.created,
+            },
+            "billing_schedules": [],
             "billing_thresholds": null,
             "cancel_at": self.cancel_at_end.then_some(self.period_end),
             "cancel_at_period_end": self.cancel_at_end,
@@ -60,10 +66,13 @@ impl View for Subscription {
             "items": inner_list(vec![item], &url),
             "latest_invoice": self.latest_invoice,
             "livemode": false,
+            "managed_payments": null,
             "metadata": self.metadata,
             "next_pending_invoice_item_invoice": null,
             "on_behalf_of": null,
-            "pause_collection": null,
+            "pause_collection": self.pause.as_ref().map(|pause| json!({
+                "behavior": pause.behavior.word(), "resumes_at": pause.resumes_at,
+            })),
             "payment_settings": {
                 "payment_method_options": null, "payment_method_types": null,
                 "save_default_payment_method": "off",
@@ -71,28 +80,43 @@ impl View for Subscription {
             "pending_invoice_item_interval": null,
             "pending_setup_intent": null,
             "pending_update": null,
-            "schedule": self.scheduled.as_ref().map(|_| format!("sub_sched_{}", self.item)),
+            "schedule": self.schedule,
             "start_date": self.head.created,
             "status": self.status.word(),
             "test_clock": null,
             "transfer_data": null,
-            "trial_end": null,
-            "trial_settings": { "end_behavior": { "missing_payment_method": "create_invoice" } },
-            "trial_start": null,
+            "trial_end": self.trial.as_ref().map(|trial| trial.end),
+            "trial_settings": { "end_behavior": {
+                "missing_payment_method":
+                    self.trial.as_ref().map_or(Cardless::CreateInvoice, |trial| trial.cardless).word(),
+            } },
+            "trial_start": self.trial.as_ref().map(|trial| trial.start),
             "quantity": self.quantity,
         });
         joined(first, second)
     }
 }
 
+/// Where anybody who knows the address sees an invoice.
+pub(crate) fn invoice_url(books: &Books, id: &str) -> String {
+    format!("{}/invoices/{id}", books.base)
+}
+
 impl View for Invoice {
-    fn view(&self, _: &Books) -> Value {
+    fn view(&self, books: &Books) -> Value {
         let paid = self.status == InvoiceStatus::Paid;
+        let draft = self.status == InvoiceStatus::Draft;
+        // Those of before there were drafts were written out when they were made.
+        let finalized = (!draft).then(|| self.finalized_at.unwrap_or(self.head.created));
+        let url = (!draft).then(|| invoice_url(books, &self.head.id));
         let (total, amount_paid) = (self.total(), self.paid());
+        let due = self.due_amount();
+        let ended = |status: InvoiceStatus| self.ended_at.filter(|_| self.status == status);
         let reason = match self.reason {
             Reason::Create => "subscription_create",
             Reason::Cycle => "subscription_cycle",
             Reason::Update => "subscription_update",
+            Reason::Manual => "manual",
         };
         let lines = self.lines.iter().map(|line| self.line(line)).collect();
         let start = self.lines.iter().map(|line| line.start).min();
@@ -103,20 +127,20 @@ impl View for Invoice {
             "account_country": "US",
             "account_name": "Sandbox",
             "account_tax_ids": null,
-            "amount_due": total,
+            "amount_due": due,
             "amount_overpaid": 0,
             "amount_paid": amount_paid,
-            "amount_remaining": total.saturating_sub(amount_paid),
+            "amount_remaining": due.saturating_sub(amount_paid),
             "amount_shipping": 0,
             "application": null,
             "attempt_count": self.attempts,
             "attempted": self.attempts > 0,
-            "auto_advance": self.status == InvoiceStatus::Open,
+            "auto_advance": self.status == InvoiceStatus::Open || self.finalizes_at.is_some(),
             "automatic_tax": {
                 "disabled_reason": null, "enabled": false, "liability": null, "provider": null,
                 "status": null,
             },
-            "automatically_finalizes_at": null,
+            "automatically_finalizes_at": self.finalizes_at.filter(|_| draft),
             "billing_reason": reason,
             "collection_method": "charge_automatically",
             "created": self.head.created,
@@ -139,12 +163,12 @@ impl View for Invoice {
             "description": null,
             "discounts": [],
             "due_date": null,
-            "effective_at": self.head.created,
-            "ending_balance": 0,
+            "effective_at": finalized,
+            "ending_balance": finalized.map(|_| self.balance_after()),
             "footer": null,
             "from_invoice": null,
-            "hosted_invoice_url": null,
-            "invoice_pdf": null,
+            "hosted_invoice_url": url,
+            "invoice_pdf": url.as_ref().map(|url| format!("{url}/pdf")),
             "issuer": { "type": "self" },
             "last_finalization_error": null,
             "latest_revision": null,
@@ -154,15 +178,15 @@ impl View for Invoice {
         });
         let third = json!({
             "next_payment_attempt": self.next_attempt,
-            "number": format!("SANDBOX-{:06}", self.head.n),
+            "number": finalized.map(|_| self.number()),
             "on_behalf_of": null,
-            "parent": {
+            "parent": self.of_subscription().then(|| json!({
                 "type": "subscription_details",
                 "quote_details": null,
                 "subscription_details": {
                     "metadata": self.metadata, "subscription": self.subscription,
                 },
-            },
+            })),
             "payment_settings": {
                 "default_mandate": null, "payment_method_options": null,
                 "payment_method_types": null,
@@ -175,12 +199,14 @@ impl View for Invoice {
             "rendering": null,
             "shipping_cost": null,
             "shipping_details": null,
-            "starting_balance": 0,
+            "starting_balance": self.balance,
             "statement_descriptor": null,
             "status": self.status.word(),
             "status_transitions": {
-                "finalized_at": self.head.created, "marked_uncollectible_at": null,
-                "paid_at": self.paid_at.filter(|_| paid), "voided_at": null,
+                "finalized_at": finalized,
+                "marked_uncollectible_at": ended(InvoiceStatus::Uncollectible),
+                "paid_at": self.paid_at.filter(|_| paid),
+                "voided_at": ended(InvoiceStatus::Void),
             },
             "subtotal": self.subtotal(),
             "subtotal_excluding_tax": self.subtotal(),
@@ -197,7 +223,40 @@ impl View for Invoice {
 }
 
 impl Invoice {
+    fn of_subscription(&self) -> bool {
+        !self.subscription.is_empty()
+    }
+
+    /// What people call it.
+    pub(crate) fn number(&self) -> String {
+        format!("SANDBOX-{:06}", self.head.n)
+    }
+
     fn line(&self, line: &InvoiceLine) -> Value {
+        let parent = if self.of_subscription() {
+            json!({
+                "type": "subscription_item_details",
+                "invoice_item_details": null,
+                "subscription_item_details": {
+                    "invoice_item": null,
+                    "proration": line.proration,
+                    "proration_details": { "credited_items": null },
+                    "subscription": self.subscription,
+                    "subscription_item": self.item,
+                },
+            })
+        } else {
+            json!({
+                "type": "invoice_item_details",
+                "invoice_item_details": {
+                    "invoice_item": line.id.replace("il_", "ii_"),
+                    "proration": false,
+                    "proration_details": { "credited_items": null },
+                    "subscription": null,
+                },
+                "subscription_item_details": null,
+            })
+        };
         json!({
             "id": line.id,
             "object": "line_item",
@@ -210,17 +269,7 @@ impl Invoice {
             "invoice": self.head.id,
             "livemode": false,
             "metadata": {},
-            "parent": {
-                "type": "subscription_item_details",
-                "invoice_item_details": null,
-                "subscription_item_details": {
-                    "invoice_item": null,
-                    "proration": line.proration,
-                    "proration_details": { "credited_items": null },
-                    "subscription": self.subscription,
-                    "subscription_item": self.item,
-                },
-            },
+            "parent": parent,
             "period": { "start": line.start, "end": line.end },
             "pretax_credit_amounts": [],
             "pricing": {

@@ -169,7 +169,7 @@ impl View for Customer {
             "id": self.head.id,
             "object": "customer",
             "address": null,
-            "balance": 0,
+            "balance": self.balance,
             "created": self.head.created,
             "currency": null,
             "default_source": null,

@@ -13,6 +13,7 @@ impl View for Intent {
         let (status, received) = match self.status {
             IntentStatus::Processing => ("processing", 0),
             IntentStatus::Succeeded => ("succeeded", self.amount),
+            IntentStatus::RequiresAction => ("requires_action", 0),
             IntentStatus::RequiresPaymentMethod => ("requires_payment_method", 0),
         };
         let failed = self.status == IntentStatus::RequiresPaymentMethod;
@@ -46,7 +47,9 @@ impl View for Intent {
             "latest_charge": self.latest_charge,
             "livemode": false,
             "metadata": self.metadata,
-            "next_action": null,
+            "next_action": (self.status == IntentStatus::RequiresAction).then(|| json!({
+                "type": "use_stripe_sdk", "use_stripe_sdk": { "type": "three_d_secure_redirect" },
+            })),
             "on_behalf_of": null,
             "payment_method": null,
             "payment_method_configuration_details": null,
@@ -68,8 +71,13 @@ impl View for Intent {
     }
 }
 
+/// Where anybody who knows the address sees what was paid.
+pub(crate) fn receipt_url(books: &Books, id: &str) -> String {
+    format!("{}/receipts/{id}", books.base)
+}
+
 impl View for Charge {
-    fn view(&self, _: &Books) -> Value {
+    fn view(&self, books: &Books) -> Value {
         let first = json!({
             "id": self.head.id,
             "object": "charge",
@@ -115,7 +123,7 @@ impl View for Charge {
             },
             "receipt_email": self.email,
             "receipt_number": null,
-            "receipt_url": null,
+            "receipt_url": receipt_url(books, &self.head.id),
             "refunded": self.amount > 0 && self.left() == 0,
             "review": null,
             "shipping": null,

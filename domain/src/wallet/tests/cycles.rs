@@ -1,0 +1,504 @@
+//! What is reported of a subscription's cycles, in every order: payments, switches, what the provider says
+//! of it, money going back. The end is the same, and nothing is granted twice.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::{
+    converge::permutations,
+    property::check,
+    shop::{DAY, MONTH, basic, paying, payment, placed, sub, tier},
+    teller::Teller,
+};
+use crate::{
+    Timestamp,
+    catalog::Interval,
+    id::OrderSerial,
+    terms::Terms,
+    text::InvoiceId,
+    wallet::{
+        OrderKind, OrderStatus, Reversal,
+        SubscriptionStatus::{self, Active, Canceled, PastDue, Paused},
+        pay::{Billing, Pay},
+        purchase::Purchase,
+        renew::Renew,
+        switch::Switch,
+        update_subscription::UpdateSubscription,
+    },
+};
+
+/// Instants in days since the first payment.
+#[derive(Debug, Clone)]
+enum Report {
+    Paid {
+        trial: bool,
+    },
+    Renewed {
+        order: u128,
+        terms: Terms,
+        from: i64,
+        days: i64,
+    },
+    Switched {
+        order: u128,
+        tiers: (Terms, Terms),
+        at: i64,
+        cycle: i64,
+    },
+    Said {
+        terms: Terms,
+        status: SubscriptionStatus,
+        at: i64,
+        until: i64,
+    },
+    Reversed {
+        order: u128,
+        refunded: i64,
+        at: i64,
+    },
+}
+
+use Report::*;
+
+const CYCLE: i64 = MONTH / DAY;
+
+fn plus() -> Terms {
+    Terms {
+        amount_cents: 2500,
+        ..tier("plus", 250)
+    }
+}
+
+fn most() -> Terms {
+    Terms {
+        amount_cents: 4000,
+        ..tier("most", 400)
+    }
+}
+
+fn yearly() -> Terms {
+    Terms {
+        interval: Interval::Year,
+        amount_cents: 9000,
+        ..tier("yearly", 1500)
+    }
+}
+
+struct Story {
+    teller: Teller,
+    begun: Timestamp,
+}
+
+impl Story {
+    /// All of it is heard of long after it happened.
+    fn begin() -> Self {
+        let mut teller = Teller::new();
+        let begun = teller.now;
+        teller.now = teller.after_seconds(1000 * DAY);
+        Self { teller, begun }
+    }
+
+    fn day(&self, day: i64) -> Timestamp {
+        self.begun.plus_seconds(day * DAY)
+    }
+
+    fn billing(&self, from: i64, until: i64, said: i64) -> Billing {
+        Billing {
+            subscription: sub(1),
+            invoice: Some(InvoiceId::new(format!("in_{from}_{said}")).unwrap()),
+            cycle_start: self.day(from),
+            current_period_end: self.day(until),
+            trial: false,
+            paused: false,
+            reported_at: self.day(said),
+        }
+    }
+
+    fn tell(&mut self, report: &Report) -> bool {
+        let purchase = match report.clone() {
+            Paid { trial } => {
+                let terms = Terms {
+                    trial_days: trial.then_some(14),
+                    trial_credits: 7,
+                    ..basic()
+                };
+                let billing = Billing {
+                    trial,
+                    ..self.billing(0, CYCLE, 0)
+                };
+                Purchase::Pay(Box::new(Pay {
+                    placed: Some(placed(1, terms)),
+                    billing: Some(billing),
+                    ..paying(1, 1000)
+                }))
+            }
+            Renewed {
+                order,
+                terms,
+                from,
+                days,
+            } => Purchase::Renew(Box::new(Renew {
+                order: OrderSerial(order),
+                kind: OrderKind::Renewal,
+                payment: payment(order, terms.amount_cents),
+                terms,
+                billing: self.billing(from, from + days, from),
+            })),
+            Switched {
+                order,
+                tiers: (old, terms),
+                at,
+                cycle,
+            } => Purchase::Switch(Box::new(Switch {
+                order: OrderSerial(order),
+                old,
+                terms,
+                at: self.day(at),
+                payment: payment(order, 700),
+                billing: self.billing(cycle, cycle + CYCLE, at),
+            })),
+            Said {
+                terms,
+                status,
+                at,
+                until,
+            } => Purchase::Update(Box::new(UpdateSubscription {
+                subscription: sub(1),
+                terms: Some(terms),
+                status,
+                current_period_end: self.day(until),
+                cancel_at_period_end: false,
+                grace_days: 7,
+                // Asked for a moment after whatever happened on that day.
+                reported_at: Timestamp(self.day(at).0 + 1),
+            })),
+            Reversed {
+                order,
+                refunded,
+                at,
+            } => {
+                let reversal = Reversal {
+                    refunded_cents: refunded,
+                    disputed_cents: 0,
+                    as_of: self.day(at),
+                };
+                Purchase::Reverse(OrderSerial(order), reversal)
+            }
+        };
+        self.teller.purchase(purchase).unwrap()
+    }
+
+    /// What there is to see: status, tier, features, credits by order, orders.
+    fn seen(&self) -> impl PartialEq + std::fmt::Debug + use<> {
+        let teller = &self.teller;
+        let current = teller.wallet.subscription(&sub(1));
+        let current = current.map(|known| {
+            let tier = known.tier().label.clone();
+            let order = known.order;
+            (
+                known.status,
+                tier,
+                known.cycle_end,
+                order,
+                known.current_period_end,
+            )
+        });
+        let orders = teller.orders();
+        let orders = orders.iter().map(|(serial, order)| {
+            // What was taken of credits that expire depends on which of the two was first.
+            let credits = (order.granted, teller.left_of(serial.0));
+            (serial.0, (order.kind, order.status(), credits))
+        });
+        let orders: BTreeMap<u128, (OrderKind, OrderStatus, (i64, i64))> = orders.collect();
+        let features = teller.wallet.features(teller.now);
+        let features: Vec<String> = features.into_iter().map(str::to_owned).collect();
+        (current, features, teller.gold(), orders)
+    }
+}
+
+/// Tells the reports in an order, each so many times; in the end how it stands is asked for once more, as
+/// whoever hears of a payment does.
+fn told(order: &[Report], times: usize) -> Story {
+    let mut story = Story::begin();
+    let said = |report: &&Report| matches!(report, Said { .. });
+    let at = |report: &&Report| match report {
+        Said { at, .. } => *at,
+        _ => 0,
+    };
+    for report in order {
+        for _ in 0..times {
+            story.tell(report);
+            check::sound(&story.teller);
+        }
+    }
+    if let Some(last) = order.iter().filter(said).max_by_key(at) {
+        story.tell(last);
+    }
+    story
+}
+
+/// In every order the end is that of the order given, in which it holds so many credits under this tier.
+fn always(reports: &[Report], credits: i64, tier: Option<&str>) {
+    let in_order = told(reports, 1);
+    assert_eq!(in_order.teller.gold(), credits, "in order");
+    let current = in_order.teller.wallet.subscription(&sub(1));
+    let label = current.map(|known| known.tier().label.as_deref().unwrap());
+    assert_eq!(label, tier, "in order");
+    for order in permutations(reports) {
+        for times in [1, 2] {
+            let mut story = told(&order, times);
+            assert_eq!(story.seen(), in_order.seen(), "{order:?}, {times} times");
+            for report in &order {
+                if !matches!(report, Said { .. }) {
+                    assert!(!story.tell(report), "{report:?} again after {order:?}");
+                }
+            }
+            check::replays(&story.teller);
+        }
+    }
+}
+
+fn said(terms: Terms, at: i64, until: i64) -> Report {
+    Said {
+        terms,
+        status: Active,
+        at,
+        until,
+    }
+}
+
+fn renewed(order: u128, terms: Terms, from: i64) -> Report {
+    Renewed {
+        order,
+        terms,
+        from,
+        days: CYCLE,
+    }
+}
+
+fn up(order: u128, tiers: (Terms, Terms), at: i64, cycle: i64) -> Report {
+    Switched {
+        order,
+        tiers,
+        at,
+        cycle,
+    }
+}
+
+const FIRST: Report = Paid { trial: false };
+
+#[test]
+fn a_switch_within_the_first_cycle() {
+    let reports = [
+        FIRST,
+        up(2, (basic(), plus()), 15, 0),
+        said(plus(), 15, CYCLE),
+        up(3, (plus(), most()), 24, 0),
+        said(most(), 24, CYCLE),
+    ];
+    always(&reports, 100 + 75 + 30, Some("most"));
+}
+
+#[test]
+fn a_switch_and_the_renewal_after_it() {
+    let reports = [
+        FIRST,
+        up(2, (basic(), plus()), 15, 0),
+        said(plus(), 15, CYCLE),
+        renewed(3, plus(), CYCLE),
+        said(plus(), CYCLE, 2 * CYCLE),
+    ];
+    always(&reports, 250, Some("plus"));
+}
+
+#[test]
+fn a_switch_in_the_second_cycle() {
+    let reports = [
+        FIRST,
+        renewed(2, basic(), CYCLE),
+        up(3, (basic(), plus()), CYCLE + 15, CYCLE),
+        said(plus(), CYCLE + 15, 2 * CYCLE),
+        Reversed {
+            order: 2,
+            refunded: 500,
+            at: CYCLE + 16,
+        },
+    ];
+    always(&reports, 50 + 75, Some("plus"));
+}
+
+#[test]
+fn the_hour_in_which_a_renewals_invoice_is_a_draft() {
+    let reports = [
+        FIRST,
+        said(basic(), 3, CYCLE),
+        // The period has moved on, nothing is paid yet.
+        said(basic(), CYCLE, 2 * CYCLE),
+        renewed(2, basic(), CYCLE),
+        said(basic(), CYCLE + 1, 2 * CYCLE),
+    ];
+    always(&reports, 100, Some("basic"));
+}
+
+#[test]
+fn a_switch_down_that_waits_for_the_renewal() {
+    let first = up(2, (basic(), plus()), 0, 0);
+    let reports = [
+        FIRST,
+        first.clone(),
+        // By schedule, or at once in the provider's own dashboard.
+        said(basic(), 20, CYCLE),
+    ];
+    always(&reports, 250, Some("plus"));
+    let reports = [
+        FIRST,
+        first,
+        said(basic(), 20, CYCLE),
+        renewed(3, basic(), CYCLE),
+        said(basic(), CYCLE, 2 * CYCLE),
+    ];
+    always(&reports, 100, Some("basic"));
+}
+
+#[test]
+fn a_whole_new_cycle() {
+    let year = Renewed {
+        order: 2,
+        terms: yearly(),
+        from: 10,
+        days: 365,
+    };
+    let reports = [
+        FIRST,
+        up(3, (basic(), plus()), 5, 0),
+        year,
+        said(yearly(), 10, 375),
+        Reversed {
+            order: 1,
+            refunded: 1000,
+            at: 12,
+        },
+    ];
+    always(&reports, 1500, Some("yearly"));
+}
+
+#[test]
+fn three_cycles_and_the_end() {
+    let reports = [
+        FIRST,
+        renewed(2, basic(), CYCLE),
+        renewed(3, plus(), 2 * CYCLE),
+        said(plus(), 2 * CYCLE, 3 * CYCLE),
+    ];
+    always(&reports, 250, Some("plus"));
+    let ended = Said {
+        terms: plus(),
+        status: Canceled,
+        at: 70,
+        until: 3 * CYCLE,
+    };
+    let reports = [
+        FIRST,
+        renewed(2, basic(), CYCLE),
+        up(4, (basic(), plus()), 40, CYCLE),
+        renewed(3, plus(), 2 * CYCLE),
+        ended,
+    ];
+    always(&reports, 0, None);
+}
+
+#[test]
+fn a_trial_and_the_first_cycle_that_is_paid() {
+    let reports = [
+        Paid { trial: true },
+        said(basic(), 1, 14),
+        renewed(2, basic(), 14),
+        said(basic(), 14, 14 + CYCLE),
+    ];
+    always(&reports, 100, Some("basic"));
+}
+
+#[test]
+fn a_missing_payment_and_a_pause() {
+    let late = |status, at| Said {
+        terms: basic(),
+        status,
+        at,
+        until: 2 * CYCLE,
+    };
+    let reports = [
+        FIRST,
+        late(PastDue, CYCLE),
+        renewed(2, basic(), CYCLE),
+        late(Paused, CYCLE + 5),
+    ];
+    always(&reports, 100, Some("basic"));
+    let reports = [
+        FIRST,
+        late(Paused, 5),
+        renewed(2, basic(), CYCLE),
+        late(Active, CYCLE + 5),
+    ];
+    always(&reports, 100, Some("basic"));
+}
+
+#[test]
+fn money_that_goes_back_and_comes_again() {
+    let reversed = |order, refunded, at| Reversed {
+        order,
+        refunded,
+        at,
+    };
+    let reports = [
+        FIRST,
+        up(2, (basic(), plus()), 15, 0),
+        reversed(1, 1000, 16),
+        reversed(1, 0, 18),
+        reversed(2, 700, 17),
+    ];
+    always(&reports, 100, Some("basic"));
+}
+
+/// Its tier; a switch to which one, on which day; whether the provider speaks of it while it is a draft.
+type Month = (usize, Option<(usize, i64)>, bool);
+
+/// A life of so many months.
+fn life(months: &[Month]) -> Vec<Report> {
+    let tiers = [basic(), plus(), most()];
+    let mut reports = Vec::new();
+    for (month, &(begun, switch, draft)) in (0..).zip(months) {
+        let (start, order) = (month * CYCLE, 10 * (month.unsigned_abs() as u128 + 1));
+        let begun = if month == 0 { 0 } else { begun };
+        if draft {
+            reports.push(said(tiers[begun].clone(), start, start + CYCLE));
+        }
+        reports.push(match month {
+            0 => FIRST,
+            _ => renewed(order, tiers[begun].clone(), start),
+        });
+        let highest = switch.map_or(begun, |(to, _)| to.max(begun));
+        if let Some((to, day)) = switch.filter(|&(to, _)| to > begun) {
+            let between = (tiers[begun].clone(), tiers[to].clone());
+            reports.push(up(order + 1, between, start + day, start));
+        }
+        reports.push(said(tiers[highest].clone(), start + 29, start + CYCLE));
+    }
+    reports
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_life_comes_to_the_same_in_any_order(
+        (reports, shuffled) in prop::collection::vec(
+            (0..3_usize, prop::option::of((0..3_usize, 1..29_i64)), any::<bool>()), 1..5
+        )
+            .prop_map(|months| life(&months))
+            .prop_flat_map(|reports| (Just(reports.clone()), Just(reports).prop_shuffle())),
+    ) {
+        let (in_order, shuffled) = (told(&reports, 1), told(&shuffled, 2));
+        prop_assert_eq!(shuffled.seen(), in_order.seen());
+    }
+}

@@ -1,0 +1,106 @@
+//! Places at the providers, shared so that no project can use up those of another: one may take
+//! another place while it has fewer than are left. Alone it gets half of them; however many hungry
+//! projects there are, each newcomer finds as many as each of them has.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
+
+use domain::id::ProjectId;
+use parking_lot::Mutex;
+
+/// So many places.
+#[derive(Debug, Clone)]
+pub(super) struct Places {
+    taken: Arc<Mutex<Taken>>,
+    number: usize,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    /// Projects that have some.
+    by_project: HashMap<ProjectId, usize>,
+    all: usize,
+}
+
+/// One of them; given back when it is dropped.
+#[derive(Debug)]
+pub(super) struct OnePlace {
+    project: ProjectId,
+    taken: Arc<Mutex<Taken>>,
+}
+
+impl Places {
+    pub(super) fn new(number: usize) -> Self {
+        Self {
+            taken: Arc::default(),
+            number,
+        }
+    }
+
+    /// One for this project; `None`: it has its share.
+    pub(super) fn take(&self, project: ProjectId) -> Option<OnePlace> {
+        let mut taken = self.taken.lock();
+        let left = self.number.saturating_sub(taken.all);
+        let has = taken.by_project.get(&project).copied().unwrap_or(0);
+        if has >= left {
+            return None;
+        }
+        taken.by_project.insert(project, has.saturating_add(1));
+        taken.all = taken.all.saturating_add(1);
+        Some(OnePlace {
+            project,
+            taken: Arc::clone(&self.taken),
+        })
+    }
+}
+
+impl Drop for OnePlace {
+    fn drop(&mut self) {
+        let mut taken = self.taken.lock();
+        taken.all = taken.all.saturating_sub(1);
+        if let Entry::Occupied(mut number) = taken.by_project.entry(self.project) {
+            *number.get_mut() = number.get().saturating_sub(1);
+            if *number.get() == 0 {
+                number.remove();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(places: &Places, project: u128) -> Vec<OnePlace> {
+        std::iter::from_fn(|| places.take(ProjectId(project))).collect()
+    }
+
+    #[test]
+    fn a_project_leaves_as_many_as_it_has() {
+        let places = Places::new(256);
+        let first = all(&places, 1);
+        let second = all(&places, 2);
+        let third = all(&places, 3);
+        assert_eq!((first.len(), second.len(), third.len()), (128, 64, 32));
+        // What is given back is there for those who have less.
+        drop(first);
+        assert_eq!(all(&places, 1).len(), 80);
+        assert_eq!(all(&places, 3).len(), 64);
+        drop((second, third));
+        assert_eq!(places.taken.lock().all, 0);
+        assert!(places.taken.lock().by_project.is_empty());
+    }
+
+    #[test]
+    fn two_hundred_hungry_projects_leave_a_place_for_one_more() {
+        let places = Places::new(256);
+        let mut held = Vec::new();
+        // In turns, as requests come.
+        for _ in 0..256 {
+            held.extend((0..200).filter_map(|project| places.take(ProjectId(project))));
+        }
+        assert!(places.take(ProjectId(1000)).is_some());
+    }
+}

@@ -1,0 +1,126 @@
+//! Webhook endpoints and the account.
+
+use data_encoding::HEXLOWER;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::read;
+use crate::core::{
+    books::{Books, Desk},
+    checkout::address,
+    params::Params,
+    records::Endpoint,
+    refusal::Refusal,
+    views::View as _,
+};
+
+/// Stripe's own bound.
+const MAX_ENDPOINTS: usize = 16;
+const MAX_KINDS: usize = 200;
+
+fn kinds(params: &Params) -> Result<Option<Vec<String>>, Refusal> {
+    const PATH: &str = "enabled_events";
+    let kinds = params.list(PATH)?;
+    if kinds.is_empty() {
+        return Ok(None);
+    }
+    let plain =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._".contains(&byte);
+    let known = |kind: &String| {
+        kind == "*" || (kind.contains('.') && kind.len() <= 100 && kind.bytes().all(plain))
+    };
+    match kinds.iter().find(|kind| !known(kind)) {
+        Some(wrong) => {
+            let message = format!("Invalid enabled_events: {wrong} is no type of an event");
+            Err(Refusal::param(PATH, message))
+        }
+        None if kinds.len() > MAX_KINDS => Err(Refusal::param(PATH, "Too many types")),
+        None => Ok(Some(kinds)),
+    }
+}
+
+pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    let url = address(params, "url")?.ok_or_else(|| Refusal::missing("url"))?;
+    let kinds = kinds(params)?.ok_or_else(|| Refusal::missing("enabled_events"))?;
+    let description = params.bounded("description", 5000)?;
+    let metadata = params.metadata("metadata")?;
+    let api_version = params.bounded("api_version", 40)?;
+    params.flag("connect")?;
+    params.finish()?;
+    if desk.books.all::<Endpoint>().count() >= MAX_ENDPOINTS {
+        let message =
+            format!("You have reached the maximum of {MAX_ENDPOINTS} test webhook endpoints.");
+        return Err(Refusal::invalid(message));
+    }
+    let endpoint = Endpoint {
+        head: desk.head("we_"),
+        secret: desk.ids.usual("whsec_"),
+        url,
+        kinds,
+        enabled: true,
+        description,
+        metadata,
+        api_version,
+    };
+    desk.books.put(endpoint.clone());
+    let mut view = endpoint.view(desk.books);
+    if let Some(fields) = view.as_object_mut() {
+        // Shown this once.
+        fields.insert("secret".into(), json!(endpoint.secret));
+    }
+    Ok(view)
+}
+
+pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    read::all::<Endpoint>(desk, params, "/v1/webhook_endpoints")
+}
+
+pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+    let mut endpoint: Endpoint = desk.books.find(id)?;
+    if let Some(url) = address(params, "url")? {
+        endpoint.url = url;
+    }
+    if let Some(kinds) = kinds(params)? {
+        endpoint.kinds = kinds;
+    }
+    if let Some(description) = params.bounded("description", 5000)? {
+        endpoint.description = Some(description);
+    }
+    if let Some(disabled) = params.flag("disabled")? {
+        endpoint.enabled = !disabled;
+    }
+    params.change_metadata("metadata", &mut endpoint.metadata)?;
+    params.finish()?;
+    desk.books.put(endpoint.clone());
+    Ok(endpoint.view(desk.books))
+}
+
+pub(super) fn delete(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+    params.finish()?;
+    desk.books.find::<Endpoint>(id)?;
+    desk.books.forget::<Endpoint>(id);
+    Ok(json!({ "id": id, "object": "webhook_endpoint", "deleted": true }))
+}
+
+/// Whose key it is. The name stays as long as the sandbox's address does.
+pub(super) fn account(books: &Books, params: &Params) -> Result<Value, Refusal> {
+    params.finish()?;
+    let digest = HEXLOWER.encode(&Sha256::digest(books.base.as_bytes()));
+    Ok(json!({
+        "id": format!("acct_{}", digest.get(..16).unwrap_or_default()),
+        "object": "account",
+        "business_profile": { "name": "Sandbox", "url": null },
+        "business_type": "company",
+        "capabilities": { "card_payments": "active" },
+        "charges_enabled": true,
+        "country": "US",
+        "default_currency": "usd",
+        "details_submitted": true,
+        "email": null,
+        "payouts_enabled": true,
+        "settings": {
+            "dashboard": { "display_name": "Sandbox", "timezone": "Etc/UTC" },
+        },
+        "type": "standard",
+    }))
+}

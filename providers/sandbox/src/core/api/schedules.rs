@@ -1,0 +1,123 @@
+//! Subscription schedules: the tier that runs, and one that follows.
+
+use serde_json::Value;
+
+use super::read;
+use crate::core::{
+    billing,
+    books::Desk,
+    params::Params,
+    records::{Price, Schedule, ScheduleStatus, Subscription},
+    refusal::Refusal,
+    views::View as _,
+};
+
+pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    let id = params.required("from_subscription")?;
+    let metadata = params.metadata("metadata")?;
+    params.finish()?;
+    let mut subscription: Subscription = desk
+        .books
+        .find(&id)
+        .map_err(|refusal| refusal.of_param("from_subscription"))?;
+    if !subscription.status.is_running() {
+        let message = format!(
+            "You cannot migrate a subscription that is already attached or {}.",
+            subscription.status.word()
+        );
+        return Err(Refusal::param("from_subscription", message));
+    }
+    let plan = billing::schedule(desk, &mut subscription, None, metadata)?;
+    Ok(plan.view(desk.books))
+}
+
+pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    let customer = params.text("customer")?;
+    let canceled = params.text("canceled_at[gte]")?;
+    read::some::<Schedule>(desk, params, "/v1/subscription_schedules", |plan| {
+        customer
+            .as_ref()
+            .is_none_or(|customer| *customer == plan.customer)
+            && (canceled.is_none() || plan.status == ScheduleStatus::Canceled)
+    })
+}
+
+/// Two phases: the one that runs, and the one that follows at its end.
+pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+    let mut plan: Schedule = desk.books.find(id)?;
+    let mut subscription: Subscription = desk.books.find(&plan.subscription)?;
+    params.change_metadata("metadata", &mut plan.metadata)?;
+    params.word("end_behavior", &["release"])?;
+    let behaviors = ["always_invoice", "create_prorations", "none"];
+    params.word("proration_behavior", &behaviors)?;
+    let phases = params.below("phases");
+    if phases.len() > 2 {
+        let message = "A schedule of the sandbox has the phase that runs and one that follows.";
+        return Err(Refusal::param("phases", message));
+    }
+    let mut next = None;
+    for (place, name) in phases.iter().enumerate() {
+        let at = |field: &str| format!("phases[{name}][{field}]");
+        for dates in ["start_date", "end_date"] {
+            params.text(&at(dates))?;
+        }
+        params.integer::<i64>(&format!("phases[{name}][duration][interval_count]"))?;
+        params.word(
+            &format!("phases[{name}][duration][interval]"),
+            &["month", "year"],
+        )?;
+        params.word(&at("proration_behavior"), &behaviors)?;
+        let path = format!("phases[{name}][items][0][price]");
+        params.integer::<i64>(&format!("phases[{name}][items][0][quantity]"))?;
+        let price = params.required(&path)?;
+        if place == 0 && price != subscription.price {
+            let message = "The phase that runs keeps its price: switch the subscription for that.";
+            return Err(Refusal::param(path, message));
+        }
+        if place == 1 {
+            let price = desk.books.find::<Price>(&price);
+            next = Some((
+                path.clone(),
+                price.map_err(|refusal| refusal.of_param(path))?,
+            ));
+        }
+    }
+    params.finish()?;
+    desk.books.put(plan.clone());
+    if let Some((path, price)) = next {
+        if !price.active || price.currency != subscription.currency || price.interval.is_none() {
+            let message = "An active recurring price of the subscription's currency is expected.";
+            return Err(Refusal::param(path, message));
+        }
+        plan = billing::plan(desk, &mut subscription, plan, &price)?;
+    }
+    Ok(plan.view(desk.books))
+}
+
+pub(super) fn release(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+    params.flag("preserve_cancel_date")?;
+    params.finish()?;
+    let plan: Schedule = desk.books.find(id)?;
+    if plan.status != ScheduleStatus::Active {
+        let message = format!(
+            "You cannot release a subscription schedule that is currently in the `{}` status.",
+            plan.status.word()
+        );
+        return Err(Refusal::invalid(message));
+    }
+    let mut subscription: Subscription = desk.books.find(&plan.subscription)?;
+    billing::release(desk, &mut subscription)?;
+    desk.books.put(subscription.clone());
+    desk.emit("customer.subscription.updated", &subscription);
+    let plan: Schedule = desk.books.find(id)?;
+    Ok(plan.view(desk.books))
+}
+
+pub(super) fn cancel(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+    params.flag("invoice_now")?;
+    params.flag("prorate")?;
+    params.finish()?;
+    let plan: Schedule = desk.books.find(id)?;
+    let plan = billing::call_off(desk, plan)?;
+    Ok(plan.view(desk.books))
+}

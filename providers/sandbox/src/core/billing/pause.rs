@@ -1,0 +1,112 @@
+//! Two kinds of rest: the shop collects nothing for a while though cycles go on, or a subscription
+//! without a card waits after its trial until somebody resumes it.
+
+use super::invoicing::{collect, cycle_line, declines, discount, draw_up, waiting};
+use crate::core::{
+    books::Desk,
+    calendar::after,
+    records::{Pause, Reason, Standing, Subscription},
+    refusal::Refusal,
+};
+
+/// Collects nothing from now on, or as it was told anew.
+pub(crate) fn pause_collection(
+    desk: &mut Desk<'_>,
+    mut subscription: Subscription,
+    pause: Pause,
+) -> Result<Subscription, Refusal> {
+    if pause.resumes_at.is_some_and(|at| at <= desk.now) {
+        let message = "`resumes_at` must be in the future.";
+        return Err(Refusal::param("pause_collection[resumes_at]", message));
+    }
+    if subscription.pause.as_ref() != Some(&pause) {
+        subscription.pause = Some(pause);
+        desk.books.put(subscription.clone());
+        desk.emit("customer.subscription.updated", &subscription);
+    }
+    Ok(subscription)
+}
+
+/// Collects again, from the next invoice on.
+pub(crate) fn collect_again(desk: &mut Desk<'_>, mut subscription: Subscription) -> Subscription {
+    if subscription.pause.take().is_some() {
+        desk.books.put(subscription.clone());
+        desk.emit("customer.subscription.updated", &subscription);
+    }
+    subscription
+}
+
+/// It waits: a trial ended without a card.
+pub(crate) fn suspend(
+    desk: &mut Desk<'_>,
+    mut subscription: Subscription,
+) -> Result<Subscription, Refusal> {
+    match subscription.status {
+        Standing::Paused => return Ok(subscription),
+        Standing::Trialing | Standing::Active => {}
+        _ => {
+            let message = format!("This subscription is {}.", subscription.status.word());
+            return Err(Refusal::invalid(message));
+        }
+    }
+    subscription.status = Standing::Paused;
+    desk.books.put(subscription.clone());
+    desk.emit("customer.subscription.paused", &subscription);
+    Ok(subscription)
+}
+
+/// It goes on, with a cycle that begins now and is paid for at once.
+pub(crate) fn resume(
+    desk: &mut Desk<'_>,
+    mut subscription: Subscription,
+    anchored_now: bool,
+) -> Result<Subscription, Refusal> {
+    if subscription.status != Standing::Paused {
+        let message = format!(
+            "Only subscriptions with a status of `paused` can be resumed. This subscription has a \
+             status of `{}`.",
+            subscription.status.word()
+        );
+        return Err(Refusal::invalid(message));
+    }
+    if !anchored_now && desk.now < subscription.period_end {
+        // What was paid for already goes on.
+        return Ok(going_on(desk, subscription));
+    }
+    if anchored_now {
+        subscription.anchor = desk.now;
+        subscription.cycle = 1;
+        subscription.period_start = desk.now;
+        subscription.period_end = after(desk.now, subscription.interval, 1);
+    } else {
+        while subscription.period_end <= desk.now && subscription.period_end < i64::MAX {
+            subscription.cycle = subscription.cycle.saturating_add(1);
+            subscription.period_start = subscription.period_end;
+            subscription.period_end = after(
+                subscription.anchor,
+                subscription.interval,
+                subscription.cycle,
+            );
+        }
+    }
+    let line = cycle_line(desk, &subscription)?;
+    let off = discount(desk, &subscription, line.amount);
+    let due = line.amount.saturating_sub(off);
+    if due > 0 && declines(desk, &subscription.customer) {
+        return Err(Refusal::declined());
+    }
+    let mut lines = waiting(&mut subscription);
+    lines.push(line);
+    let invoice = draw_up(desk, &mut subscription, Reason::Update, lines, off);
+    let subscription = going_on(desk, subscription);
+    collect(desk, invoice)?;
+    Ok(subscription)
+}
+
+fn going_on(desk: &mut Desk<'_>, mut subscription: Subscription) -> Subscription {
+    subscription.status = Standing::Active;
+    subscription.no_card = false;
+    desk.books.put(subscription.clone());
+    desk.emit("customer.subscription.resumed", &subscription);
+    subscription
+}

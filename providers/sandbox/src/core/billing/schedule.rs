@@ -1,0 +1,162 @@
+//! Schedules: the tier that runs now and the one that follows when its time is over. The portal makes
+//! one for a switch down; a shop may make them by the API.
+
+use crate::core::{
+    books::Desk,
+    calendar::after,
+    params::Metadata,
+    records::{Phase, Price, Schedule, ScheduleStatus, Subscription},
+    refusal::Refusal,
+};
+
+/// Plans the next tier, where there is one, and keeps the subscription.
+pub(crate) fn schedule(
+    desk: &mut Desk<'_>,
+    subscription: &mut Subscription,
+    next: Option<&Price>,
+    metadata: Metadata,
+) -> Result<Schedule, Refusal> {
+    if subscription.schedule.is_some() {
+        let message = "This subscription already has a schedule.";
+        return Err(Refusal::param("from_subscription", message));
+    }
+    let phase = Phase {
+        price: subscription.price.clone(),
+        quantity: subscription.quantity,
+        start: subscription.period_start,
+        end: subscription.period_end,
+    };
+    let plan = Schedule {
+        head: desk.head("sub_sched_"),
+        subscription: subscription.head.id.clone(),
+        customer: subscription.customer.clone(),
+        currency: subscription.currency.clone(),
+        status: ScheduleStatus::Active,
+        phases: vec![phase],
+        ended_at: None,
+        metadata,
+    };
+    subscription.schedule = Some(plan.head.id.clone());
+    desk.books.put(plan.clone());
+    desk.emit("subscription_schedule.created", &plan);
+    match next {
+        Some(price) => self::plan(desk, subscription, plan, price),
+        None => {
+            desk.books.put(subscription.clone());
+            desk.emit("customer.subscription.updated", subscription);
+            Ok(plan)
+        }
+    }
+}
+
+/// Says what follows the tier that runs.
+pub(crate) fn plan(
+    desk: &mut Desk<'_>,
+    subscription: &mut Subscription,
+    mut plan: Schedule,
+    next: &Price,
+) -> Result<Schedule, Refusal> {
+    if plan.status != ScheduleStatus::Active {
+        let message = format!(
+            "You cannot update a schedule that is {}.",
+            plan.status.word()
+        );
+        return Err(Refusal::invalid(message));
+    }
+    let interval = next.interval.unwrap_or(subscription.interval);
+    let end = if interval == subscription.interval {
+        let cycle = subscription.cycle.saturating_add(1);
+        after(subscription.anchor, interval, cycle)
+    } else {
+        after(subscription.period_end, interval, 1)
+    };
+    plan.phases = vec![
+        Phase {
+            price: subscription.price.clone(),
+            quantity: subscription.quantity,
+            start: subscription.period_start,
+            end: subscription.period_end,
+        },
+        Phase {
+            price: next.head.id.clone(),
+            quantity: subscription.quantity,
+            start: subscription.period_end,
+            end,
+        },
+    ];
+    subscription.scheduled = Some(next.head.id.clone());
+    desk.books.put(plan.clone());
+    desk.books.put(subscription.clone());
+    desk.emit("subscription_schedule.updated", &plan);
+    desk.emit("customer.subscription.updated", subscription);
+    Ok(plan)
+}
+
+/// The period of the tier that ran is over. A schedule whose last phase is over lets go.
+pub(super) fn advance(desk: &mut Desk<'_>, subscription: &mut Subscription) -> Result<(), Refusal> {
+    let Some(id) = &subscription.schedule else {
+        return Ok(());
+    };
+    let plan: Schedule = desk.books.find(id)?;
+    let over = plan
+        .phases
+        .last()
+        .is_none_or(|last| last.end <= subscription.period_end);
+    if over {
+        let_go(desk, subscription, plan, ScheduleStatus::Released);
+    } else {
+        desk.emit("subscription_schedule.updated", &plan);
+    }
+    Ok(())
+}
+
+/// The tier that runs stays, and nothing follows it by itself.
+pub(crate) fn release(desk: &mut Desk<'_>, subscription: &mut Subscription) -> Result<(), Refusal> {
+    if let Some(id) = &subscription.schedule {
+        let plan: Schedule = desk.books.find(id)?;
+        let_go(desk, subscription, plan, ScheduleStatus::Released);
+    }
+    if subscription.scheduled.take().is_some() || subscription.schedule.is_some() {
+        desk.books.put(subscription.clone());
+    }
+    Ok(())
+}
+
+/// The subscription is over, and with it what was planned.
+pub(super) fn cancel(desk: &mut Desk<'_>, subscription: &mut Subscription) {
+    let plan = subscription
+        .schedule
+        .as_deref()
+        .and_then(|id| desk.books.get::<Schedule>(id));
+    if let Some(plan) = plan.cloned() {
+        let_go(desk, subscription, plan, ScheduleStatus::Canceled);
+    }
+}
+
+fn let_go(
+    desk: &mut Desk<'_>,
+    subscription: &mut Subscription,
+    mut plan: Schedule,
+    status: ScheduleStatus,
+) {
+    plan.status = status;
+    plan.ended_at = Some(desk.now);
+    desk.books.put(plan.clone());
+    subscription.schedule = None;
+    let kind = match status {
+        ScheduleStatus::Canceled => "subscription_schedule.canceled",
+        _ => "subscription_schedule.released",
+    };
+    desk.emit(kind, &plan);
+}
+
+/// Calls a schedule off, and its subscription with it.
+pub(crate) fn call_off(desk: &mut Desk<'_>, plan: Schedule) -> Result<Schedule, Refusal> {
+    if plan.status != ScheduleStatus::Active {
+        let message = format!("This schedule is {}.", plan.status.word());
+        return Err(Refusal::invalid(message));
+    }
+    let subscription: Subscription = desk.books.find(&plan.subscription)?;
+    super::cancel_now(desk, subscription)?;
+    desk.books.find(&plan.head.id)
+}

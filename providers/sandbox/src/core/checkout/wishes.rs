@@ -1,0 +1,120 @@
+//! What a shop wants of a session beside the money: trials, taxes, addresses, invoices, consent.
+
+use crate::core::{
+    billing::MAX_TRIAL_DAYS,
+    params::Params,
+    records::{Cardless, Mode, TrialOffer, Wishes},
+    refusal::Refusal,
+};
+
+/// A trial ends so many seconds from now, at least.
+const SOONEST_TRIAL_END: i64 = 48 * 3600;
+
+/// Those languages that Checkout speaks.
+const LOCALES: &str = "auto bg cs da de el en en-GB es es-419 et fi fil fr fr-CA hr hu id it ja ko lt \
+    lv ms mt nb nl pl pt pt-BR ro ru sk sl sv th tr vi zh zh-HK zh-TW";
+
+/// Time that is to cost nothing, and what happens after it to who gave no card.
+pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<TrialOffer>, Refusal> {
+    const METHOD: &str = "payment_method_collection";
+    const DAYS: &str = "subscription_data[trial_period_days]";
+    const END: &str = "subscription_data[trial_end]";
+    let collection = params.word(METHOD, &["always", "if_required"])?;
+    if collection.is_some() && mode == Mode::Payment {
+        let message = "`payment_method_collection` can only be used in `subscription` mode.";
+        return Err(Refusal::param(METHOD, message));
+    }
+    if mode == Mode::Payment {
+        return Ok(None);
+    }
+    let path = "subscription_data[trial_settings][end_behavior][missing_payment_method]";
+    let cardless = match params.word(path, &["cancel", "create_invoice", "pause"])? {
+        Some("cancel") => Cardless::Cancel,
+        Some("pause") => Cardless::Pause,
+        _ => Cardless::CreateInvoice,
+    };
+    let days = params.integer::<i64>(DAYS)?;
+    let until = params.integer::<i64>(END)?;
+    if days.is_some() && until.is_some() {
+        let message = "You may only specify one of these parameters: trial_end, trial_period_days.";
+        return Err(Refusal::param(DAYS, message));
+    }
+    if days.is_some_and(|days| days < 1) {
+        let message = "The minimum number of trial period days is 1.";
+        return Err(Refusal::param(DAYS, message).with_code("parameter_invalid_integer"));
+    }
+    if days.is_some_and(|days| days > MAX_TRIAL_DAYS) {
+        let message =
+            format!("The maximum number of trial period days is {MAX_TRIAL_DAYS} (2 years).");
+        return Err(Refusal::param(DAYS, message));
+    }
+    if until.is_some_and(|until| until < now.saturating_add(SOONEST_TRIAL_END)) {
+        let message = "The `trial_end` date has to be at least 2 days in the future.";
+        return Err(Refusal::param(END, message));
+    }
+    Ok((days.is_some() || until.is_some()).then_some(TrialOffer {
+        days,
+        until,
+        cardless,
+        no_card: collection == Some("if_required"),
+    }))
+}
+
+/// Everything else, as it was asked for.
+pub(super) fn wishes(params: &Params, mode: Mode, known: bool) -> Result<Wishes, Refusal> {
+    let on = |path: &str| Ok::<_, Refusal>(params.flag(path)? == Some(true));
+    let locale = params.text("locale")?;
+    if let Some(locale) = &locale
+        && !LOCALES.split_ascii_whitespace().any(|one| one == locale)
+    {
+        let message = format!("Invalid locale: must be one of {LOCALES}");
+        return Err(Refusal::param("locale", message));
+    }
+    let tax = on("automatic_tax[enabled]")?;
+    let tax_ids = on("tax_id_collection[enabled]")?;
+    params.word("tax_id_collection[required]", &["if_supported", "never"])?;
+    let saves = |field: &str| {
+        let path = format!("customer_update[{field}]");
+        let word = params.word(&path, &["auto", "never"])?;
+        if word.is_some() && !known {
+            let message = "`customer_update` can only be used with `customer`.";
+            return Err(Refusal::param("customer_update", message));
+        }
+        Ok(word == Some("auto"))
+    };
+    let (address, name, shipping) = (saves("address")?, saves("name")?, saves("shipping")?);
+    if tax && known && !address && !shipping {
+        let message = "Automatic tax calculation in Checkout requires a valid address on the \
+                       Customer. Add a valid address to the Customer or set either \
+                       `customer_update[address]` to 'auto' or `customer_update[shipping]` to 'auto' \
+                       to save the address entered in Checkout to the Customer.";
+        return Err(Refusal::invalid(message).with_code("customer_tax_location_invalid"));
+    }
+    if tax_ids && known && !name {
+        let message = "Tax ID collection requires updating business name on the customer. To enable \
+                       tax ID collection for an existing customer, please set \
+                       `customer_update[name]` to `auto`.";
+        return Err(Refusal::invalid(message));
+    }
+    let billing = params.word("billing_address_collection", &["auto", "required"])?;
+    let invoice = on("invoice_creation[enabled]")?;
+    if invoice && mode == Mode::Subscription {
+        let message = "You can only enable invoice creation when `mode` is set to `payment`. Invoices \
+                       are created automatically when `mode` is set to `subscription`.";
+        return Err(Refusal::param("invoice_creation", message));
+    }
+    params.metadata("invoice_creation[invoice_data][metadata]")?;
+    params.bounded("invoice_creation[invoice_data][description]", 500)?;
+    let terms = params.word(
+        "consent_collection[terms_of_service]",
+        &["none", "required"],
+    )?;
+    Ok(Wishes {
+        locale,
+        tax,
+        tax_ids,
+        billing: billing.map(Into::into),
+        invoice,
+        terms: terms == Some("required"),
+    })
+}

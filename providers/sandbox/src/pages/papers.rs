@@ -1,0 +1,119 @@
+//! What a buyer keeps: receipts and invoices, as pages and as a plain PDF.
+
+use super::{Escaped, Page};
+use crate::core::{
+    books::Books,
+    calendar::date,
+    money::written,
+    records::{Charge, Invoice},
+    views::invoice_url,
+};
+
+fn rows(rows: &[(String, String)]) -> String {
+    let row = |(name, value): &(String, String)| {
+        format!(
+            "<div><dt>{}</dt><dd>{}</dd></div>",
+            Escaped(name),
+            Escaped(value)
+        )
+    };
+    rows.iter().map(row).collect()
+}
+
+fn paper(title: &str, shop: &str, body: &str) -> Page {
+    let html = format!(
+        "<main class=\"alone\"><h1>{}</h1><p>{}</p>{body}</main>",
+        Escaped(title),
+        Escaped(shop),
+    );
+    Page::new(&format!("{shop}: {title}"), &html, [])
+}
+
+/// What was paid.
+pub(crate) fn receipt(charge: &Charge, shop: &str) -> Page {
+    let mut lines = vec![
+        ("Paid".into(), written(charge.amount, &charge.currency)),
+        ("On".into(), date(charge.head.created)),
+    ];
+    if charge.amount_refunded > 0 {
+        let back = written(charge.amount_refunded, &charge.currency);
+        lines.push(("Given back".into(), back));
+    }
+    paper("Receipt", shop, &format!("<dl>{}</dl>", rows(&lines)))
+}
+
+fn lines(invoice: &Invoice) -> Vec<(String, String)> {
+    let amount = |amount: i64| written(amount, &invoice.currency);
+    let lines = invoice.lines.iter();
+    let mut shown: Vec<(String, String)> = lines
+        .map(|line| (line.description.clone(), amount(line.amount)))
+        .collect();
+    if invoice.discount > 0 {
+        let off = invoice.discount.saturating_neg();
+        shown.push(("Discount".into(), amount(off)));
+    }
+    shown.push(("Total".into(), amount(invoice.total())));
+    shown.push(("Paid".into(), amount(invoice.paid())));
+    shown.push(("Status".into(), invoice.status.word().into()));
+    shown.push(("Date".into(), date(invoice.head.created)));
+    shown
+}
+
+/// What was billed.
+pub(crate) fn invoice(invoice: &Invoice, books: &Books, shop: &str) -> Page {
+    let body = format!(
+        "<dl>{}</dl><p><a href=\"{}/pdf\">As a PDF</a></p>",
+        rows(&lines(invoice)),
+        Escaped(invoice_url(books, &invoice.head.id)),
+    );
+    paper(&format!("Invoice {}", invoice.number()), shop, &body)
+}
+
+/// The same as a PDF of one page, in the letters that every reader has.
+pub(crate) fn pdf(invoice: &Invoice, shop: &str) -> Vec<u8> {
+    let mut text = format!("BT /F1 12 Tf 60 780 Td 18 TL ({}) Tj T*\n", ascii(shop));
+    text.push_str(&format!("(Invoice {}) Tj T*\n", ascii(&invoice.number())));
+    for (name, value) in lines(invoice) {
+        text.push_str(&format!("({}: {}) Tj T*\n", ascii(&name), ascii(&value)));
+    }
+    text.push_str("ET");
+    let objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << \
+         /F1 5 0 R >> >> >>"
+            .to_owned(),
+        format!(
+            "<< /Length {} >>\nstream\n{text}\nendstream",
+            text.len()
+        ),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>".to_owned(),
+    ];
+    let mut file = String::from("%PDF-1.4\n");
+    let mut places = Vec::new();
+    for (number, object) in (1..).zip(&objects) {
+        places.push(file.len());
+        file.push_str(&format!("{number} 0 obj\n{object}\nendobj\n"));
+    }
+    let table = file.len();
+    file.push_str("xref\n0 6\n0000000000 65535 f \n");
+    for place in places {
+        file.push_str(&format!("{place:010} 00000 n \n"));
+    }
+    file.push_str(&format!(
+        "trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n"
+    ));
+    file.into_bytes()
+}
+
+/// A text within a PDF: what is not plain or ends it is left out.
+fn ascii(text: &str) -> String {
+    let euros = text
+        .replace('€', "EUR ")
+        .replace('£', "GBP ")
+        .replace('−', "-");
+    euros
+        .chars()
+        .filter(|c| (c.is_ascii_graphic() || *c == ' ') && !matches!(c, '(' | ')' | '\\'))
+        .collect()
+}

@@ -1,0 +1,40 @@
+//! A token that a setting has. Only its hash is kept, so that nothing can show it.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, de::Error as _};
+
+use crate::catalog::sha256;
+
+/// A token that can be guessed is none.
+const MIN_LENGTH: usize = 16;
+
+/// A token, not to be known again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Token([u8; 32]);
+
+impl Token {
+    /// What a token that is sent is compared with.
+    #[must_use]
+    pub const fn sha256(&self) -> [u8; 32] {
+        self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
+    }
+}
+
+/// An empty text stands for none. The error does not say what was there.
+pub(super) fn empty_is_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Token>, D::Error> {
+    let text = String::deserialize(from)?;
+    match text.len() {
+        0 => Ok(None),
+        MIN_LENGTH.. => Ok(Some(Token(sha256(text.as_bytes())))),
+        _ => Err(D::Error::custom(format!(
+            "metrics.token has fewer than {MIN_LENGTH} characters"
+        ))),
+    }
+}

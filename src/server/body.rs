@@ -1,0 +1,68 @@
+//! A request's body that has to arrive in time, whoever reads it. The timer is armed only when there
+//! is something to wait for: most bodies come with their heads.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use tokio::time::{Sleep, sleep};
+
+/// The body did not arrive in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the body took too long to arrive")]
+pub(super) struct TooSlow;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Timely<B> {
+    body: B,
+    limit: Duration,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl<B> Timely<B> {
+    /// All of `body` within `limit`, counted from when it is first waited for.
+    pub(super) const fn new(body: B, limit: Duration) -> Self {
+        Self {
+            body,
+            limit,
+            timer: None,
+        }
+    }
+}
+
+impl<B> Body for Timely<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<axum::BoxError>,
+{
+    type Data = Bytes;
+    type Error = axum::BoxError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::BoxError>>> {
+        let this = self.get_mut();
+        if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
+            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
+        }
+        let timer = this
+            .timer
+            .get_or_insert_with(|| Box::pin(sleep(this.limit)));
+        ready!(timer.as_mut().poll(cx));
+        Poll::Ready(Some(Err(TooSlow.into())))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

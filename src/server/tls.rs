@@ -1,0 +1,148 @@
+//! TLS by ourselves: a certificate chain and its key, in two files that may be replaced while the
+//! server runs. Files that do not work change nothing: the ones before stay in use.
+
+use std::{
+    fs, io,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use arc_swap::ArcSwap;
+use rustls::{
+    ServerConfig,
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
+};
+use tokio::time::MissedTickBehavior;
+use tokio_rustls::TlsAcceptor;
+
+/// How often the files are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The one protocol that is spoken within.
+const HTTP_1_1: &[u8] = b"http/1.1";
+
+/// Why TLS cannot be spoken; says nothing of the key.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {why}", path.display())]
+pub struct Error {
+    path: PathBuf,
+    why: String,
+}
+
+/// What is in use, and where it came from.
+pub struct Tls {
+    files: Files,
+    config: ArcSwap<ServerConfig>,
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tls(..)")
+    }
+}
+
+/// Where the certificates and the key are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Files {
+    /// The server's certificate, then those between it and an authority; PEM.
+    pub cert: PathBuf,
+    /// The server's key; PEM.
+    pub key: PathBuf,
+}
+
+/// What tells a file from the one that was there before.
+type Mark = (u64, u64, i64, i64, u64);
+
+impl Tls {
+    /// Reads both files.
+    ///
+    /// # Errors
+    ///
+    /// One of them cannot be read, or they do not fit each other.
+    pub fn open(files: Files) -> Result<Self, Error> {
+        let config = ArcSwap::new(Arc::new(files.read()?));
+        Ok(Self { files, config })
+    }
+
+    /// For a new connection.
+    pub(super) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(self.config.load_full())
+    }
+
+    /// Looks at the files for as long as it is polled, and takes up new ones that work.
+    pub async fn watch(&self) {
+        let mut known = self.files.marks().await;
+        let mut looks = tokio::time::interval(LOOK_EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            looks.tick().await;
+            let marks = self.files.marks().await;
+            if marks == known {
+                continue;
+            }
+            known = marks;
+            let files = self.files.clone();
+            let read = tokio::task::spawn_blocking(move || files.read()).await;
+            match read {
+                Ok(Ok(config)) => {
+                    self.config.store(Arc::new(config));
+                    tracing::info!("New TLS certificates are in use");
+                }
+                Ok(Err(error)) => {
+                    tracing::error!(%error, "New TLS files do not work; the ones before stay in use");
+                }
+                Err(_) => tracing::error!("New TLS files could not be read"),
+            }
+        }
+    }
+}
+
+impl Files {
+    fn read(&self) -> Result<ServerConfig, Error> {
+        let error = |path: &Path, why: String| Error {
+            path: path.to_owned(),
+            why,
+        };
+        let chain = CertificateDer::pem_file_iter(&self.cert)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|why| error(&self.cert, why.to_string()))?;
+        if chain.is_empty() {
+            return Err(error(&self.cert, "it has no certificate in it".into()));
+        }
+        // What the library says of a key is not repeated.
+        let key = PrivateKeyDer::from_pem_file(&self.key)
+            .map_err(|_| error(&self.key, "it cannot be read, or has no key in it".into()))?;
+        let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|why| error(&self.cert, why.to_string()))?;
+        let mut config = builder
+            .with_no_client_auth()
+            .with_single_cert(chain, key)
+            .map_err(|why| error(&self.cert, format!("it does not fit its key: {why}")))?;
+        config.alpn_protocols = vec![HTTP_1_1.to_vec()];
+        Ok(config)
+    }
+
+    /// `None` where a file is not there, as it may be for a moment while it is replaced.
+    async fn marks(&self) -> [Option<Mark>; 2] {
+        let files = self.clone();
+        let looked = tokio::task::spawn_blocking(move || {
+            [&files.cert, &files.key].map(|path| mark(path).ok())
+        });
+        looked.await.unwrap_or_default()
+    }
+}
+
+fn mark(path: &Path) -> io::Result<Mark> {
+    // Links are followed: some change where one leads.
+    let known = fs::metadata(path)?;
+    Ok((
+        known.dev(),
+        known.ino(),
+        known.mtime(),
+        known.mtime_nsec(),
+        known.size(),
+    ))
+}

@@ -1,0 +1,162 @@
+//! Clients that send half of something and wait. Nine hundred of them beside a load of deductions:
+//! they are cut off, they take little memory, and nobody else waits for them. Prints the figures:
+//!
+//! ```sh
+//! cargo test --release --test faults stalled -- --nocapture
+//! ```
+
+use std::time::{Duration, Instant};
+
+use kit::{Background, Client, Server};
+use reqwest::Method;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    task::JoinSet,
+    time::{interval, timeout},
+};
+
+const STALLED: usize = 900;
+/// Of a body that says it is larger.
+const SENT_BYTES: usize = 20 * 1024;
+/// What a webhook's body may take, and some patience with a busy machine.
+const CUT_OFF_WITHIN: Duration = Duration::from_secs(20);
+const LOADERS: usize = 8;
+/// Of each loader: some 400 deductions a second in all.
+const DEDUCTION_EVERY: Duration = Duration::from_millis(20);
+/// More than the buffers of a connection and what was sent of a body.
+const MOST_KIB_EACH: u64 = 128;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stalled_connections_are_cut_off_and_hold_nobody_up() {
+    allow_many_files();
+    let server = Server::start().await;
+    // With a provider, so that a webhook is not refused for want of one.
+    let provider = server
+        .admin()
+        .request(
+            Method::PATCH,
+            &format!("/api/admin/v1/projects/{}", server.project().id),
+        )
+        .json(&json!({"provider": {"kind": "sandbox"}}));
+    Client::send(provider).await.unwrap().expect(200);
+    server.grant("ann", 1_000_000_000, "grant").await;
+
+    let alone = load(&server, tokio::time::sleep(Duration::from_secs(3))).await;
+    let before = resident_kib(&server);
+    let mut most = before;
+    let (begun, mut took) = (Instant::now(), Duration::ZERO);
+    let cut_off = async {
+        let mut stalled = stall(&server).await;
+        while let Some(ended) = stalled.join_next().await {
+            ended.unwrap();
+            most = most.max(resident_kib(&server));
+        }
+        took = begun.elapsed();
+    };
+    let beside = load(&server, cut_off).await;
+
+    println!(
+        "{STALLED} stalled connections: all cut off after {:.1} s, memory {} MiB before and at most \
+         {} MiB; deductions alone p50 {:.2} ms, p99 {:.2} ms; beside them p50 {:.2} ms, p99 {:.2} ms",
+        took.as_secs_f64(),
+        before / 1024,
+        most / 1024,
+        alone.at(50),
+        alone.at(99),
+        beside.at(50),
+        beside.at(99),
+    );
+    assert!(most - before < STALLED as u64 * MOST_KIB_EACH, "{most} KiB");
+    assert!(beside.at(99) < 1000.0, "{} ms", beside.at(99));
+}
+
+/// Latencies in milliseconds, sorted.
+struct Latencies(Vec<f64>);
+
+impl Latencies {
+    fn at(&self, percent: usize) -> f64 {
+        self.0[(self.0.len() * percent / 100).min(self.0.len() - 1)]
+    }
+}
+
+/// Deducts until something else is over.
+async fn load(server: &Server, until: impl Future) -> Latencies {
+    let (stop, stopping) = tokio::sync::watch::channel(false);
+    let loaders = (0..LOADERS).map(|loader| {
+        let client = server.client();
+        let (product, stopping) = (server.product().to_owned(), stopping.clone());
+        let begun = Instant::now();
+        Background::spawn("deductions", async move {
+            let mut pace = interval(DEDUCTION_EVERY);
+            let mut latencies = Vec::new();
+            while !*stopping.borrow() {
+                pace.tick().await;
+                let key = format!("{begun:?} {loader} {}", latencies.len());
+                let body = json!({
+                    "externalUserId": "ann", "productId": product, "amount": 1,
+                    "idempotencyKey": key,
+                });
+                let sent = Instant::now();
+                let path = "/api/v1/wallets/external/deduct";
+                client.post(path, &body).await.expect(200);
+                latencies.push(sent.elapsed().as_secs_f64() * 1000.0);
+            }
+            latencies
+        })
+    });
+    let loaders: Vec<_> = loaders.collect();
+    until.await;
+    stop.send_replace(true);
+    let mut latencies = Vec::new();
+    for loader in loaders {
+        latencies.extend(loader.finish(Duration::from_secs(30)).await);
+    }
+    latencies.sort_by(f64::total_cmp);
+    Latencies(latencies)
+}
+
+/// Webhooks that look like the provider's, as far as they come. Each task ends with its connection.
+async fn stall(server: &Server) -> JoinSet<()> {
+    let address = server.instance().base().replace("http://", "");
+    let head = format!(
+        "POST /webhooks/stripe/{} HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\
+         Stripe-Signature: t=1,v1={}\r\n\r\n",
+        server.project().id,
+        "0".repeat(64),
+    );
+    let sent = [head.into_bytes(), vec![b' '; SENT_BYTES]].concat();
+    let mut stalled = JoinSet::new();
+    for _ in 0..STALLED {
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        let sent = sent.clone();
+        stalled.spawn(async move {
+            stream.write_all(&sent).await.unwrap();
+            let mut answer = Vec::new();
+            // A reset ends it, too.
+            let ended = timeout(CUT_OFF_WITHIN, stream.read_to_end(&mut answer)).await;
+            assert!(ended.is_ok(), "it is still open");
+        });
+    }
+    stalled
+}
+
+/// The harness needs a descriptor for each connection, too.
+fn allow_many_files() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: maximum,
+        maximum,
+    };
+    setrlimit(Resource::Nofile, raised).unwrap();
+}
+
+fn resident_kib(server: &Server) -> u64 {
+    let status = format!("/proc/{}/status", server.instance().id());
+    let status = std::fs::read_to_string(status).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let kib = line.and_then(|line| line.split_whitespace().nth(1));
+    kib.unwrap().parse().unwrap()
+}
