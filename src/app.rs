@@ -1,9 +1,10 @@
 //! The service as one router: the API, its administration, its documentation and its vital signs,
 //! all behind one edge.
 
+mod short_way;
+
 use std::{collections::HashMap, sync::Arc};
 
-use actors::{Handle, clock::Clock};
 use axum::{
     Router,
     body::Body,
@@ -12,58 +13,21 @@ use axum::{
     response::Response,
     routing::{any, get, post},
 };
+pub use short_way::ShortWay;
 
+pub use crate::state::{App, AppState};
 use crate::{
     admin,
-    api::{
-        CorsForBrowsers, edge::EdgeLayer, gate::GateLayer, router as api, short_way::ShortWay,
-        webhooks,
-    },
-    catalog::CatalogStore,
-    config::Config,
+    api::{description, router as api, webhooks},
     docs,
-    limits::Limits,
-    metrics::Metrics,
-    openapi,
-    outbound::mail::Mailer,
-    pages,
-    payments::Payments,
-    providers::{Accounts, Sandboxes},
-    vitals,
+    http::{
+        cors::CorsForBrowsers,
+        edge::EdgeLayer,
+        fallback::{method_not_allowed, route_not_found},
+        gate::GateLayer,
+    },
+    pages, vitals,
 };
-
-/// What handlers share.
-pub type App = Arc<AppState>;
-
-/// Everything that a request may need.
-#[allow(
-    missing_debug_implementations,
-    reason = "a clock and a handle have nothing to show"
-)]
-pub struct AppState {
-    /// The wallets.
-    pub handle: Handle,
-    /// Projects, keys, products, prices.
-    pub catalog: Arc<CatalogStore>,
-    /// The payment provider and what it reports.
-    pub payments: Payments,
-    /// Who the projects' providers are.
-    pub accounts: Arc<Accounts>,
-    /// The built-in provider.
-    pub sandboxes: Sandboxes,
-    /// Mails.
-    pub mailer: Mailer,
-    /// How often who may do what.
-    pub limits: Limits,
-    /// What the operator set.
-    pub config: Arc<Config>,
-    /// SHA-256 of the administrator's token.
-    pub admin_token_sha256: [u8; 32],
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-    /// Figures.
-    pub metrics: Metrics,
-}
 
 /// Puts everything together.
 pub fn service(app: App) -> ShortWay {
@@ -71,12 +35,12 @@ pub fn service(app: App) -> ShortWay {
 }
 
 fn router(app: App) -> Router {
-    let (v1, description) = api::routes();
-    let document = openapi::document(&description);
+    let (v1, _) = api::routes();
+    let document = description::document();
     let edge = EdgeLayer(Arc::clone(&app));
     let sandbox = app.sandboxes.server().router();
     let sandbox = sandbox
-        .method_not_allowed_fallback(api::method_not_allowed)
+        .method_not_allowed_fallback(method_not_allowed)
         .layer((
             edge.clone(),
             GateLayer,
@@ -84,10 +48,10 @@ fn router(app: App) -> Router {
         ));
     let v1 = v1
         // Browsers may read these refusals too, so they lie within the CORS layer.
-        .route("/api/v1", any(api::route_not_found))
-        .route("/api/v1/", any(api::route_not_found))
-        .route("/api/v1/{*rest}", any(api::route_not_found))
-        .method_not_allowed_fallback(api::method_not_allowed)
+        .route("/api/v1", any(route_not_found))
+        .route("/api/v1/", any(route_not_found))
+        .route("/api/v1/{*rest}", any(route_not_found))
+        .method_not_allowed_fallback(method_not_allowed)
         .layer((edge.clone(), CorsForBrowsers::new(), GateLayer));
     Router::new()
         .merge(admin::router())
@@ -97,8 +61,8 @@ fn router(app: App) -> Router {
         .route("/readyz", get(vitals::readyz))
         .route("/metrics", get(vitals::metrics))
         .route("/webhooks/stripe/{projectId}", post(webhooks::stripe))
-        .fallback(api::route_not_found)
-        .method_not_allowed_fallback(api::method_not_allowed)
+        .fallback(route_not_found)
+        .method_not_allowed_fallback(method_not_allowed)
         .layer((edge, GateLayer))
         .merge(v1)
         .with_state(app)
@@ -130,8 +94,8 @@ pub fn metrics_router(app: App) -> Router {
     };
     Router::new()
         .route("/metrics", figures)
-        .fallback(api::route_not_found)
-        .method_not_allowed_fallback(api::method_not_allowed)
+        .fallback(route_not_found)
+        .method_not_allowed_fallback(method_not_allowed)
         .layer((EdgeLayer(Arc::clone(&app)), GateLayer))
         .with_state(app)
 }

@@ -10,9 +10,10 @@ use axum::{
 };
 use serde_json::Value;
 
-use crate::app::App;
+use crate::state::App;
 
 mod page;
+mod schema;
 
 /// A page that may do nothing but show itself.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \

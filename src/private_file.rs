@@ -2,34 +2,31 @@
 //! was written.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::File,
     io::{self, Write as _},
-    os::unix::fs::OpenOptionsExt as _,
     path::Path,
 };
 
-/// Writes it under another name first. A file that is there is replaced.
+use tempfile::NamedTempFile;
+
+/// Writes it under another name first, which goes away if that fails. A file that is there is
+/// replaced. Only its owner may read it: `tempfile` sees to that.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let unfinished = path.with_added_extension("new");
-    match fs::remove_file(&unfinished) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&unfinished)?;
+    let mut file = NamedTempFile::new_in(folder_of(path))?;
     file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&unfinished, path)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
     sync_folder_of(path)
 }
 
 /// Makes the names in a path's folder durable.
 pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    File::open(folder_of(path))?.sync_all()
+}
+
+fn folder_of(path: &Path) -> &Path {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    folder.unwrap_or(Path::new("."))
 }

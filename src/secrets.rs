@@ -7,13 +7,10 @@
 
 use std::{fmt, fs, io, os::unix::fs::PermissionsExt as _, path::Path};
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use subtle::ConstantTimeEq as _;
 
-use crate::{
-    catalog::sha256,
-    hex::{from_hex, to_hex},
-    private_file,
-};
+use crate::{catalog::sha256, private_file};
 
 /// The administrator's token, if the operator chooses it.
 pub const ADMIN_TOKEN_VARIABLE: &str = "SCRIP_ADMIN_TOKEN";
@@ -107,7 +104,7 @@ fn admin_token(
     }
     let token = catalog::random_text(TOKEN_LENGTH).map_err(|e| Error(e.to_string()))?;
     let hash = sha256(token.as_bytes());
-    write(&path, &to_hex(&hash))?;
+    write(&path, &HEXLOWER.encode(&hash))?;
     Ok((hash, Some(token)))
 }
 
@@ -135,13 +132,13 @@ fn server_key(data_dir: &Path, given: Option<String>) -> Result<[u8; 32], Error>
         (None, None) => {
             let mut key = [0; 32];
             getrandom::fill(&mut key).map_err(|e| Error(format!("no random bytes: {e}")))?;
-            write(&path, &to_hex(&key))?;
+            write(&path, &HEXLOWER.encode(&key))?;
             key
         }
     };
     let fingerprint = fingerprint(&key);
     match written_under {
-        None => write(&check, &to_hex(&fingerprint))?,
+        None => write(&check, &HEXLOWER.encode(&fingerprint))?,
         Some(text) => {
             let known = from_hex(text.as_bytes()).ok_or_else(|| damaged(&check))?;
             if !bool::from(known.ct_eq(&fingerprint)) {
@@ -193,6 +190,11 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
 
 fn unusable(path: &Path, error: &io::Error) -> Error {
     Error(format!("{} cannot be used: {error}", path.display()))
+}
+
+/// Exactly 64 digits, in either case, and nothing else.
+fn from_hex(text: &[u8]) -> Option<[u8; 32]> {
+    HEXLOWER_PERMISSIVE.decode(text).ok()?.try_into().ok()
 }
 
 fn damaged(path: &Path) -> Error {
@@ -276,8 +278,24 @@ mod tests {
                 },
             )
         };
-        assert_eq!(with(to_hex(&key)).unwrap().server_key, key);
+        assert_eq!(with(HEXLOWER.encode(&key)).unwrap().server_key, key);
         assert!(with("00".repeat(32)).is_err());
         assert!(with("not hex".into()).is_err());
+    }
+
+    #[test]
+    fn digits_are_read_strictly() {
+        let bytes = [0xa5; 32];
+        let digits = HEXLOWER.encode(&bytes);
+        assert_eq!(from_hex(digits.as_bytes()), Some(bytes));
+        assert_eq!(from_hex(digits.to_uppercase().as_bytes()), Some(bytes));
+        for bad in [
+            "+1".repeat(32),
+            "0".repeat(63),
+            "0".repeat(66),
+            "é".repeat(32),
+        ] {
+            assert_eq!(from_hex(bad.as_bytes()), None, "{bad}");
+        }
     }
 }

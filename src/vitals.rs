@@ -9,8 +9,8 @@ use axum::{
 };
 
 use crate::{
-    api::{Code, Error, Watcher},
-    app::App,
+    http::{Code, Error, Watcher},
+    state::App,
 };
 
 /// What Prometheus calls the text that it reads.

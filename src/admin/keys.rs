@@ -5,13 +5,12 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{
-    openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{Key, KeyKind, Keys},
 };
 use crate::{
-    api::{Administrator, Body, Code, Error},
-    app::App,
+    http::{Administrator, Body, Code, Error},
+    state::App,
 };
 
 /// A key to make.
@@ -19,8 +18,7 @@ use crate::{
 #[schema(as = NewKey)]
 struct Create {
     /// What it may do.
-    #[schema(value_type = KeyKind)]
-    kind: Option<KeyKind>,
+    kind: KeyKind,
 }
 
 /// Make a key. A secret one is shown only here.
@@ -31,7 +29,8 @@ struct Create {
     tag = "Keys",
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Create,
-    responses((status = 201, description = "Made.", body = Key), Refused, NotFound, Failure)
+    responses((status = 201, description = "Made.", body = Key)),
+    extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn create(
     _: Administrator,
@@ -40,7 +39,6 @@ pub(super) async fn create(
     body: Body,
 ) -> Result<(StatusCode, Json<Key>), Error> {
     let Create { kind } = body.parse()?;
-    let kind = kind.ok_or_else(|| Error::missing("kind"))?;
     let minted = app.catalog.create_key(path.project()?, kind.into()).await?;
     Ok((StatusCode::CREATED, Json(Key::from(minted))))
 }
@@ -52,7 +50,8 @@ pub(super) async fn create(
     operation_id = "listKeys",
     tag = "Keys",
     params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "All of them.", body = Keys), NotFound, Failure)
+    responses((status = 200, description = "All of them.", body = Keys)),
+    extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn list(
     _: Administrator,
@@ -75,7 +74,8 @@ pub(super) async fn list(
         ("projectId" = String, Path, description = "The project."),
         ("keyId" = String, Path, description = "The key's name, not the key.")
     ),
-    responses((status = 200, description = "The key.", body = Key), NotFound, Failure)
+    responses((status = 200, description = "The key.", body = Key)),
+    extensions(("x-errors" = json!(["project_not_found", "key_not_found"])))
 )]
 pub(super) async fn show(
     _: Administrator,
@@ -99,7 +99,8 @@ pub(super) async fn show(
         ("projectId" = String, Path, description = "The project."),
         ("keyId" = String, Path, description = "The key's name, not the key.")
     ),
-    responses((status = 204, description = "Revoked."), NotFound, Failure)
+    responses((status = 204, description = "Revoked.")),
+    extensions(("x-errors" = json!(["project_not_found", "key_not_found"])))
 )]
 pub(super) async fn revoke(
     _: Administrator,

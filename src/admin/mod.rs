@@ -3,40 +3,31 @@
 //!
 //! It knows no rule of its own: the catalog decides.
 
-mod field;
+pub mod description;
 mod keys;
-mod openapi;
 mod path;
 mod prices;
 mod products;
 mod projects;
-mod refusal;
 mod sandbox;
 pub mod view;
 
 use axum::{Json, Router, routing::get};
-use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::app::App;
+use crate::state::App;
 
 /// Where everything here is served.
-pub const PREFIX: &str = "/api/admin/v1";
+pub const PREFIX: &str = crate::http::edge::ADMIN_PREFIX;
 
 /// All routes, to be merged into the service's own.
 pub fn router() -> Router<App> {
-    let (router, document) = routes().split_for_parts();
-    let document = openapi::finish(document);
+    let (router, _) = routes().split_for_parts();
+    let document = description::document();
     router.route(
         &format!("{PREFIX}/openapi.json"),
         get(move || std::future::ready(Json(document.clone()))),
     )
-}
-
-/// What the routes are, for programs.
-#[must_use]
-pub fn document() -> OpenApi {
-    openapi::finish(routes().into_openapi())
 }
 
 fn routes() -> OpenApiRouter<App> {

@@ -9,7 +9,7 @@ use axum::{
 };
 use domain::id::{KeyId, PriceId, ProductId, ProjectId};
 
-use crate::api::{Code, Error};
+use crate::http::{Code, Error};
 
 /// The named segments of a request's path, unread.
 #[derive(Debug)]

@@ -6,15 +6,20 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{
-    field::Field,
-    openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{Interval, Price, Prices},
 };
 use crate::{
-    api::{Administrator, Body, Code, Error},
-    app::App,
     catalog::{NewPrice, PriceChange},
+    http::{
+        Administrator, Body, Code, Error,
+        field::{
+            Credits, Currency, CurrencyText, FeatureText, Id, NameText, ProductName, Text, Whole,
+            line,
+        },
+        patch::Field,
+    },
+    state::App,
 };
 
 /// A price to make.
@@ -22,36 +27,30 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewPrice)]
 struct Create {
-    /// The tier's name, 1 to 200 characters.
-    label: Option<String>,
+    /// The tier's name.
+    label: Option<NameText>,
     /// In the currency's minor unit: 0, or an amount that payment providers take (at least 50 in EUR
     /// and USD, whole units in ISK and UGX, a last digit of 0 in currencies of three decimals).
-    #[schema(value_type = i64, minimum = 0, maximum = 9_007_199_254_740_991_i64)]
-    amount_cents: Option<i64>,
+    amount_cents: Credits,
     /// ISO 4217, in capitals.
-    #[schema(value_type = String, pattern = "^[A-Z]{3}$", example = "EUR")]
-    currency: Option<String>,
+    currency: CurrencyText,
     /// Credits for it, for a subscription in each cycle; 0 when left out.
-    #[schema(value_type = Option<i64>, minimum = 0, maximum = 9_007_199_254_740_991_i64)]
-    credits_granted: Option<i64>,
+    credits_granted: Option<Credits>,
     /// Slugs of what it unlocks.
-    features: Option<Vec<String>>,
+    #[schema(max_items = 100)]
+    features: Option<Vec<FeatureText>>,
     /// `month` or `year` for a subscription, else `one_time`.
-    #[schema(value_type = Interval)]
-    interval: Option<Interval>,
+    interval: Interval,
     /// Days until the credits expire; never when left out.
-    #[schema(value_type = Option<u32>, minimum = 1, maximum = 36_525)]
-    credits_expire_after_days: Option<u32>,
+    credits_expire_after_days: Option<Whole<1, 36_525>>,
     /// Whether a cycle's unused credits stay; only for subscriptions.
     rollover: Option<bool>,
     /// The product whose balance it fills; its own when left out.
-    credits_product_id: Option<String>,
+    credits_product_id: Option<ProductName>,
     /// Days for which a subscription is free at first; none when left out.
-    #[schema(value_type = Option<u32>, minimum = 1, maximum = 730)]
-    trial_days: Option<u32>,
+    trial_days: Option<Whole<1, 730>>,
     /// Credits for those days; 0 when left out.
-    #[schema(value_type = Option<i64>, minimum = 0, maximum = 9_007_199_254_740_991_i64)]
-    trial_credits: Option<i64>,
+    trial_credits: Option<Credits>,
 }
 
 /// What to change of a price. Its terms never change: what was sold stays what it was.
@@ -63,9 +62,9 @@ struct Update {
     #[serde(default)]
     active: Field<bool>,
     /// The tier's name; null: none.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<NameText>)]
     #[serde(default)]
-    label: Field<String>,
+    label: Field<NameText>,
 }
 
 /// Make a price.
@@ -79,7 +78,8 @@ struct Update {
         ("productId" = String, Path, description = "The product.")
     ),
     request_body = Create,
-    responses((status = 201, description = "Made.", body = Price), Refused, NotFound, Failure)
+    responses((status = 201, description = "Made.", body = Price)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn create(
     _: Administrator,
@@ -105,7 +105,8 @@ pub(super) async fn create(
         ("projectId" = String, Path, description = "The project."),
         ("productId" = String, Path, description = "The product.")
     ),
-    responses((status = 200, description = "All of them.", body = Prices), NotFound, Failure)
+    responses((status = 200, description = "All of them.", body = Prices)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn list(
     _: Administrator,
@@ -132,7 +133,8 @@ pub(super) async fn list(
         ("productId" = String, Path, description = "The product."),
         ("priceId" = String, Path, description = "The price.")
     ),
-    responses((status = 200, description = "The price.", body = Price), NotFound, Failure)
+    responses((status = 200, description = "The price.", body = Price)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found", "price_not_found"])))
 )]
 pub(super) async fn show(
     _: Administrator,
@@ -162,9 +164,8 @@ pub(super) async fn show(
     ),
     request_body = Update,
     responses(
-        (status = 200, description = "As it is now.", body = Price),
-        Refused, NotFound, Failure
-    )
+        (status = 200, description = "As it is now.", body = Price)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found", "price_not_found"])))
 )]
 pub(super) async fn update(
     _: Administrator,
@@ -175,7 +176,7 @@ pub(super) async fn update(
     let Update { active, label } = body.parse()?;
     let change = PriceChange {
         active: active.not_null("active")?,
-        label: label.nullable(),
+        label: label.nullable().map(|label| label.map(line)),
     };
     let (project, product, price) = (path.project()?, path.product()?, path.price()?);
     let price = app
@@ -187,33 +188,26 @@ pub(super) async fn update(
 
 impl Create {
     fn read(self) -> Result<NewPrice, Error> {
+        let slug = |Text(slug): FeatureText| slug.as_str().to_owned();
+        let features = self.features.unwrap_or_default();
+        let Text(Currency(currency)) = self.currency;
         Ok(NewPrice {
-            label: self.label,
-            amount_cents: self
-                .amount_cents
-                .ok_or_else(|| Error::missing("amountCents"))?,
-            currency: self.currency.ok_or_else(|| Error::missing("currency"))?,
-            credits_granted: self.credits_granted.unwrap_or(0),
-            credits_product: self
-                .credits_product_id
-                .as_deref()
-                .map(product_id)
-                .transpose()?,
-            credits_expire_after_days: self.credits_expire_after_days,
+            label: self.label.map(line),
+            amount_cents: self.amount_cents.0,
+            currency,
+            credits_granted: self.credits_granted.map_or(0, |credits| credits.0),
+            credits_product: self.credits_product_id.map(product_id).transpose()?,
+            credits_expire_after_days: self.credits_expire_after_days.map(Whole::small),
             rollover: self.rollover.unwrap_or(false),
-            features: self.features.unwrap_or_default(),
-            interval: self
-                .interval
-                .ok_or_else(|| Error::missing("interval"))?
-                .into(),
-            trial_days: self.trial_days,
-            trial_credits: self.trial_credits.unwrap_or(0),
+            features: features.into_iter().map(slug).collect(),
+            interval: self.interval.into(),
+            trial_days: self.trial_days.map(Whole::small),
+            trial_credits: self.trial_credits.map_or(0, |credits| credits.0),
         })
     }
 }
 
-fn product_id(text: &str) -> Result<ProductId, Error> {
+fn product_id(Text(Id(id)): ProductName) -> Result<ProductId, Error> {
     let message = "creditsProductId names no product of this project that has a creditUnit.";
-    text.parse()
-        .map_err(|_| Error::invalid("creditsProductId", message))
+    id.ok_or_else(|| Error::invalid("creditsProductId", message))
 }

@@ -1,20 +1,22 @@
 //! Products: make, list, show, change.
 
 use axum::{Json, extract::State, http::StatusCode};
-use domain::{Amount, MAX_CREDITS, catalog};
+use domain::catalog;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{
-    field::Field,
-    openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{FreeGrant, Period, Product, ProductType, Products},
 };
 use crate::{
-    api::{Administrator, Body, Code, Error, Object},
-    app::App,
     catalog::{NewProduct, ProductChange},
+    http::{
+        Administrator, Body, Code, Error, Object,
+        field::{DescriptionText, NameText, Positive, UnitText, line},
+        patch::Field,
+    },
+    state::App,
 };
 
 /// A product to make.
@@ -22,17 +24,13 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewProduct)]
 struct Create {
-    /// 1 to 200 characters.
-    #[schema(value_type = String)]
-    name: Option<String>,
+    name: NameText,
     /// What it is.
     #[serde(rename = "type")]
-    #[schema(value_type = ProductType)]
-    kind: Option<ProductType>,
-    /// At most 2000 characters.
-    description: Option<String>,
+    kind: ProductType,
+    description: Option<DescriptionText>,
     /// What its credits are called; required for type `credits`.
-    credit_unit: Option<String>,
+    credit_unit: Option<UnitText>,
     /// Credits for nothing; only with a `creditUnit`.
     #[schema(value_type = Option<FreeGrant>)]
     free_grant: Option<Object<Grant>>,
@@ -45,22 +43,21 @@ struct Create {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ProductChange)]
 struct Update {
-    /// 1 to 200 characters.
-    #[schema(value_type = Option<String>, nullable = false)]
+    #[schema(value_type = Option<NameText>, nullable = false)]
     #[serde(default)]
-    name: Field<String>,
+    name: Field<NameText>,
     /// What it is; settled once it has prices.
     #[serde(rename = "type", default)]
     #[schema(value_type = Option<ProductType>, nullable = false)]
     kind: Field<ProductType>,
-    /// At most 2000 characters; null: none.
-    #[schema(value_type = Option<String>)]
+    /// Null: none.
+    #[schema(value_type = Option<DescriptionText>)]
     #[serde(default)]
-    description: Field<String>,
+    description: Field<DescriptionText>,
     /// What its credits are called. It can be renamed but not removed: wallets may hold them.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<UnitText>)]
     #[serde(default)]
-    credit_unit: Field<String>,
+    credit_unit: Field<UnitText>,
     /// Credits for nothing; null: none.
     #[schema(value_type = Option<FreeGrant>)]
     #[serde(default)]
@@ -73,19 +70,16 @@ struct Update {
 
 #[derive(Deserialize)]
 struct Grant {
-    credits: Option<i64>,
-    period: Option<Period>,
+    credits: Positive,
+    period: Period,
 }
 
 impl Grant {
-    fn read(Object(Self { credits, period }): Object<Self>) -> Result<catalog::FreeGrant, Error> {
-        let missing = |field| Error::missing(field).within("freeGrant");
-        let credits = Amount::new(credits.ok_or_else(|| missing("credits"))?).ok_or_else(|| {
-            let message = format!("credits is a whole number from 1 to {MAX_CREDITS}.");
-            Error::invalid("freeGrant.credits", message)
-        })?;
-        let period = period.ok_or_else(|| missing("period"))?.into();
-        Ok(catalog::FreeGrant { credits, period })
+    fn read(Object(Self { credits, period }): Object<Self>) -> catalog::FreeGrant {
+        catalog::FreeGrant {
+            credits: credits.0,
+            period: period.into(),
+        }
     }
 }
 
@@ -97,7 +91,8 @@ impl Grant {
     tag = "Products",
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Create,
-    responses((status = 201, description = "Made.", body = Product), Refused, NotFound, Failure)
+    responses((status = 201, description = "Made.", body = Product)),
+    extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn create(
     _: Administrator,
@@ -107,11 +102,11 @@ pub(super) async fn create(
 ) -> Result<(StatusCode, Json<Product>), Error> {
     let body: Create = body.parse()?;
     let new = NewProduct {
-        name: body.name.ok_or_else(|| Error::missing("name"))?,
-        kind: body.kind.ok_or_else(|| Error::missing("type"))?.into(),
-        description: body.description,
-        credit_unit: body.credit_unit,
-        free_grant: body.free_grant.map(Grant::read).transpose()?,
+        name: line(body.name),
+        kind: body.kind.into(),
+        description: body.description.map(line),
+        credit_unit: body.credit_unit.map(line),
+        free_grant: body.free_grant.map(Grant::read),
         active: body.active.unwrap_or(true),
     };
     let project = path.project()?;
@@ -127,7 +122,8 @@ pub(super) async fn create(
     operation_id = "listProducts",
     tag = "Products",
     params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "All of them.", body = Products), NotFound, Failure)
+    responses((status = 200, description = "All of them.", body = Products)),
+    extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn list(
     _: Administrator,
@@ -152,7 +148,8 @@ pub(super) async fn list(
         ("projectId" = String, Path, description = "The project."),
         ("productId" = String, Path, description = "The product.")
     ),
-    responses((status = 200, description = "The product.", body = Product), NotFound, Failure)
+    responses((status = 200, description = "The product.", body = Product)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn show(
     _: Administrator,
@@ -178,9 +175,8 @@ pub(super) async fn show(
     ),
     request_body = Update,
     responses(
-        (status = 200, description = "As it is now.", body = Product),
-        Refused, NotFound, Failure
-    )
+        (status = 200, description = "As it is now.", body = Product)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn update(
     _: Administrator,
@@ -202,13 +198,11 @@ impl Update {
     fn read(self) -> Result<ProductChange, Error> {
         let free_grant = self.free_grant.nullable();
         Ok(ProductChange {
-            name: self.name.not_null("name")?,
+            name: self.name.not_null("name")?.map(line),
             kind: self.kind.not_null("type")?.map(Into::into),
-            description: self.description.nullable(),
-            credit_unit: self.credit_unit.nullable(),
-            free_grant: free_grant
-                .map(|grant| grant.map(Grant::read).transpose())
-                .transpose()?,
+            description: self.description.nullable().map(|text| text.map(line)),
+            credit_unit: self.credit_unit.nullable().map(|unit| unit.map(line)),
+            free_grant: free_grant.map(|grant| grant.map(Grant::read)),
             active: self.active.not_null("active")?,
         })
     }

@@ -3,27 +3,27 @@
 use axum::{Json, extract::State, http::StatusCode};
 use secrecy::SecretString;
 use serde::Deserialize;
-use utoipa::ToSchema;
+use utoipa::{ToSchema, openapi::ObjectBuilder};
 
 use super::{
-    field::Field,
-    openapi::{Failure, NotFound, Refused},
     path::Segments,
     view::{CreatedProject, CreationLimit, Mode, Project, Projects},
 };
 use crate::{
-    api::{Administrator, Body, Error, Object},
-    app::App,
     catalog::{self, NewProject, ProjectCatalog, ProjectChange, ProviderChange},
+    http::{
+        Administrator, Body, Error, Object,
+        field::{FromText, NameText, Text, Whole, choice, line},
+        patch::Field,
+    },
+    state::App,
 };
 
 /// A project to make.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = NewProject)]
 struct Create {
-    /// 1 to 200 characters.
-    #[schema(value_type = String)]
-    name: Option<String>,
+    name: NameText,
     /// How its wallets are addressed; `credit_codes` when left out.
     mode: Option<Mode>,
 }
@@ -33,17 +33,16 @@ struct Create {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ProjectChange)]
 struct Update {
-    /// 1 to 200 characters.
-    #[schema(value_type = Option<String>, nullable = false)]
+    #[schema(value_type = Option<NameText>, nullable = false)]
     #[serde(default)]
-    name: Field<String>,
+    name: Field<NameText>,
     /// How its wallets are addressed.
     #[schema(value_type = Option<Mode>, nullable = false)]
     #[serde(default)]
     mode: Field<Mode>,
     /// Origins that a publishable key may redirect to: `https://host`, or `http://` on loopback.
     /// Empty: any.
-    #[schema(value_type = Option<Vec<String>>, nullable = false)]
+    #[schema(value_type = Option<Vec<OriginText>>, nullable = false, max_items = 100)]
     #[serde(default)]
     allowed_origins: Field<Vec<String>>,
     /// Anonymous wallets for the whole project; null: no limit.
@@ -64,10 +63,35 @@ struct Update {
     #[schema(value_type = Option<Provider>)]
     #[serde(default)]
     provider: Field<Object<Provider>>,
-    /// 0 to 365 days.
-    #[schema(value_type = Option<u32>, nullable = false, maximum = 365)]
+    /// Days.
+    #[schema(value_type = Option<GraceDays>, nullable = false)]
     #[serde(default)]
-    subscription_grace_days: Field<u32>,
+    subscription_grace_days: Field<GraceDays>,
+}
+
+/// An origin, as it is described; the catalog reads it, with the parser that reads addresses to return
+/// to, and takes some more.
+type OriginText = Text<DescribedOrigin>;
+
+#[derive(Debug)]
+struct DescribedOrigin;
+
+impl FromText for DescribedOrigin {
+    const NAME: &'static str = "Origin";
+    const WANTED: &'static str = "an origin";
+
+    fn from_text(_: &str) -> Option<Self> {
+        Some(Self)
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        const LABEL: &str = "(?!xn--)[a-z]([a-z0-9-]{0,61}[a-z0-9])?";
+        let pattern =
+            format!("^(https://{LABEL}(\\.{LABEL}){{0,3}}|http://localhost)(:[1-9][0-9]{{3}})?$");
+        string
+            .pattern(Some(pattern))
+            .examples(["https://shop.example"])
+    }
 }
 
 /// A payment provider.
@@ -76,22 +100,39 @@ struct Update {
 #[schema(as = ProviderChange)]
 struct Provider {
     /// `sandbox`, which is built in and moves no money, or `stripe`.
-    #[schema(value_type = String, example = "sandbox")]
-    kind: Option<String>,
+    kind: KindText,
     /// Of a Stripe account: its API key, `sk_…` or `rk_…`.
-    #[schema(value_type = Option<String>, write_only, nullable = false)]
+    #[schema(
+        value_type = Option<String>,
+        write_only,
+        nullable = false,
+        pattern = "^(?!pk_)[!-~]+$",
+        max_length = 255
+    )]
     secret_key: Option<SecretString>,
     /// Of a Stripe account: what its webhooks are signed with, `whsec_…`.
-    #[schema(value_type = Option<String>, write_only, nullable = false)]
+    #[schema(value_type = Option<String>, write_only, nullable = false, pattern = "^[!-~]+$", max_length = 255)]
     webhook_secret: Option<SecretString>,
 }
+
+enum Kind {
+    Sandbox,
+    Stripe,
+}
+
+type KindText = Text<Kind>;
+
+choice!(Kind, "ProviderKind": "sandbox" => Self::Sandbox, "stripe" => Self::Stripe);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Limit {
-    max: Option<u32>,
-    window_seconds: Option<u32>,
+    max: Whole<1, 4_294_967_295>,
+    window_seconds: Whole<1, 31_622_400>,
 }
+
+/// How long a past-due subscription keeps its features.
+type GraceDays = Whole<0, 365>;
 
 /// Make a project, with a key of each kind. The secret key is shown only here.
 #[utoipa::path(
@@ -100,7 +141,7 @@ struct Limit {
     operation_id = "createProject",
     tag = "Projects",
     request_body = Create,
-    responses((status = 201, description = "Made.", body = CreatedProject), Refused, Failure)
+    responses((status = 201, description = "Made.", body = CreatedProject))
 )]
 pub(super) async fn create(
     _: Administrator,
@@ -108,9 +149,8 @@ pub(super) async fn create(
     body: Body,
 ) -> Result<(StatusCode, Json<CreatedProject>), Error> {
     let Create { name, mode } = body.parse()?;
-    let name = name.ok_or_else(|| Error::missing("name"))?;
     let new = NewProject {
-        name,
+        name: line(name),
         mode: mode.map(Into::into).unwrap_or_default(),
     };
     let (project, publishable, secret) = app.catalog.create_project(new).await?;
@@ -128,7 +168,7 @@ pub(super) async fn create(
     path = "/projects",
     operation_id = "listProjects",
     tag = "Projects",
-    responses((status = 200, description = "All of them.", body = Projects), Failure)
+    responses((status = 200, description = "All of them.", body = Projects))
 )]
 pub(super) async fn list(_: Administrator, State(app): State<App>) -> Json<Projects> {
     let catalog = app.catalog.current();
@@ -146,7 +186,8 @@ pub(super) async fn list(_: Administrator, State(app): State<App>) -> Json<Proje
     operation_id = "getProject",
     tag = "Projects",
     params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "The project.", body = Project), NotFound, Failure)
+    responses((status = 200, description = "The project.", body = Project)),
+    extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn show(
     _: Administrator,
@@ -166,9 +207,8 @@ pub(super) async fn show(
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Update,
     responses(
-        (status = 200, description = "As it is now.", body = Project),
-        Refused, NotFound, Failure
-    )
+        (status = 200, description = "As it is now.", body = Project)),
+    extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn update(
     _: Administrator,
@@ -177,7 +217,7 @@ pub(super) async fn update(
     body: Body,
 ) -> Result<Json<Project>, Error> {
     let mut update = body.parse::<Update>()?;
-    let provider = provider(std::mem::take(&mut update.provider))?;
+    let provider = provider(std::mem::take(&mut update.provider));
     let change = update.read()?;
     let id = path.project()?;
     app.catalog.update_project(id, change, provider).await?;
@@ -190,71 +230,42 @@ fn view(app: &App, catalog: &ProjectCatalog) -> Project {
     Project::of(&catalog.project, catalog.provider(), accounts)
 }
 
-fn provider(field: Field<Object<Provider>>) -> Result<Option<ProviderChange>, Error> {
-    let read = |Object(provider)| {
-        let Provider {
-            kind,
-            secret_key,
-            webhook_secret,
-        } = provider;
-        match kind.as_deref() {
-            Some("sandbox") => Ok(ProviderChange::Sandbox),
-            Some("stripe") => Ok(ProviderChange::Stripe {
-                secret_key,
-                webhook_secret,
-            }),
-            Some(_) => Err(Error::invalid(
-                "provider.kind",
-                "provider.kind is sandbox or stripe.",
-            )),
-            None => Err(Error::missing("kind").within("provider")),
-        }
+fn provider(field: Field<Object<Provider>>) -> Option<ProviderChange> {
+    let read = |Object(provider): Object<Provider>| match provider.kind {
+        Text(Kind::Sandbox) => ProviderChange::Sandbox,
+        Text(Kind::Stripe) => ProviderChange::Stripe {
+            secret_key: provider.secret_key,
+            webhook_secret: provider.webhook_secret,
+        },
     };
     let change = field.nullable();
-    change
-        .map(|provider| provider.map_or(Ok(ProviderChange::None), read))
-        .transpose()
+    change.map(|provider| provider.map_or(ProviderChange::None, read))
 }
 
 impl Update {
     fn read(self) -> Result<ProjectChange, Error> {
         let origins = self.allowed_origins.not_null("allowedOrigins")?;
         Ok(ProjectChange {
-            name: self.name.not_null("name")?,
+            name: self.name.not_null("name")?.map(line),
             mode: self.mode.not_null("mode")?.map(Into::into),
             allowed_origins: origins.as_deref().map(catalog::origins).transpose()?,
-            wallet_creation_limit: limit("walletCreationLimit", self.wallet_creation_limit)?,
-            wallet_creation_limit_per_ip: limit(
-                "walletCreationLimitPerIp",
-                self.wallet_creation_limit_per_ip,
-            )?,
+            wallet_creation_limit: limit(self.wallet_creation_limit),
+            wallet_creation_limit_per_ip: limit(self.wallet_creation_limit_per_ip),
             free_grants_for_code_wallets: self
                 .free_grants_for_code_wallets
                 .not_null("freeGrantsForCodeWallets")?,
             subscription_grace_days: self
                 .subscription_grace_days
-                .not_null("subscriptionGraceDays")?,
+                .not_null("subscriptionGraceDays")?
+                .map(Whole::small),
         })
     }
 }
 
-fn limit(
-    param: &str,
-    field: Field<Object<Limit>>,
-) -> Result<Option<Option<domain::catalog::CreationLimit>>, Error> {
-    let read = |Object(limit)| {
-        let Limit {
-            max,
-            window_seconds,
-        } = limit;
-        let missing = |field| Error::missing(field).within(param);
-        Ok(domain::catalog::CreationLimit {
-            max: max.ok_or_else(|| missing("max"))?,
-            window_seconds: window_seconds.ok_or_else(|| missing("windowSeconds"))?,
-        })
+fn limit(field: Field<Object<Limit>>) -> Option<Option<domain::catalog::CreationLimit>> {
+    let read = |Object(limit): Object<Limit>| domain::catalog::CreationLimit {
+        max: limit.max.small(),
+        window_seconds: limit.window_seconds.small(),
     };
-    field
-        .nullable()
-        .map(|limit| limit.map(read).transpose())
-        .transpose()
+    field.nullable().map(|limit| limit.map(read))
 }

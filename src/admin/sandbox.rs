@@ -5,16 +5,12 @@ use domain::catalog::Refusal;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{
-    field::Field,
-    openapi::{Failure, NotFound, Refused},
-    path::Segments,
-};
+use super::path::Segments;
 use crate::{
-    api::{Administrator, Body, Code, Error, view::Instant},
-    app::App,
     catalog::{ProjectCatalog, SandboxChange},
+    http::{Administrator, Body, Code, Error, field::Whole, patch::Field, view::Instant},
     providers::AdvanceError,
+    state::App,
 };
 
 /// A project's sandbox.
@@ -23,7 +19,6 @@ use crate::{
 #[schema(as = Sandbox)]
 pub(super) struct View {
     /// The instant that the project's clock shows.
-    #[schema(value_type = String, format = DateTime)]
     now: Instant,
     /// Seconds before a webhook goes out, by the project's clock.
     delay_seconds: u32,
@@ -44,10 +39,10 @@ pub(super) struct View {
 #[serde(rename_all = "camelCase")]
 #[schema(as = SandboxChange)]
 struct Update {
-    /// 0 to 604,800.
-    #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 604_800)]
+    /// Seconds before a webhook goes out.
+    #[schema(value_type = Option<Delay>, nullable = false)]
     #[serde(default)]
-    delay_seconds: Field<i64>,
+    delay_seconds: Field<Delay>,
     /// 0 to 10, or true for 1 and false for 0.
     #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 10)]
     #[serde(default)]
@@ -57,6 +52,9 @@ struct Update {
     #[serde(default)]
     shuffle: Field<bool>,
 }
+
+/// At most a week.
+type Delay = Whole<0, 604_800>;
 
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -69,9 +67,7 @@ enum Copies {
 #[derive(Deserialize, ToSchema)]
 #[schema(as = SandboxAdvance)]
 struct Advance {
-    /// 1 or more.
-    #[schema(value_type = i64, minimum = 1)]
-    seconds: Option<i64>,
+    seconds: Whole<1, 316_224_000>,
 }
 
 /// The clock after it was moved on.
@@ -79,7 +75,6 @@ struct Advance {
 #[schema(as = SandboxAdvanced)]
 pub(super) struct Advanced {
     /// The instant that it shows.
-    #[schema(value_type = String, format = DateTime)]
     now: Instant,
 }
 
@@ -90,7 +85,8 @@ pub(super) struct Advanced {
     operation_id = "getSandbox",
     tag = "Sandbox",
     params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "The sandbox.", body = View), NotFound, Failure)
+    responses((status = 200, description = "The sandbox.", body = View)),
+    extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
 )]
 pub(super) async fn show(
     _: Administrator,
@@ -109,7 +105,8 @@ pub(super) async fn show(
     tag = "Sandbox",
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Update,
-    responses((status = 200, description = "As it is now.", body = View), Refused, NotFound, Failure)
+    responses((status = 200, description = "As it is now.", body = View)),
+    extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
 )]
 pub(super) async fn update(
     _: Administrator,
@@ -124,7 +121,7 @@ pub(super) async fn update(
     } = body.parse()?;
     let copies = duplicates.not_null("duplicates")?;
     let change = SandboxChange {
-        delay_seconds: delay_seconds.not_null("delaySeconds")?,
+        delay_seconds: delay_seconds.not_null("delaySeconds")?.map(|delay| delay.0),
         duplicates: copies.map(|copies| match copies {
             Copies::Whether(whether) => whether.into(),
             Copies::Number(number) => number,
@@ -146,7 +143,8 @@ pub(super) async fn update(
     tag = "Sandbox",
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Advance,
-    responses((status = 200, description = "Moved on.", body = Advanced), Refused, NotFound, Failure)
+    responses((status = 200, description = "Moved on.", body = Advanced)),
+    extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
 )]
 pub(super) async fn advance(
     _: Administrator,
@@ -155,7 +153,7 @@ pub(super) async fn advance(
     body: Body,
 ) -> Result<Json<Advanced>, Error> {
     let Advance { seconds } = body.parse()?;
-    let seconds = seconds.ok_or_else(|| Error::missing("seconds"))?;
+    let Whole(seconds) = seconds;
     let project = path.project()?;
     let (sandboxes, payments) = (app.sandboxes.clone(), app.payments.clone());
     // In a task of its own: a caller who goes away must not leave it half way.

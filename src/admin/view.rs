@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    api::view::Instant,
     catalog::{MintedKey, ProjectCatalog},
+    http::view::Instant,
     providers::Accounts,
 };
 
@@ -26,7 +26,7 @@ pub enum Mode {
 #[serde(rename_all = "camelCase")]
 pub struct CreationLimit {
     /// Wallets, at least 1.
-    #[schema(minimum = 1)]
+    #[schema(minimum = 1, maximum = 4_294_967_295_u32)]
     pub max: u32,
     /// Seconds, at most a year.
     #[schema(minimum = 1, maximum = 31_622_400)]
@@ -157,7 +157,7 @@ pub enum Period {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FreeGrant {
     /// How many.
-    #[schema(minimum = 1)]
+    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     pub credits: i64,
     /// How often.
     pub period: Period,

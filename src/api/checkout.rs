@@ -5,70 +5,68 @@ use axum::{extract::State, response::Response};
 use domain::{
     Rejection,
     catalog::{KeyKind, Mode},
-    id::PriceId,
     text::Email,
 };
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::{
-    auth::AnyKey,
-    body::Body,
-    code_path::Guesses,
-    context::Context,
-    error::{Code, Error},
-    field::Text,
-    redirect::{Redirect, redirect},
-    respond,
-    subject::{self, Named, required},
-};
 use port::Discount;
+use serde::{Deserialize, Serialize};
+use utoipa::{ToSchema, openapi::ObjectBuilder};
 
 use crate::{
-    app::App,
+    http::{
+        AnyKey, Body, Code, Error,
+        code_path::Guesses,
+        context::Context,
+        field::{EmailText, FromText, Id, PriceName, Text},
+        redirect::{Redirect, UrlText},
+        respond,
+        subject::{Named, OfEither},
+    },
     payments::{self, NewCheckout},
+    state::App,
 };
 
-/// Longest code of the provider's that is looked up.
-const MAX_DISCOUNT_CODE: usize = 255;
-
-/// What to buy, and for whom. With neither `code` nor `externalUserId` the payment makes an anonymous
-/// wallet, and the order shows its code.
+/// What to buy, and for whom: the user (with a secret key only; a wallet is made if there is none) or
+/// the code whose wallet to fill. With neither the payment makes an anonymous wallet, and the order
+/// shows its code.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Checkout)]
-pub(super) struct Request<'a> {
+pub(super) struct Checkout {
     /// An active price of an active product.
-    #[serde(borrow)]
-    #[schema(value_type = String, required, nullable = false)]
-    price_id: Option<Text<'a>>,
-    /// The anonymous wallet to fill.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>)]
-    code: Option<Text<'a>>,
-    /// The user whose wallet to fill, which is made if there is none. With a secret key only.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 255)]
-    external_user_id: Option<Text<'a>>,
+    price_id: PriceName,
     /// Where the buyer goes after paying; `{CHECKOUT_SESSION_ID}` in it becomes the checkout's
     /// identifier. A page of ours when left out.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>)]
-    success_url: Option<Text<'a>>,
+    success_url: Option<UrlText>,
     /// Where the buyer goes instead. A page of ours when left out.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>)]
-    cancel_url: Option<Text<'a>>,
+    cancel_url: Option<UrlText>,
     /// Filled in at the provider's checkout.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, format = Email)]
-    customer_email: Option<Text<'a>>,
+    customer_email: Option<EmailText>,
     /// Whether the buyer may enter a code of the provider's.
     allow_promotion_codes: Option<bool>,
     /// A code of the provider's, applied to this checkout; it wins over `allowPromotionCodes`.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, max_length = 255)]
-    discount_code: Option<Text<'a>>,
+    discount_code: Option<DiscountText>,
+}
+
+/// The wallet is in the body, too, if there is one.
+type Request = OfEither<Checkout, false>;
+
+/// A code of the provider's.
+#[derive(Debug)]
+struct DiscountCode(String);
+
+type DiscountText = Text<DiscountCode>;
+
+impl FromText for DiscountCode {
+    const NAME: &'static str = "DiscountCode";
+    const WANTED: &'static str = "a text of 1 to 255 characters";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let fits = !text.is_empty() && text.chars().count() <= 255;
+        fits.then(|| Self(text.to_owned()))
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        string.min_length(Some(1)).max_length(Some(255))
+    }
 }
 
 /// A checkout that waits for its buyer.
@@ -109,12 +107,13 @@ pub(super) async fn checkout(
     body: Body,
 ) -> Result<Response, Error> {
     let guesses = Guesses::of(app.clone(), key.caller(), &context);
-    let request: Request<'_> = body.parse()?;
-    if request.code.is_some() || request.discount_code.is_some() {
+    let request: Request = body.parse()?;
+    if request.has_code() || request.verb.discount_code.is_some() {
         guesses.allowed()?;
     }
-    let asked = request.read(&app, &key)?;
-    let (price, wallet) = (asked.price, asked.wallet);
+    let (wallet, checkout) = request.split()?;
+    let asked = checkout.read(&app, &key, wallet.as_ref())?;
+    let Text(Id(price)) = asked.price;
     let price = price
         .filter(|price| key.offered(price).is_some())
         .ok_or_else(|| Error::new(Code::PriceNotFound))?;
@@ -160,29 +159,24 @@ pub(super) async fn checkout(
     })
 }
 
-/// A request that is well-formed, and allowed to a key of its kind.
+/// A request that is allowed to a key of its kind.
 struct Asked {
-    /// `None`: no identifier of a price.
-    price: Option<PriceId>,
-    wallet: Option<Named>,
+    price: PriceName,
     success_url: String,
     cancel_url: String,
     email: Option<Email>,
     discount: Discount,
 }
 
-impl Request<'_> {
+impl Checkout {
     /// All that is malformed precedes all that is not allowed.
-    fn read(&self, app: &App, key: &AnyKey) -> Result<Asked, Error> {
-        let price = required(self.price_id.as_ref(), "priceId")?;
-        let wallet = subject::wallet(self.external_user_id.as_ref(), self.code.as_ref())?;
-        let email = self.customer_email.as_ref().map(|email| {
-            Email::new(email.as_str()).map_err(|error| Error::text("customerEmail", error))
-        });
-        let email = email.transpose()?;
-        let discount = self.discount()?;
-        let success = self.target(key, "successUrl", self.success_url.as_ref());
-        let cancel = self.target(key, "cancelUrl", self.cancel_url.as_ref());
+    fn read(self, app: &App, key: &AnyKey, wallet: Option<&Named>) -> Result<Asked, Error> {
+        let allowed = |param, typed: Option<UrlText>| {
+            let origins = &key.project.allowed_origins;
+            typed.map(|Text(typed)| typed.allowed(param, key.kind(), origins))
+        };
+        let success = allowed("successUrl", self.success_url).transpose();
+        let cancel = allowed("cancelUrl", self.cancel_url).transpose();
         for target in [&success, &cancel] {
             if let Err(error) = target
                 && error.code() == Code::InvalidRequest
@@ -197,42 +191,20 @@ impl Request<'_> {
             return Err(Error::new(Code::AnonymousWalletsDisabled));
         }
         let home = &app.accounts.place().public_url;
-        let success = success?
-            .unwrap_or_else(|| format!("{home}/checkout/success?checkout={{CHECKOUT_SESSION_ID}}"));
-        let cancel = cancel?.unwrap_or_else(|| format!("{home}/checkout/cancelled"));
+        let of_ours = |path: &str| format!("{home}/checkout/{path}");
         Ok(Asked {
-            price: price.as_str().parse().ok(),
-            wallet,
-            success_url: success,
-            cancel_url: cancel,
-            email,
-            discount,
+            price: self.price_id,
+            success_url: success?.map_or_else(
+                || of_ours("success?checkout={CHECKOUT_SESSION_ID}"),
+                Redirect::into_string,
+            ),
+            cancel_url: cancel?.map_or_else(|| of_ours("cancelled"), Redirect::into_string),
+            email: self.customer_email.map(|Text(email)| email),
+            discount: match (self.discount_code, self.allow_promotion_codes) {
+                (Some(Text(DiscountCode(code))), _) => Discount::Code(code),
+                (None, Some(true)) => Discount::BuyerMayEnter,
+                (None, _) => Discount::None,
+            },
         })
-    }
-
-    fn target(
-        &self,
-        key: &AnyKey,
-        param: &'static str,
-        text: Option<&Text<'_>>,
-    ) -> Result<Option<String>, Error> {
-        let origins = &key.project.allowed_origins;
-        let checked = text.map(|text| redirect(param, text.as_str(), key.kind(), origins));
-        Ok(checked.transpose()?.map(Redirect::into_string))
-    }
-
-    fn discount(&self) -> Result<Discount, Error> {
-        const NAME: &str = "discountCode";
-        match &self.discount_code {
-            Some(code) if (1..=MAX_DISCOUNT_CODE).contains(&code.as_str().len()) => {
-                Ok(Discount::Code(code.as_str().to_owned()))
-            }
-            Some(_) => Err(Error::invalid(
-                NAME,
-                "discountCode has 1 to 255 characters.",
-            )),
-            None if self.allow_promotion_codes == Some(true) => Ok(Discount::BuyerMayEnter),
-            None => Ok(Discount::None),
-        }
     }
 }

@@ -1,54 +1,41 @@
 //! `POST /credit`: granting credits by hand.
 
 use axum::{extract::State, response::Response};
-use domain::{Timestamp, wallet::credit::Credit};
+use domain::{Timestamp, wallet::credit};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::{
-    auth::SecretKey,
-    body::Body,
-    error::{Code, Error},
-    field::{Positive, Text},
-    idempotency::KeyHeader,
-    meta, respond,
-    subject::{self, required},
+use crate::{
+    catalog::ProjectCatalog,
+    http::{
+        Body, Code, Error, SecretKey,
+        field::{InstantText, KeyText, MetaObject, Positive, ProductName, Text},
+        idempotency::KeyHeader,
+        respond,
+        subject::{self, OfEither},
+    },
+    state::App,
 };
-use crate::{app::App, catalog::ProjectCatalog};
 
-/// Credits to grant. The wallet is named by exactly one of `externalUserId` and `code`.
+/// Credits to grant. The wallet is named by exactly one of `externalUserId` and `code`; a user's is
+/// created if there is none.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Credit)]
-pub(super) struct Request<'a> {
-    /// The caller's own user id. Its wallet is created if there is none.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 255)]
-    external_user_id: Option<Text<'a>>,
-    /// A recovery code.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>)]
-    code: Option<Text<'a>>,
+pub(super) struct Credit {
     /// Whose credits.
-    #[serde(borrow)]
-    #[schema(value_type = String, required, nullable = false)]
-    product_id: Option<Text<'a>>,
-    #[schema(value_type = i64, required, nullable = false, minimum = 1, maximum = 9007199254740991_i64)]
-    amount: Option<Positive>,
-    /// Names the operation: it is applied once. May be sent as the header `Idempotency-Key`.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
-    idempotency_key: Option<Text<'a>>,
-    /// When what is left of them expires; left out: never.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, format = DateTime)]
-    expires_at: Option<Text<'a>>,
-    /// A note for the ledger: at most 4 KiB.
-    #[serde(borrow)]
-    #[schema(value_type = Option<Object>)]
-    meta: Option<&'a RawValue>,
+    product_id: ProductName,
+    amount: Positive,
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
+    #[schema(value_type = KeyText, required)]
+    idempotency_key: Option<KeyText>,
+    /// When what is left of them expires, an instant to come; left out: never.
+    expires_at: Option<InstantText>,
+    /// A note for the ledger.
+    meta: Option<MetaObject>,
 }
+
+/// The wallet is in the body, too.
+type Request = OfEither<Credit>;
 
 /// What came of a grant.
 #[derive(Debug, Serialize, ToSchema)]
@@ -67,9 +54,6 @@ pub(super) struct Credited {
     post,
     path = "/api/v1/credit",
     tag = "Wallets of both kinds",
-    params(
-        ("Idempotency-Key" = Option<String>, Header, description = "In place of `idempotencyKey`"),
-    ),
     request_body = Request,
     responses((status = 200, description = "Done, now or before", body = Credited)),
     security(("secret" = [])),
@@ -84,26 +68,19 @@ pub(super) async fn credit(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let request: Request<'_> = body.parse()?;
-    let wallet = subject::wallet(request.external_user_id.as_ref(), request.code.as_ref())?;
+    let (wallet, asked) = body.parse::<Request>()?.split()?;
     let wallet = wallet.ok_or_else(|| Error::new(Code::ConflictingWallet))?;
-    let product = required(request.product_id.as_ref(), "productId")?;
-    let Positive(amount) = required(request.amount, "amount")?;
-    let idempotency = header.or(request.idempotency_key.as_ref())?;
-    let expires_at = request
-        .expires_at
-        .as_ref()
-        .map(|at| expiry(at, app.clock.now()))
-        .transpose()?;
-    let meta = meta::parse(request.meta)?;
-    let product = subject::product(product, &key)?;
+    let idempotency = header.or(asked.idempotency_key)?;
+    let now = app.clock.now();
+    let expires_at = asked.expires_at.map(|at| to_come(at, now)).transpose()?;
+    let product = subject::product(&asked.product_id, &key)?;
     holds_credits(&key, &product)?;
-    let command = Credit {
+    let command = credit::Credit {
         product,
-        amount,
+        amount: asked.amount.0,
         expires_at,
         key: idempotency,
-        meta,
+        meta: asked.meta.map(|MetaObject(meta)| meta),
     };
     let applied = app
         .handle
@@ -133,43 +110,12 @@ fn holds_credits(project: &ProjectCatalog, product: &domain::id::ProductId) -> R
     }
 }
 
-/// An instant to come.
-fn expiry(text: &Text<'_>, now: Timestamp) -> Result<Timestamp, Error> {
-    const NAME: &str = "expiresAt";
-    let instant: jiff::Timestamp = text.as_str().parse().map_err(|_| {
-        Error::invalid(
-            NAME,
-            "expiresAt has to be an ISO 8601 instant with its offset from UTC.",
-        )
-    })?;
-    let instant = Timestamp(instant.as_millisecond());
+fn to_come(Text(instant): InstantText, now: Timestamp) -> Result<Timestamp, Error> {
     if instant > now {
         return Ok(instant);
     }
-    Err(Error::invalid(NAME, "expiresAt has to lie in the future."))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> Result<Timestamp, Error> {
-        let json = serde_json::to_string(text).unwrap();
-        expiry(&serde_json::from_str(&json).unwrap(), Timestamp(1000))
-    }
-
-    #[test]
-    fn expiry_is_an_instant_to_come() {
-        assert_eq!(read("1970-01-01T00:00:01.001Z").unwrap(), Timestamp(1001));
-        assert_eq!(read("1970-01-01T02:00:02+02:00").unwrap(), Timestamp(2000));
-        for bad in [
-            "",
-            "1970-01-01T00:00:01Z",
-            "2030-01-01",
-            "2030-01-01T00:00:00",
-            "1893456000",
-        ] {
-            assert_eq!(read(bad).unwrap_err().param(), Some("expiresAt"), "{bad}");
-        }
-    }
+    Err(Error::invalid(
+        "expiresAt",
+        "expiresAt has to lie in the future.",
+    ))
 }

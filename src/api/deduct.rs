@@ -1,70 +1,43 @@
 //! `POST /wallets/{code}/deduct` and `POST /wallets/external/deduct`: using credits up.
 
-use actors::{Address, Applied};
 use axum::{extract::State, response::Response};
-use domain::wallet::{ProductRef, deduct::Deduct};
+use domain::{text::IdempotencyKey, wallet::deduct};
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::{
-    auth::{AnyKey, SecretKey},
-    body::Body,
-    code_path::CodePath,
-    error::Error,
-    field::{Positive, Text},
-    idempotency::KeyHeader,
-    meta, respond,
-    subject::{self, required},
-    view::Deducted,
+use crate::{
+    catalog::ProjectCatalog,
+    http::{
+        AnyKey, Body, Error, SecretKey,
+        code_path::CodePath,
+        field::{CodeText, KeyText, MetaObject, Positive, ProductName},
+        idempotency::KeyHeader,
+        respond,
+        subject::{MayNameProduct, OfProduct, OfUser, Subject, product_or_only},
+        view::Deducted,
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// Credits to use up.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Deduct)]
-pub(super) struct Request<'a> {
-    /// Whose credits.
-    #[serde(borrow)]
-    #[schema(value_type = String, required, nullable = false)]
-    product_id: Option<Text<'a>>,
-    #[schema(value_type = i64, required, nullable = false, minimum = 1, maximum = 9007199254740991_i64)]
-    amount: Option<Positive>,
-    /// Names the operation: it is applied once. May be sent as the header `Idempotency-Key`.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
-    idempotency_key: Option<Text<'a>>,
-    /// A note for the ledger: at most 4 KiB.
-    #[serde(borrow)]
-    #[schema(value_type = Option<Object>)]
-    meta: Option<&'a RawValue>,
+pub(super) struct Deduct {
+    /// Whose credits; may be left out where the project has exactly one product that holds credits.
+    product_id: Option<ProductName>,
+    amount: Positive,
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
+    /// except in a batch.
+    #[schema(value_type = KeyText, required)]
+    idempotency_key: Option<KeyText>,
+    /// A note for the ledger.
+    meta: Option<MetaObject>,
 }
 
-/// Credits of a user to use up.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = DeductExternal)]
-pub(super) struct ExternalRequest<'a> {
-    /// The caller's own user id.
-    #[serde(borrow)]
-    #[schema(value_type = String, required, nullable = false, min_length = 1, max_length = 255)]
-    external_user_id: Option<Text<'a>>,
-    /// Whose credits; may be left out where the project has exactly one product that holds credits.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>)]
-    product_id: Option<Text<'a>>,
-    #[schema(value_type = i64, required, nullable = false, minimum = 1, maximum = 9007199254740991_i64)]
-    amount: Option<Positive>,
-    /// Names the operation: it is applied once. May be sent as the header `Idempotency-Key`.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
-    idempotency_key: Option<Text<'a>>,
-    /// A note for the ledger: at most 4 KiB.
-    #[serde(borrow)]
-    #[schema(value_type = Option<Object>)]
-    meta: Option<&'a RawValue>,
-}
+/// The code is in the path, the product in the body.
+type ByCode = OfProduct<Deduct>;
+/// Both are in the body.
+type ByUser = OfUser<Deduct>;
 
 /// Deduct from a code wallet
 ///
@@ -74,11 +47,8 @@ pub(super) struct ExternalRequest<'a> {
     post,
     path = "/api/v1/wallets/{code}/deduct",
     tag = "Code wallets",
-    params(
-        ("code" = String, Path, description = "The recovery code, in any case"),
-        ("Idempotency-Key" = Option<String>, Header, description = "In place of `idempotencyKey`"),
-    ),
-    request_body = Request,
+    params(("code" = inline(CodeText), Path)),
+    request_body = ByCode,
     responses((status = 200, description = "Done, now or before", body = Deducted)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
@@ -93,35 +63,7 @@ pub(super) async fn deduct(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    by_code(&app, &key, &code, &header, &body).await
-}
-
-/// The same for whoever knows the route already.
-pub(super) async fn by_code(
-    app: &App,
-    key: &AnyKey,
-    code: &CodePath,
-    header: &KeyHeader,
-    body: &Body,
-) -> Result<Response, Error> {
-    let request: Request<'_> = body.parse()?;
-    let product = required(request.product_id.as_ref(), "productId")?;
-    let Positive(amount) = required(request.amount, "amount")?;
-    let idempotency = header.or(request.idempotency_key.as_ref())?;
-    let meta = meta::parse(request.meta)?;
-    let product = ProductRef::Named(subject::product(product, key)?);
-    let command = Deduct {
-        product,
-        amount,
-        key: idempotency,
-        meta,
-    };
-    let outcome = app
-        .handle
-        .deduct(&key.scope, code.address()?, command)
-        .await;
-    app.metrics.deducted(outcome.as_ref());
-    answer(outcome.map_err(|error| code.refused(error, key))?)
+    by_code(&app, &key, code, &header, &body).await
 }
 
 /// Deduct from an external wallet
@@ -132,10 +74,7 @@ pub(super) async fn by_code(
     post,
     path = "/api/v1/wallets/external/deduct",
     tag = "External wallets",
-    params(
-        ("Idempotency-Key" = Option<String>, Header, description = "In place of `idempotencyKey`"),
-    ),
-    request_body = ExternalRequest,
+    request_body = ByUser,
     responses((status = 200, description = "Done, now or before", body = Deducted)),
     security(("secret" = [])),
     extensions(("x-errors" = json!([
@@ -152,33 +91,70 @@ pub(super) async fn deduct_external(
     by_user(&app, &key, &header, &body).await
 }
 
-/// The same for whoever knows the route already.
-pub(super) async fn by_user(
+/// For whoever knows the route already, and for the router.
+pub(crate) async fn by_code(
+    app: &App,
+    key: &AnyKey,
+    code: CodePath,
+    header: &KeyHeader,
+    body: &Body,
+) -> Result<Response, Error> {
+    let OfProduct(verb) = body.parse::<ByCode>()?;
+    answer(app, key, &code.into(), header, verb).await
+}
+
+/// Likewise.
+pub(crate) async fn by_user(
     app: &App,
     key: &SecretKey,
     header: &KeyHeader,
     body: &Body,
 ) -> Result<Response, Error> {
-    let request: ExternalRequest<'_> = body.parse()?;
-    let user = subject::external_user(request.external_user_id.as_ref())?;
-    let Positive(amount) = required(request.amount, "amount")?;
-    let idempotency = header.or(request.idempotency_key.as_ref())?;
-    let meta = meta::parse(request.meta)?;
-    let product = subject::product_or_only(request.product_id.as_ref(), key)?;
-    let command = Deduct {
-        product,
-        amount,
-        key: idempotency,
-        meta,
-    };
-    let outcome = app
-        .handle
-        .deduct(&key.scope, &Address::External(user), command)
-        .await;
-    app.metrics.deducted(outcome.as_ref());
-    answer(outcome.map_err(|error| Error::from_wallet(error, key))?)
+    let OfUser { user, verb } = body.parse::<ByUser>()?;
+    answer(app, key, &user.into(), header, verb).await
 }
 
-fn answer(applied: Applied) -> Result<Response, Error> {
+async fn answer(
+    app: &App,
+    project: &ProjectCatalog,
+    wallet: &Subject,
+    header: &KeyHeader,
+    mut verb: Deduct,
+) -> Result<Response, Error> {
+    let key = header.or(verb.take_key())?;
+    let command = verb.command(key, project)?;
+    let outcome = app
+        .handle
+        .deduct(&project.scope, wallet.address()?, command)
+        .await;
+    app.metrics.deducted(outcome.as_ref());
+    let applied = outcome.map_err(|error| wallet.refused(error, project))?;
     respond::replayable(&Deducted::from(applied), applied.replayed)
+}
+
+impl Deduct {
+    /// The key in the body, once.
+    pub(super) const fn take_key(&mut self) -> Option<KeyText> {
+        self.idempotency_key.take()
+    }
+
+    /// What the wallet is told.
+    pub(super) fn command(
+        self,
+        key: IdempotencyKey,
+        project: &ProjectCatalog,
+    ) -> Result<deduct::Deduct, Error> {
+        Ok(deduct::Deduct {
+            product: product_or_only(self.product_id.as_ref(), project)?,
+            amount: self.amount.0,
+            key,
+            meta: self.meta.map(|MetaObject(meta)| meta),
+        })
+    }
+}
+
+impl MayNameProduct for Deduct {
+    fn names_product(&self) -> bool {
+        self.product_id.is_some()
+    }
 }

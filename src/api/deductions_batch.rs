@@ -3,21 +3,23 @@
 
 use actors::Address;
 use axum::{extract::State, response::Response};
-use domain::wallet::deduct::Deduct;
+use domain::{text::IdempotencyKey, wallet::deduct::Deduct as Command};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::{
-    auth::SecretKey,
-    body::BatchBody,
-    error::{Error, ErrorBody},
-    field::{Object, Positive, Text},
-    idempotency, meta, respond,
-    subject::{self, Named, required},
-    view::Deducted,
+use super::deduct::Deduct;
+use crate::{
+    catalog::ProjectCatalog,
+    http::{
+        Error, Object, SecretKey,
+        body::BatchBody,
+        error::ErrorBody,
+        idempotency, respond,
+        subject::{Named, OfEither},
+        view::Deducted,
+    },
+    state::App,
 };
-use crate::{app::App, catalog::ProjectCatalog};
 
 const MAX_ITEMS: usize = 1000;
 /// Bytes of a result, roughly.
@@ -26,40 +28,13 @@ const RESULT_BYTES: usize = 48;
 /// Deductions, 1 to 1,000.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = DeductBatch)]
-pub(super) struct Request<'a> {
-    #[serde(borrow)]
-    #[schema(value_type = Vec<Item>, required, nullable = false, min_items = 1, max_items = 1000)]
-    items: Option<Vec<Object<Item<'a>>>>,
+struct Request {
+    #[schema(value_type = Vec<Item>, min_items = 1, max_items = 1000)]
+    items: Vec<Object<Item>>,
 }
 
-/// A deduction. The wallet is named by exactly one of `externalUserId` and `code`.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = DeductBatchItem)]
-pub(super) struct Item<'a> {
-    /// The caller's own user id.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 255)]
-    external_user_id: Option<Text<'a>>,
-    /// A recovery code.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>)]
-    code: Option<Text<'a>>,
-    /// Whose credits; may be left out where the project has exactly one product that holds credits.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>)]
-    product_id: Option<Text<'a>>,
-    #[schema(value_type = i64, required, nullable = false, minimum = 1, maximum = 9007199254740991_i64)]
-    amount: Option<Positive>,
-    /// Names the operation: it is applied once.
-    #[serde(borrow)]
-    #[schema(value_type = String, required, nullable = false, min_length = 1, max_length = 255)]
-    idempotency_key: Option<Text<'a>>,
-    /// A note for the ledger: at most 4 KiB.
-    #[serde(borrow)]
-    #[schema(value_type = Option<Object>)]
-    meta: Option<&'a RawValue>,
-}
+/// A deduction; its key is in it.
+type Item = OfEither<Deduct>;
 
 /// What came of each item, in their order.
 #[derive(Debug, Serialize, ToSchema)]
@@ -106,13 +81,12 @@ pub(super) async fn deduct_batch(
 }
 
 /// The same for whoever knows the route already.
-pub(super) async fn by_list(
+pub(crate) async fn by_list(
     app: &App,
     key: &SecretKey,
     body: &BatchBody,
 ) -> Result<Response, Error> {
     let Request { items } = body.parse()?;
-    let items = required(items, "items")?;
     if !(1..=MAX_ITEMS).contains(&items.len()) {
         return Err(Error::invalid("items", "items has 1 to 1000 items."));
     }
@@ -147,18 +121,18 @@ impl<'a> ItemResult<'a> {
 /// Items that were checked.
 struct Read {
     /// For the wallets to decide.
-    sent: Vec<(Address, Deduct)>,
+    sent: Vec<(Address, Command)>,
     /// What cannot be found, by its place in the list.
     refused: Vec<(usize, Error)>,
 }
 
 /// Checks every item. An error refuses the batch.
-fn read(items: Vec<Object<Item<'_>>>, project: &ProjectCatalog) -> Result<Read, Error> {
+fn read(items: Vec<Object<Item>>, project: &ProjectCatalog) -> Result<Read, Error> {
     let mut sent = Vec::with_capacity(items.len());
     let mut refused = Vec::new();
     for (place, Object(item)) in items.into_iter().enumerate() {
-        let shape = shape(&item).map_err(|error| error.within(&format!("items[{place}]")))?;
-        match resolve(shape, &item, project) {
+        let shape = shape(item).map_err(|error| error.within(&format!("items[{place}]")))?;
+        match resolve(shape, project) {
             Ok(command) => sent.push(command),
             Err(error) => refused.push((place, error)),
         }
@@ -184,46 +158,22 @@ fn results<T>(
     results
 }
 
-/// What an item says, its product not looked up yet.
+/// What an item says, nothing of it looked up yet.
 struct Shape {
     wallet: Named,
-    amount: domain::Amount,
-    key: domain::text::IdempotencyKey,
-    meta: Option<domain::text::Meta>,
+    key: IdempotencyKey,
+    verb: Deduct,
 }
 
-fn shape(item: &Item<'_>) -> Result<Shape, Error> {
-    let wallet = subject::wallet(item.external_user_id.as_ref(), item.code.as_ref())?;
-    let wallet = required(wallet, "externalUserId")?;
-    let Positive(amount) = required(item.amount, "amount")?;
-    let key = idempotency::required(item.idempotency_key.as_ref())?;
-    Ok(Shape {
-        wallet,
-        amount,
-        key,
-        meta: meta::parse(item.meta)?,
-    })
+fn shape(item: Item) -> Result<Shape, Error> {
+    let (wallet, mut verb) = item.split()?;
+    let wallet = wallet.ok_or_else(|| Error::missing("externalUserId"))?;
+    let key = idempotency::required(verb.take_key())?;
+    Ok(Shape { wallet, key, verb })
 }
 
-fn resolve(
-    shape: Shape,
-    item: &Item<'_>,
-    project: &ProjectCatalog,
-) -> Result<(Address, Deduct), Error> {
-    let Shape {
-        wallet,
-        amount,
-        key,
-        meta,
-    } = shape;
-    let product = subject::product_or_only(item.product_id.as_ref(), project)?;
-    Ok((
-        wallet.address()?,
-        Deduct {
-            product,
-            amount,
-            key,
-            meta,
-        },
-    ))
+fn resolve(shape: Shape, project: &ProjectCatalog) -> Result<(Address, Command), Error> {
+    let Shape { wallet, key, verb } = shape;
+    let command = verb.command(key, project)?;
+    Ok((wallet.address()?, command))
 }

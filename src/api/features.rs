@@ -1,43 +1,41 @@
 //! `POST /features`: unlocking a feature by hand, and taking that back.
 
 use axum::{extract::State, response::Response};
-use domain::{text::Feature, wallet::feature::FeatureAction};
+use domain::wallet::feature::FeatureAction;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{
-    auth::SecretKey,
-    body::Body,
-    error::{Code, Error},
-    field::Text,
-    respond,
-    subject::{self, required},
+use crate::{
+    http::{
+        Body, Code, Error, SecretKey,
+        field::{FeatureText, Text, choice},
+        respond,
+        subject::OfEither,
+    },
+    state::App,
 };
-use crate::app::App;
 
-/// A feature to unlock. The wallet is named by exactly one of `externalUserId` and `code`.
+/// A feature to unlock. The wallet is named by exactly one of `externalUserId` and `code`; a user's is
+/// created by a grant if there is none.
 #[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = SetFeature)]
-pub(super) struct Request<'a> {
-    /// The caller's own user id. Its wallet is created by a grant if there is none.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 255)]
-    external_user_id: Option<Text<'a>>,
-    /// A recovery code.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>)]
-    code: Option<Text<'a>>,
-    /// A slug: 1 to 100 letters, digits and `. _ : -`
-    #[serde(borrow)]
-    #[schema(value_type = String, required, nullable = false, min_length = 1, max_length = 100)]
-    feature: Option<Text<'a>>,
-    /// `grant` (also when left out) or `revoke`. Revoking takes only a manual unlock back: what a
-    /// subscription or purchase unlocks stays.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, example = "grant")]
-    action: Option<Text<'a>>,
+pub(super) struct SetFeature {
+    /// Its slug.
+    feature: FeatureText,
+    /// `grant` when left out. Revoking takes only a manual unlock back: what a subscription or
+    /// purchase unlocks stays.
+    action: Option<ActionText>,
 }
+
+/// What to do with a feature.
+type ActionText = Text<FeatureAction>;
+
+choice!(FeatureAction, "FeatureAction":
+    "grant" => FeatureAction::Grant,
+    "revoke" => FeatureAction::Revoke,
+);
+
+/// The wallet is in the body, too.
+type Request = OfEither<SetFeature>;
 
 /// What the wallet unlocks.
 #[derive(Debug, Serialize, ToSchema)]
@@ -63,21 +61,12 @@ pub(super) async fn set_feature(
     key: SecretKey,
     body: Body,
 ) -> Result<Response, Error> {
-    let request: Request<'_> = body.parse()?;
-    let wallet = subject::wallet(request.external_user_id.as_ref(), request.code.as_ref())?;
+    let (wallet, asked) = body.parse::<Request>()?.split()?;
     let wallet = wallet.ok_or_else(|| Error::new(Code::ConflictingWallet))?;
-    let feature = required(request.feature, "feature")?;
-    let feature = Feature::new(feature.as_str()).map_err(|error| Error::text("feature", error))?;
-    let action = match request.action.as_ref().map(Text::as_str) {
-        None | Some("grant") => FeatureAction::Grant,
-        Some("revoke") => FeatureAction::Revoke,
-        Some(_) => {
-            return Err(Error::invalid(
-                "action",
-                "action has to be grant or revoke.",
-            ));
-        }
-    };
+    let Text(feature) = asked.feature;
+    let action = asked
+        .action
+        .map_or(FeatureAction::Grant, |Text(action)| action);
     let address = wallet.address()?;
     let features = app
         .handle

@@ -1,81 +1,46 @@
 //! `POST /wallets/{code}/holds` and `POST /wallets/external/holds`: setting credits aside for work
 //! whose cost is known only afterwards.
 
-use actors::{Address, HoldAnswer, NewHold};
+use actors::NewHold;
 use axum::{extract::State, response::Response};
 use domain::catalog::KeyKind;
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::{
-    auth::{AnyKey, SecretKey},
-    body::Body,
-    code_path::CodePath,
-    error::Error,
-    field::{Positive, Text, Whole},
-    idempotency::KeyHeader,
-    meta, respond,
-    subject::{self, required},
-    view::PlacedHold,
+use crate::{
+    catalog::ProjectCatalog,
+    http::{
+        AnyKey, Body, Error, SecretKey,
+        code_path::CodePath,
+        field::{CodeText, KeyText, MetaObject, Positive, ProductName, Seconds},
+        idempotency::KeyHeader,
+        respond,
+        subject::{OfUser, Subject, product_or_only},
+        view::PlacedHold,
+    },
+    state::App,
 };
-use crate::{app::App, catalog::ProjectCatalog};
 
-/// A day: nothing is held longer at once.
-pub(super) const MAX_SECONDS: i64 = 86_400;
-const DEFAULT_SECONDS: i64 = 900;
+const DEFAULT_SECONDS: u32 = 900;
 
 /// Credits to set aside.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = PlaceHold)]
-pub(super) struct Request<'a> {
+pub(super) struct PlaceHold {
     /// Whose credits; may be left out where the project has exactly one product that holds credits.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>)]
-    product_id: Option<Text<'a>>,
-    #[schema(value_type = i64, required, nullable = false, minimum = 1, maximum = 9007199254740991_i64)]
-    amount: Option<Positive>,
-    /// Names the operation: it is applied once. May be sent as the header `Idempotency-Key`.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
-    idempotency_key: Option<Text<'a>>,
+    product_id: Option<ProductName>,
+    amount: Positive,
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
+    #[schema(value_type = KeyText, required)]
+    idempotency_key: Option<KeyText>,
     /// Until the credits come back by themselves; 900 when left out.
-    #[schema(value_type = Option<u32>, minimum = 1, maximum = 86400)]
-    expires_in_seconds: Option<Whole<1, MAX_SECONDS>>,
-    /// A note for the ledger: at most 4 KiB.
-    #[serde(borrow)]
-    #[schema(value_type = Option<Object>)]
-    meta: Option<&'a RawValue>,
+    expires_in_seconds: Option<Seconds>,
+    /// A note for the ledger.
+    meta: Option<MetaObject>,
 }
 
-/// Credits of a user to set aside.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = PlaceExternalHold)]
-pub(super) struct ExternalRequest<'a> {
-    /// The caller's own user id.
-    #[serde(borrow)]
-    #[schema(value_type = String, required, nullable = false, min_length = 1, max_length = 255)]
-    external_user_id: Option<Text<'a>>,
-    /// Whose credits; may be left out where the project has exactly one product that holds credits.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>)]
-    product_id: Option<Text<'a>>,
-    #[schema(value_type = i64, required, nullable = false, minimum = 1, maximum = 9007199254740991_i64)]
-    amount: Option<Positive>,
-    /// Names the operation: it is applied once. May be sent as the header `Idempotency-Key`.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
-    idempotency_key: Option<Text<'a>>,
-    /// Until the credits come back by themselves; 900 when left out.
-    #[schema(value_type = Option<u32>, minimum = 1, maximum = 86400)]
-    expires_in_seconds: Option<Whole<1, MAX_SECONDS>>,
-    /// A note for the ledger: at most 4 KiB.
-    #[serde(borrow)]
-    #[schema(value_type = Option<Object>)]
-    meta: Option<&'a RawValue>,
-}
+/// The user is in the body, too.
+type ByUser = OfUser<PlaceHold>;
 
 /// Hold credits of a code wallet
 ///
@@ -84,11 +49,8 @@ pub(super) struct ExternalRequest<'a> {
     post,
     path = "/api/v1/wallets/{code}/holds",
     tag = "Holds",
-    params(
-        ("code" = String, Path, description = "The recovery code, in any case"),
-        ("Idempotency-Key" = Option<String>, Header, description = "In place of `idempotencyKey`"),
-    ),
-    request_body = Request,
+    params(("code" = inline(CodeText), Path)),
+    request_body = PlaceHold,
     responses((status = 200, description = "The hold", body = PlacedHold)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
@@ -103,13 +65,8 @@ pub(super) async fn place_hold(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let request: Request<'_> = body.parse()?;
-    let hold = new_hold(&app, &request, &header, &key, key.kind())?;
-    let answer = app
-        .handle
-        .place_hold(&key.scope, code.address()?, hold)
-        .await;
-    answer_with(&answer.map_err(|error| code.refused(error, &key))?)
+    let verb = body.parse()?;
+    answer(&app, &key, key.kind(), &code.into(), &header, verb).await
 }
 
 /// Hold credits of an external wallet
@@ -119,10 +76,7 @@ pub(super) async fn place_hold(
     post,
     path = "/api/v1/wallets/external/holds",
     tag = "Holds",
-    params(
-        ("Idempotency-Key" = Option<String>, Header, description = "In place of `idempotencyKey`"),
-    ),
-    request_body = ExternalRequest,
+    request_body = ByUser,
     responses((status = 200, description = "The hold", body = PlacedHold)),
     security(("secret" = [])),
     extensions(("x-errors" = json!([
@@ -136,56 +90,35 @@ pub(super) async fn place_external_hold(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let request: ExternalRequest<'_> = body.parse()?;
-    let user = subject::external_user(request.external_user_id.as_ref())?;
-    let ExternalRequest {
-        product_id,
-        amount,
-        idempotency_key,
-        expires_in_seconds,
-        meta,
-        ..
-    } = request;
-    let request = Request {
-        product_id,
-        amount,
-        idempotency_key,
-        expires_in_seconds,
-        meta,
-    };
-    let hold = new_hold(&app, &request, &header, &key, KeyKind::Secret)?;
-    let answer = app
-        .handle
-        .place_hold(&key.scope, &Address::External(user), hold)
-        .await;
-    answer_with(&answer.map_err(|error| Error::from_wallet(error, &key))?)
+    let OfUser { user, verb } = body.parse::<ByUser>()?;
+    let secret = KeyKind::Secret;
+    answer(&app, &key, secret, &user.into(), &header, verb).await
 }
 
-fn new_hold(
+async fn answer(
     app: &App,
-    request: &Request<'_>,
-    header: &KeyHeader,
     project: &ProjectCatalog,
     kind: KeyKind,
-) -> Result<NewHold, Error> {
-    let Positive(amount) = required(request.amount, "amount")?;
-    let key = header.or(request.idempotency_key.as_ref())?;
-    let Whole(seconds) = request.expires_in_seconds.unwrap_or(Whole(DEFAULT_SECONDS));
-    let meta = meta::parse(request.meta)?;
-    let product = subject::product_or_only(request.product_id.as_ref(), project)?;
-    // At most a day: it fits.
-    let expires_in_seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
-    Ok(NewHold {
-        product,
-        amount,
-        expires_in_seconds,
+    wallet: &Subject,
+    header: &KeyHeader,
+    verb: PlaceHold,
+) -> Result<Response, Error> {
+    let key = header.or(verb.idempotency_key)?;
+    let hold = NewHold {
+        product: product_or_only(verb.product_id.as_ref(), project)?,
+        amount: verb.amount.0,
+        expires_in_seconds: verb
+            .expires_in_seconds
+            .map_or(DEFAULT_SECONDS, Seconds::small),
         key,
-        meta,
+        meta: verb.meta.map(|MetaObject(meta)| meta),
         publishable: kind == KeyKind::Publishable,
         most_open: app.limits.settings().open_holds,
-    })
-}
-
-fn answer_with(answer: &HoldAnswer) -> Result<Response, Error> {
-    respond::replayable(&PlacedHold::from(answer), answer.replayed)
+    };
+    let placed = app
+        .handle
+        .place_hold(&project.scope, wallet.address()?, hold)
+        .await;
+    let placed = placed.map_err(|error| wallet.refused(error, project))?;
+    respond::replayable(&PlacedHold::from(&placed), placed.replayed)
 }

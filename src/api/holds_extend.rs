@@ -4,18 +4,16 @@ use axum::{extract::State, response::Response};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{
-    auth::AnyKey,
-    body::Body,
-    error::Error,
-    field::Whole,
-    hold_path::{HoldPath, access},
-    holds_create::MAX_SECONDS,
-    respond,
-    subject::required,
-    view::Hold,
+use crate::{
+    http::{
+        AnyKey, Body, Error,
+        field::Seconds,
+        hold_path::{HoldPath, access},
+        respond,
+        view::Hold,
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// How long from now.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -23,8 +21,7 @@ use crate::app::App;
 #[schema(as = ExtendHold)]
 pub(super) struct Request {
     /// From now until the credits come back by themselves.
-    #[schema(value_type = u32, required, nullable = false, minimum = 1, maximum = 86400)]
-    expires_in_seconds: Option<Whole<1, MAX_SECONDS>>,
+    expires_in_seconds: Seconds,
 }
 
 /// Extend a hold
@@ -46,10 +43,8 @@ pub(super) async fn extend_hold(
     hold: HoldPath,
     body: Body,
 ) -> Result<Response, Error> {
-    let request: Request = body.parse()?;
-    let Whole(seconds) = required(request.expires_in_seconds, "expiresInSeconds")?;
-    // At most a day: it fits.
-    let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
+    let Request { expires_in_seconds } = body.parse()?;
+    let seconds = expires_in_seconds.small();
     let answer = app
         .handle
         .extend(&key.scope, access(&key), hold.id()?, seconds)

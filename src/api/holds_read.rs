@@ -2,14 +2,16 @@
 
 use axum::{extract::State, response::Response};
 
-use super::{
-    auth::AnyKey,
-    error::Error,
-    hold_path::{HoldPath, access},
-    respond,
-    view::Hold,
+use crate::{
+    http::{
+        Error,
+        auth::AnyKey,
+        hold_path::{HoldPath, access},
+        respond,
+        view::Hold,
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// Read a hold
 ///

@@ -4,13 +4,15 @@ use axum::{extract::State, response::Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{
-    auth::AnyKey,
-    error::Error,
-    hold_path::{HoldPath, access},
-    respond,
+use crate::{
+    http::{
+        Error,
+        auth::AnyKey,
+        hold_path::{HoldPath, access},
+        respond,
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// The balance with what was given back.
 #[derive(Debug, Serialize, ToSchema)]

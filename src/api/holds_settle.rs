@@ -1,21 +1,19 @@
 //! `POST /holds/{holdId}/settle`: closing a hold by its cost.
 
 use axum::{extract::State, response::Response};
-use domain::MAX_CREDITS;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{
-    auth::AnyKey,
-    body::Body,
-    error::Error,
-    field::Whole,
-    hold_path::{HoldPath, access},
-    respond,
-    subject::required,
-    view::Deducted,
+use crate::{
+    http::{
+        AnyKey, Body, Error,
+        field::Credits,
+        hold_path::{HoldPath, access},
+        respond,
+        view::Deducted,
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// What the work cost.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -23,8 +21,7 @@ use crate::app::App;
 pub(super) struct Request {
     /// Credits to deduct. Less than was held returns the rest; more takes the surplus from the
     /// balance.
-    #[schema(value_type = i64, required, nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
-    amount: Option<Whole<0, MAX_CREDITS>>,
+    amount: Credits,
 }
 
 /// Settle a hold
@@ -49,11 +46,10 @@ pub(super) async fn settle_hold(
     hold: HoldPath,
     body: Body,
 ) -> Result<Response, Error> {
-    let request: Request = body.parse()?;
-    let Whole(amount) = required(request.amount, "amount")?;
+    let Request { amount } = body.parse()?;
     let outcome = app
         .handle
-        .settle(&key.scope, access(&key), hold.id()?, amount)
+        .settle(&key.scope, access(&key), hold.id()?, amount.0)
         .await;
     app.metrics.deducted(outcome.as_ref());
     let applied = outcome.map_err(|error| hold.refused(error, &key))?;

@@ -5,7 +5,7 @@ use domain::catalog::{KeyKind, Mode};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{auth::AnyKey, error::Error, respond};
+use crate::http::{Error, auth::AnyKey, respond};
 
 /// What a key is.
 #[derive(Debug, Serialize, ToSchema)]

@@ -8,14 +8,10 @@ use axum::{
 };
 use domain::{Rejection, id::OrderId, text::CheckoutId};
 
-use super::{
-    auth::AnyKey,
-    code_path::Guesses,
-    error::{Code, Error},
-    order_view::Order,
-    respond,
+use crate::{
+    http::{Code, Error, auth::AnyKey, code_path::Guesses, respond, view::Order},
+    state::App,
 };
-use crate::app::App;
 
 /// The order that a path names, malformed or not.
 #[derive(Debug)]

@@ -1,41 +1,38 @@
 //! `GET /wallets/{code}/portal` and `POST /wallets/external/portal`: the provider's pages on which
 //! customers see bills, change cards, switch tiers and cancel.
 
-use actors::Address;
 use axum::{extract::State, response::Response};
 use domain::catalog::KeyKind;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{
-    auth::{AnyKey, SecretKey},
-    body::Body,
-    code_path::CodePath,
-    error::Error,
-    field::Text,
-    query::Query,
-    redirect::redirect,
-    respond,
-    subject::{self, required},
+use crate::{
+    catalog::ProjectCatalog,
+    http::{
+        AnyKey, Body, Error, SecretKey,
+        code_path::CodePath,
+        field::{CodeText, Text},
+        query::Params,
+        redirect::UrlText,
+        respond,
+        subject::{OfUser, Subject},
+    },
+    payments,
+    state::App,
 };
-use crate::{app::App, payments};
 
-const RETURN_URL: &str = "returnUrl";
-
-/// Whose portal.
-#[derive(Debug, Deserialize, ToSchema)]
+/// Which portal.
+#[derive(Debug, Deserialize, ToSchema, utoipa::IntoParams)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = OpenPortal)]
-pub(super) struct Request<'a> {
-    /// The caller's own user id.
-    #[serde(borrow)]
-    #[schema(value_type = String, required, nullable = false)]
-    external_user_id: Option<Text<'a>>,
+#[into_params(parameter_in = Query)]
+pub(super) struct OpenPortal {
     /// Where the portal leads back to.
-    #[serde(borrow)]
-    #[schema(value_type = String, required, nullable = false)]
-    return_url: Option<Text<'a>>,
+    #[param(inline)]
+    return_url: UrlText,
 }
+
+/// The user is in the body, too.
+type ByUser = OfUser<OpenPortal>;
 
 /// A portal for one customer.
 #[derive(Debug, Serialize, ToSchema)]
@@ -51,14 +48,11 @@ pub(super) struct Portal {
     get,
     path = "/api/v1/wallets/{code}/portal",
     tag = "Purchases",
-    params(
-        ("code" = String, Path, description = "The recovery code, in any case"),
-        ("returnUrl" = String, Query, description = "Where the portal leads back to"),
-    ),
+    params(("code" = inline(CodeText), Path), OpenPortal),
     responses((status = 200, description = "The portal", body = Portal)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
-        "invalid_request", "redirect_not_allowed", "wallet_not_found", "too_many_invalid_codes",
+        "redirect_not_allowed", "wallet_not_found", "too_many_invalid_codes",
         "no_purchase", "provider_not_configured", "provider_error"
     ]))),
 )]
@@ -66,20 +60,9 @@ pub(super) async fn open_portal(
     State(app): State<App>,
     key: AnyKey,
     code: CodePath,
-    query: Query,
+    Params(verb): Params<OpenPortal>,
 ) -> Result<Response, Error> {
-    let typed = required(query.return_url()?, RETURN_URL)?;
-    let origins = &key.project.allowed_origins;
-    let target = redirect(RETURN_URL, typed, key.kind(), origins)?;
-    let opened = app
-        .payments
-        .portals()
-        .open(&key, code.address()?, Some(target.into_string()));
-    let url = opened.await.map_err(|error| match error {
-        payments::Error::Wallet(error) => code.refused(error, &key),
-        other => Error::from_payments(other, &key),
-    })?;
-    respond::json(&Portal { url })
+    answer(&app, &key, key.kind(), &code.into(), verb).await
 }
 
 /// Open the portal of an external wallet
@@ -89,7 +72,7 @@ pub(super) async fn open_portal(
     post,
     path = "/api/v1/wallets/external/portal",
     tag = "Purchases",
-    request_body = Request,
+    request_body = ByUser,
     responses((status = 200, description = "The portal", body = Portal)),
     security(("secret" = [])),
     extensions(("x-errors" = json!([
@@ -101,16 +84,27 @@ pub(super) async fn open_external_portal(
     key: SecretKey,
     body: Body,
 ) -> Result<Response, Error> {
-    let request: Request<'_> = body.parse()?;
-    let user = subject::external_user(request.external_user_id.as_ref())?;
-    let typed = required(request.return_url.as_ref(), RETURN_URL)?;
-    let target = redirect(RETURN_URL, typed.as_str(), KeyKind::Secret, &[])?;
-    let address = Address::External(user);
+    let OfUser { user, verb } = body.parse::<ByUser>()?;
+    answer(&app, &key, KeyKind::Secret, &user.into(), verb).await
+}
+
+async fn answer(
+    app: &App,
+    project: &ProjectCatalog,
+    kind: KeyKind,
+    wallet: &Subject,
+    OpenPortal { return_url }: OpenPortal,
+) -> Result<Response, Error> {
+    let Text(typed) = return_url;
+    let target = typed.allowed("returnUrl", kind, &project.project.allowed_origins)?;
+    let target = Some(target.into_string());
     let opened = app
         .payments
         .portals()
-        .open(&key, &address, Some(target.into_string()))
-        .await;
-    let url = opened.map_err(|error| Error::from_payments(error, &key))?;
+        .open(project, wallet.address()?, target);
+    let url = opened.await.map_err(|error| match error {
+        payments::Error::Wallet(error) => wallet.refused(error, project),
+        other => Error::from_payments(other, project),
+    })?;
     respond::json(&Portal { url })
 }

@@ -4,7 +4,7 @@ use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{auth::AnyKey, error::Error, respond, view::Product};
+use crate::http::{Error, auth::AnyKey, respond, view::Product};
 
 /// What the project offers.
 #[derive(Debug, Serialize, ToSchema)]

@@ -5,13 +5,11 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    checkout, credit, deduct, deductions_batch,
-    error::{Code, Error},
-    features, holds_create, holds_extend, holds_read, holds_release, holds_settle, me, orders_list,
-    orders_read, portal, products, wallets_create, wallets_ledger, wallets_open_external,
-    wallets_read, wallets_recover, wallets_rotate,
+    checkout, credit, deduct, deductions_batch, features, holds_create, holds_extend, holds_read,
+    holds_release, holds_settle, me, orders_list, orders_read, portal, products, wallets_create,
+    wallets_ledger, wallets_open_external, wallets_read, wallets_recover, wallets_rotate,
 };
-use crate::app::App;
+use crate::state::App;
 
 /// The API's routes and their description.
 pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
@@ -51,14 +49,4 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(holds_release::release_hold))
         .routes(routes!(holds_extend::extend_hold))
         .split_for_parts()
-}
-
-/// Nothing is served under this path.
-pub(crate) async fn route_not_found() -> Error {
-    Error::new(Code::RouteNotFound)
-}
-
-/// Something is, but not by this method.
-pub(crate) async fn method_not_allowed() -> Error {
-    Error::new(Code::MethodNotAllowed)
 }

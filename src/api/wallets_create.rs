@@ -3,14 +3,16 @@
 use axum::{extract::State, response::Response};
 use domain::catalog::{KeyKind, Mode};
 
-use super::{
-    auth::AnyKey,
-    context::Context,
-    error::{Code, Error},
-    respond,
-    view::{CodeWallet, Holdings},
+use crate::{
+    http::{
+        Code, Error,
+        auth::AnyKey,
+        context::Context,
+        respond,
+        view::{CodeWallet, Holdings},
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// Create a code wallet
 ///

@@ -1,21 +1,49 @@
 //! `GET /wallets/{code}/ledger` and `GET /wallets/external/ledger`: a wallet's changes, newest
 //! first.
 
-use actors::Address;
+use actors::LedgerQuery;
 use axum::{extract::State, response::Response};
+use serde::Deserialize;
 
-use super::{
-    auth::{AnyKey, SecretKey},
-    code_path::CodePath,
-    error::Error,
-    query::Query,
-    respond,
-    view::Ledger,
+use crate::{
+    catalog::ProjectCatalog,
+    http::{
+        AnyKey, Error, SecretKey,
+        code_path::CodePath,
+        cursor::{LedgerCursor, LedgerCursorText},
+        field::{CodeText, LimitText, ProductName, ReasonText, Text},
+        query::Params,
+        respond,
+        subject::{OfUser, Subject, product},
+        view::Ledger,
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// Bytes of an entry, roughly.
 const ENTRY_BYTES: usize = 320;
+
+/// Which part of a ledger to read.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub(super) struct Part {
+    /// Entries on a page.
+    #[param(inline)]
+    limit: Option<LimitText>,
+    /// A page's `nextCursor`.
+    #[param(inline)]
+    cursor: Option<LedgerCursorText>,
+    /// Only this product's entries.
+    #[param(inline)]
+    product_id: Option<ProductName>,
+    /// Only entries with this reason.
+    #[param(inline)]
+    reason: Option<ReasonText>,
+}
+
+/// The user is in the query, too.
+type PartOfUser = OfUser<Part>;
 
 /// Read a code wallet's ledger
 ///
@@ -24,29 +52,20 @@ const ENTRY_BYTES: usize = 320;
     get,
     path = "/api/v1/wallets/{code}/ledger",
     tag = "Code wallets",
-    params(
-        ("code" = String, Path, description = "The recovery code, in any case"),
-        ("limit" = Option<u32>, Query, description = "Entries on a page", minimum = 1, maximum = 100),
-        ("cursor" = Option<String>, Query, description = "A page's `nextCursor`"),
-        ("productId" = Option<String>, Query, description = "Only this product's entries"),
-        ("reason" = Option<String>, Query, description = "Only entries with this reason"),
-    ),
+    params(("code" = inline(CodeText), Path), Part),
     responses((status = 200, description = "A page", body = Ledger)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
-        "invalid_request", "wallet_not_found", "product_not_found", "too_many_invalid_codes"
+        "wallet_not_found", "product_not_found", "too_many_invalid_codes"
     ]))),
 )]
 pub(super) async fn read_ledger(
     State(app): State<App>,
     key: AnyKey,
     code: CodePath,
-    query: Query,
+    Params(part): Params<Part>,
 ) -> Result<Response, Error> {
-    let query = query.ledger(&key)?;
-    let page = app.handle.ledger(&key.scope, code.address()?, query).await;
-    let page = page.map_err(|error| code.refused(error, &key))?;
-    respond::json_with_capacity(&Ledger::of(&page, &key), capacity(page.lines.len()))
+    answer(&app, &key, &code.into(), &part).await
 }
 
 /// Read an external wallet's ledger
@@ -57,29 +76,44 @@ pub(super) async fn read_ledger(
     get,
     path = "/api/v1/wallets/external/ledger",
     tag = "External wallets",
-    params(
-        ("externalUserId" = String, Query, description = "The caller's own user id"),
-        ("limit" = Option<u32>, Query, description = "Entries on a page", minimum = 1, maximum = 100),
-        ("cursor" = Option<String>, Query, description = "A page's `nextCursor`"),
-        ("productId" = Option<String>, Query, description = "Only this product's entries"),
-        ("reason" = Option<String>, Query, description = "Only entries with this reason"),
-    ),
+    params(PartOfUser),
     responses((status = 200, description = "A page", body = Ledger)),
     security(("secret" = [])),
-    extensions(("x-errors" = json!(["invalid_request", "wallet_not_found", "product_not_found"]))),
+    extensions(("x-errors" = json!(["wallet_not_found", "product_not_found"]))),
 )]
 pub(super) async fn read_external_ledger(
     State(app): State<App>,
     key: SecretKey,
-    query: Query,
+    Params(OfUser { user, verb: part }): Params<PartOfUser>,
 ) -> Result<Response, Error> {
-    let address = Address::External(query.external_user()?);
-    let query = query.ledger(&key)?;
-    let page = app.handle.ledger(&key.scope, &address, query).await;
-    let page = page.map_err(|error| Error::from_wallet(error, &key))?;
-    respond::json_with_capacity(&Ledger::of(&page, &key), capacity(page.lines.len()))
+    answer(&app, &key, &user.into(), &part).await
 }
 
-const fn capacity(entries: usize) -> usize {
-    64_usize.saturating_add(entries.saturating_mul(ENTRY_BYTES))
+async fn answer(
+    app: &App,
+    project: &ProjectCatalog,
+    wallet: &Subject,
+    part: &Part,
+) -> Result<Response, Error> {
+    let named = part.product_id.as_ref();
+    let query = LedgerQuery {
+        before: part
+            .cursor
+            .as_ref()
+            .map(|Text(LedgerCursor(before))| *before),
+        limit: part
+            .limit
+            .as_ref()
+            .map_or_else(Default::default, |limit| limit.0)
+            .0,
+        product: named.map(|name| product(name, project)).transpose()?,
+        reason: part.reason.as_ref().map(|Text(reason)| *reason),
+    };
+    let page = app
+        .handle
+        .ledger(&project.scope, wallet.address()?, query)
+        .await;
+    let page = page.map_err(|error| wallet.refused(error, project))?;
+    let bytes = page.lines.len().saturating_mul(ENTRY_BYTES);
+    respond::json_with_capacity(&Ledger::of(&page, project), bytes.saturating_add(64))
 }

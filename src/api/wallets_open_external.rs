@@ -4,20 +4,22 @@ use axum::{extract::State, response::Response};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{
-    auth::SecretKey, body::Body, error::Error, field::Text, respond, subject, view::ExternalWallet,
+use crate::{
+    http::{
+        Body, Error, SecretKey,
+        field::{Text, UserText},
+        respond,
+        view::ExternalWallet,
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// Whose wallet.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OpenExternalWallet)]
-pub(super) struct Request<'a> {
-    /// The caller's own user id: 1 to 255 characters.
-    #[serde(borrow)]
-    #[schema(value_type = String, required, nullable = false)]
-    external_user_id: Option<Text<'a>>,
+pub(super) struct Request {
+    external_user_id: UserText,
 }
 
 /// Get or create an external wallet
@@ -30,15 +32,14 @@ pub(super) struct Request<'a> {
     request_body = Request,
     responses((status = 200, description = "The wallet", body = ExternalWallet)),
     security(("secret" = [])),
-    extensions(("x-errors" = json!([]))),
 )]
 pub(super) async fn open_external_wallet(
     State(app): State<App>,
     key: SecretKey,
     body: Body,
 ) -> Result<Response, Error> {
-    let request: Request<'_> = body.parse()?;
-    let user = subject::external_user(request.external_user_id.as_ref())?;
+    let request: Request = body.parse()?;
+    let Text(user) = request.external_user_id;
     let view = app.handle.open_external(&key.scope, user.clone()).await;
     let view = view.map_err(|error| Error::from_wallet(error, &key))?;
     respond::json(&ExternalWallet::of(&view, user.as_str(), &key))

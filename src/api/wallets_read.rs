@@ -2,16 +2,28 @@
 
 use actors::Address;
 use axum::{extract::State, response::Response};
+use serde::Deserialize;
 
-use super::{
-    auth::{AnyKey, SecretKey},
-    code_path::CodePath,
-    error::Error,
-    query::Query,
-    respond,
-    view::{CodeWallet, ExternalWallet, Holdings},
+use crate::{
+    http::{
+        AnyKey, Error, SecretKey,
+        code_path::CodePath,
+        field::{CodeText, Text, UserText},
+        query::Params,
+        respond,
+        view::{CodeWallet, ExternalWallet, Holdings},
+    },
+    state::App,
 };
-use crate::app::App;
+
+/// Whose wallet.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub(super) struct Whose {
+    #[param(inline)]
+    external_user_id: UserText,
+}
 
 /// Read a code wallet
 ///
@@ -20,7 +32,7 @@ use crate::app::App;
     get,
     path = "/api/v1/wallets/{code}",
     tag = "Code wallets",
-    params(("code" = String, Path, description = "The recovery code, in any case")),
+    params(("code" = inline(CodeText), Path)),
     responses((status = 200, description = "The wallet", body = CodeWallet)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!(["wallet_not_found", "too_many_invalid_codes"]))),
@@ -32,10 +44,9 @@ pub(super) async fn read_wallet(
 ) -> Result<Response, Error> {
     let view = app.handle.read(&key.scope, code.address()?).await;
     let view = view.map_err(|error| code.refused(error, &key))?;
-    let holdings = Holdings::of(&view, &key);
     respond::json(&CodeWallet {
         code: code.code()?.reveal(),
-        holdings,
+        holdings: Holdings::of(&view, &key),
     })
 }
 
@@ -46,21 +57,19 @@ pub(super) async fn read_wallet(
     get,
     path = "/api/v1/wallets/external",
     tag = "External wallets",
-    params(("externalUserId" = String, Query, description = "The caller's own user id")),
+    params(Whose),
     responses((status = 200, description = "The wallet", body = ExternalWallet)),
     security(("secret" = [])),
-    extensions(("x-errors" = json!(["invalid_request", "wallet_not_found"]))),
+    extensions(("x-errors" = json!(["wallet_not_found"]))),
 )]
 pub(super) async fn read_external_wallet(
     State(app): State<App>,
     key: SecretKey,
-    query: Query,
+    Params(Whose { external_user_id }): Params<Whose>,
 ) -> Result<Response, Error> {
-    let user = query.external_user()?;
-    let view = app
-        .handle
-        .read(&key.scope, &Address::External(user.clone()))
-        .await;
+    let Text(user) = external_user_id;
+    let address = Address::External(user.clone());
+    let view = app.handle.read(&key.scope, &address).await;
     let view = view.map_err(|error| Error::from_wallet(error, &key))?;
     respond::json(&ExternalWallet::of(&view, user.as_str(), &key))
 }

@@ -10,15 +10,17 @@ use serde::Deserialize;
 use tracing::Instrument as _;
 use utoipa::ToSchema;
 
-use super::{
-    auth::AnyKey,
-    body::Body,
-    context::Context,
-    error::{Code, Error},
-    field::Text,
-    subject::required,
+use crate::{
+    http::{
+        Code, Error,
+        auth::AnyKey,
+        body::Body,
+        context::Context,
+        field::{EmailText, Text},
+    },
+    outbound::recovery_mail::recovery_mail,
+    state::App,
 };
-use crate::{app::App, outbound::recovery_mail::recovery_mail};
 
 /// More purchases than one buyer makes without an account.
 const MAX_WALLETS: usize = 200;
@@ -26,11 +28,9 @@ const MAX_WALLETS: usize = 200;
 /// Who wants their codes.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = Recover)]
-pub(super) struct Request<'a> {
+pub(super) struct Request {
     /// The address that was given when paying.
-    #[serde(borrow)]
-    #[schema(value_type = String, required, nullable = false, format = Email)]
-    email: Option<Text<'a>>,
+    email: EmailText,
 }
 
 /// Mail recovery codes
@@ -45,7 +45,6 @@ pub(super) struct Request<'a> {
     request_body = Request,
     responses((status = 202, description = "Whatever was found was mailed")),
     security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!([]))),
 )]
 pub(super) async fn recover(
     State(app): State<App>,
@@ -59,9 +58,7 @@ pub(super) async fn recover(
         let allowed = app.limits.recover(project, client, now);
         allowed.map_err(|refusal| Error::limited(Code::RateLimited, refusal))?;
     }
-    let request: Request<'_> = body.parse()?;
-    let email = required(request.email.as_ref(), "email")?;
-    let email = Email::new(email.as_str()).map_err(|error| Error::text("email", error))?;
+    let Request { email: Text(email) } = body.parse()?;
     let Some(expected) = app.mailer.expect() else {
         tracing::error!("Too many mails wait; a recovery mail was not sent");
         return Ok(StatusCode::ACCEPTED);

@@ -4,21 +4,26 @@ use axum::{extract::State, response::Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{
-    auth::AnyKey, body::MaybeBody, code_path::CodePath, error::Error, field::Text,
-    idempotency::KeyHeader, respond,
+use crate::{
+    http::{
+        Error,
+        auth::AnyKey,
+        body::MaybeBody,
+        code_path::CodePath,
+        field::{CodeText, KeyText},
+        idempotency::KeyHeader,
+        respond,
+    },
+    state::App,
 };
-use crate::app::App;
 
 /// What a rotation may be given.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RotateCode)]
-pub(super) struct Request<'a> {
-    /// Names the operation: it is applied once. May be sent as the header `Idempotency-Key`.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
-    idempotency_key: Option<Text<'a>>,
+pub(super) struct Request {
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
+    idempotency_key: Option<KeyText>,
 }
 
 /// The code that opens the wallet from now on.
@@ -38,12 +43,14 @@ pub(super) struct Rotated<'a> {
     post,
     path = "/api/v1/wallets/{code}/rotate",
     tag = "Code wallets",
-    params(
-        ("code" = String, Path, description = "The recovery code, in any case"),
-        ("Idempotency-Key" = Option<String>, Header, description = "In place of `idempotencyKey`"),
-    ),
+    params(("code" = inline(CodeText), Path)),
     request_body = Option<Request>,
-    responses((status = 200, description = "The new code", body = Rotated)),
+    responses((
+        status = 200,
+        description = "The new code",
+        body = Rotated,
+        headers(("Idempotency-Replayed" = String)),
+    )),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!(["wallet_not_found", "too_many_invalid_codes"]))),
 )]
@@ -54,9 +61,9 @@ pub(super) async fn rotate_code(
     header: KeyHeader,
     body: MaybeBody,
 ) -> Result<Response, Error> {
-    let request: Option<Request<'_>> = body.parse()?;
+    let request: Option<Request> = body.parse()?;
     let field = request.and_then(|request| request.idempotency_key);
-    let named = header.or_none(field.as_ref())?;
+    let named = header.or_none(field)?;
     let rotated = app.handle.rotate(&key.scope, code.code()?, named.as_ref());
     let rotated = rotated.await.map_err(|error| code.refused(error, &key))?;
     let answer = Rotated {

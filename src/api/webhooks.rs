@@ -16,11 +16,13 @@ use tokio::{
     time::timeout,
 };
 
-use super::error::{Code, Error};
 use payments::Refused;
-
-use crate::app::App;
 use stripe::signature;
+
+use crate::{
+    http::{Code, Error},
+    state::App,
+};
 
 /// Larger than any event of the provider's.
 const MAX_BYTES: usize = 512 * 1024;

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{Failure, print};
-use crate::{admin, api, openapi};
+use crate::{admin, api};
 
 /// What to print.
 #[derive(Debug, Args)]
@@ -14,12 +14,12 @@ pub(super) struct OpenapiArgs {
 }
 
 pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
-    let text = if args.admin {
-        serde_json::to_string_pretty(&admin::document())
+    let document = if args.admin {
+        admin::description::document()
     } else {
-        let (_, gathered) = api::router::routes();
-        serde_json::to_string_pretty(&openapi::document(&gathered))
+        api::description::document()
     };
+    let text = serde_json::to_string_pretty(&document);
     print::line(&text.map_err(Failure::new)?);
     Ok(())
 }

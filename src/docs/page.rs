@@ -1,74 +1,66 @@
-//! The page for people, from the document for programs. Whatever comes from the document is
-//! escaped.
+//! The page for people, from the document for programs.
 
-use std::{
-    fmt::{self, Write},
-    sync::LazyLock,
-};
+use std::sync::LazyLock;
 
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::{Map, Value};
 
-use crate::html::Escaped;
+use super::schema;
 
-const HEAD: &str = include_str!("page.head.html");
+const STYLE: &str = include_str!("page.css");
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// The whole page.
 pub(super) fn render(document: &Value) -> String {
-    let mut page = String::with_capacity(128 * 1024);
-    // Writing to a string cannot fail.
-    let _: fmt::Result = write(&mut page, document);
-    page
+    let operations = operations(document);
+    let schemas = object(document.pointer("/components/schemas"));
+    let introduction = text(document.get("info"), "description");
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "Scrip API" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                (contents(&operations, schemas))
+                main {
+                    h1 { "Scrip API" }
+                    (prose(introduction))
+                    p {
+                        "For programs: " a href="/api/openapi.json" { "/api/openapi.json" }
+                        ". All paths below begin with " code { "/api/v1" } "."
+                    }
+                    @for operation in &operations { (operation.shown()) }
+                    @for (name, schema) in schemas {
+                        section id={ "schema-" (name) } { h2 { (name) } (schema::table(schema)) }
+                    }
+                }
+            }
+        }
+    };
+    page.into_string()
 }
 
-fn write(page: &mut String, document: &Value) -> fmt::Result {
-    page.push_str(HEAD);
-    let operations = operations(document);
-    page.push_str("<nav>");
-    for tag in tags(&operations) {
-        write!(page, "<h2>{}</h2><ul>", Escaped(tag))?;
-        for operation in operations.iter().filter(|operation| operation.tag() == tag) {
-            write!(
-                page,
-                "<li><a href=\"#{}\">{}</a></li>",
-                Escaped(operation.id()),
-                Escaped(operation.text("summary")),
-            )?;
+fn contents(operations: &[Operation<'_>], schemas: &Map<String, Value>) -> Markup {
+    html! {
+        nav {
+            @for tag in tags(operations) {
+                h2 { (tag) }
+                ul {
+                    @for operation in operations.iter().filter(|operation| operation.tag() == tag) {
+                        li { a href={ "#" (operation.text("operationId")) } { (operation.text("summary")) } }
+                    }
+                }
+            }
+            h2 { "Schemas" }
+            ul {
+                @for name in schemas.keys() { li { a href={ "#schema-" (name) } { (name) } } }
+            }
         }
-        page.push_str("</ul>");
     }
-    page.push_str("<h2>Schemas</h2><ul>");
-    let schemas = object(document.pointer("/components/schemas"));
-    for name in schemas.keys() {
-        write!(
-            page,
-            "<li><a href=\"#schema-{0}\">{0}</a></li>",
-            Escaped(name)
-        )?;
-    }
-    page.push_str("</ul></nav><main><h1>Scrip API</h1>");
-    let introduction = document
-        .pointer("/info/description")
-        .and_then(Value::as_str);
-    write!(page, "{}", Prose(introduction.unwrap_or_default()))?;
-    page.push_str(
-        "<p>For programs: <a href=\"/api/openapi.json\">/api/openapi.json</a>. All paths below \
-         begin with <code>/api/v1</code>.</p>",
-    );
-    for operation in &operations {
-        operation.write(page)?;
-    }
-    for (name, schema) in schemas {
-        write!(
-            page,
-            "<section id=\"schema-{0}\"><h2>{0}</h2>",
-            Escaped(name)
-        )?;
-        write_schema(page, schema)?;
-        page.push_str("</section>");
-    }
-    page.push_str("</main>\n");
-    Ok(())
 }
 
 struct Operation<'a> {
@@ -104,212 +96,105 @@ fn tags<'a>(operations: &[Operation<'a>]) -> Vec<&'a str> {
 
 impl<'a> Operation<'a> {
     fn text(&self, name: &str) -> &'a str {
-        self.value
-            .get(name)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    }
-
-    fn id(&self) -> &'a str {
-        self.text("operationId")
+        text(Some(self.value), name)
     }
 
     fn tag(&self) -> &'a str {
-        self.value
-            .pointer("/tags/0")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+        let tag = self.value.pointer("/tags/0").and_then(Value::as_str);
+        tag.unwrap_or_default()
     }
 
-    fn write(&self, page: &mut String) -> fmt::Result {
-        write!(
-            page,
-            "<section id=\"{}\"><h2>{}</h2><p class=\"route\"><b>{}</b> <code>{}</code></p>{}",
-            Escaped(self.id()),
-            Escaped(self.text("summary")),
-            self.method.to_uppercase(),
-            Escaped(self.path),
-            Prose(self.text("description")),
-        )?;
-        let secret_only = self.value.get("security").is_some_and(|security| {
-            !security
-                .as_array()
-                .into_iter()
-                .flatten()
-                .any(|one| one.get("publishable").is_some())
-        });
-        page.push_str(if secret_only {
-            "<p>Needs a secret key.</p>"
-        } else {
-            "<p>Takes a publishable or a secret key.</p>"
-        });
-        self.write_parameters(page)?;
-        if let Some(schema) = self
-            .value
-            .pointer("/requestBody/content/application~1json/schema")
-        {
-            write!(page, "<h3>Body</h3><p>{}</p>", Type(schema))?;
-        }
-        page.push_str("<h3>Answers</h3><table>");
-        for (status, response) in object(self.value.get("responses")) {
-            let description = response.get("description").and_then(Value::as_str);
-            write!(page, "<tr><th>{}</th><td>", Escaped(status))?;
-            write!(page, "{}", Prose(description.unwrap_or_default()))?;
-            if let Some(schema) = response.pointer("/content/application~1json/schema") {
-                write!(page, "{}", Type(schema))?;
+    fn takes_publishable(&self) -> bool {
+        let keys = self.value.get("security").and_then(Value::as_array);
+        let mut keys = keys.into_iter().flatten();
+        keys.any(|key| key.get("publishable").is_some())
+    }
+
+    fn shown(&self) -> Markup {
+        let body = "/requestBody/content/application~1json/schema";
+        html! {
+            section id=(self.text("operationId")) {
+                h2 { (self.text("summary")) }
+                p class="route" { b { (self.method.to_uppercase()) } " " code { (self.path) } }
+                (prose(self.text("description")))
+                p {
+                    @if self.takes_publishable() { "Takes a publishable or a secret key." }
+                    @else { "Needs a secret key." }
+                }
+                (self.parameters())
+                @if let Some(schema) = self.value.pointer(body) {
+                    h3 { "Body" }
+                    p { (schema::name(schema)) }
+                }
+                h3 { "Answers" }
+                table {
+                    @for (status, response) in object(self.value.get("responses")) {
+                        tr { th { (status) } td { (answer(response)) } }
+                    }
+                }
             }
-            let headers: Vec<_> = object(response.get("headers"))
-                .keys()
-                .map(String::as_str)
-                .collect();
-            write!(
-                page,
-                "<p class=\"headers\">{}</p></td></tr>",
-                Escaped(&headers.join(", "))
-            )?;
         }
-        page.push_str("</table></section>");
-        Ok(())
     }
 
-    fn write_parameters(&self, page: &mut String) -> fmt::Result {
-        let Some(parameters) = self.value.get("parameters").and_then(Value::as_array) else {
-            return Ok(());
-        };
-        page.push_str("<h3>Parameters</h3><table>");
-        for parameter in parameters {
-            let text = |name| {
-                parameter
-                    .get(name)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-            };
-            write!(
-                page,
-                "<tr><th>{}</th><td>{}</td><td>{}{}</td></tr>",
-                Escaped(text("name")),
-                Escaped(text("in")),
-                Prose(text("description")),
-                Type(parameter.get("schema").unwrap_or(&Value::Null)),
-            )?;
+    fn parameters(&self) -> Markup {
+        let parameters = self.value.get("parameters").and_then(Value::as_array);
+        html! {
+            @if let Some(parameters) = parameters {
+                h3 { "Parameters" }
+                table {
+                    @for parameter in parameters {
+                        @let schema = parameter.get("schema");
+                        tr {
+                            th { (text(Some(parameter), "name")) }
+                            td { (text(Some(parameter), "in")) }
+                            td {
+                                (prose(text(Some(parameter), "description")))
+                                (prose(text(schema, "description")))
+                                @if let Some(schema) = schema { (schema::name(schema)) }
+                            }
+                        }
+                    }
+                }
+            }
         }
-        page.push_str("</table>");
-        Ok(())
     }
 }
 
-fn write_schema(page: &mut String, schema: &Value) -> fmt::Result {
-    let description = schema.get("description").and_then(Value::as_str);
-    write!(page, "{}", Prose(description.unwrap_or_default()))?;
-    let parts = ["allOf", "oneOf", "anyOf"]
-        .iter()
-        .filter_map(|name| schema.get(name)?.as_array());
-    for part in parts.flatten() {
-        if part.get("properties").is_some() {
-            write_schema(page, part)?;
-        } else {
-            write!(page, "<p>{}</p>", Type(part))?;
+fn answer(response: &Value) -> Markup {
+    let headers = object(response.get("headers")).keys();
+    let headers: Vec<_> = headers.map(String::as_str).collect();
+    html! {
+        (prose(text(Some(response), "description")))
+        @if let Some(schema) = response.pointer("/content/application~1json/schema") {
+            (schema::name(schema))
         }
+        p class="headers" { (headers.join(", ")) }
     }
-    let required: Vec<_> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    let properties = object(schema.get("properties"));
-    if properties.is_empty() {
-        return Ok(());
-    }
-    page.push_str("<table>");
-    for (name, property) in properties {
-        let description = property.get("description").and_then(Value::as_str);
-        let optional = if required.contains(&name.as_str()) {
-            ""
-        } else {
-            " (optional)"
-        };
-        write!(
-            page,
-            "<tr><th>{}</th><td>{}{optional}</td><td>{}</td></tr>",
-            Escaped(name),
-            Type(property),
-            Prose(description.unwrap_or_default()),
-        )?;
-    }
-    page.push_str("</table>");
-    Ok(())
 }
 
-fn object(value: Option<&Value>) -> &Map<String, Value> {
+/// A text of an object.
+pub(super) fn text<'a>(object: Option<&'a Value>, name: &str) -> &'a str {
+    let text = object.and_then(|object| object.get(name)?.as_str());
+    text.unwrap_or_default()
+}
+
+/// An object, or an empty one.
+pub(super) fn object(value: Option<&Value>) -> &Map<String, Value> {
     static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
     value.and_then(Value::as_object).unwrap_or(&EMPTY)
 }
 
-/// A schema in a few words, with a link where it has a name.
-struct Type<'a>(&'a Value);
-
-impl fmt::Display for Type<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(schema) = self;
-        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-            let name = reference.rsplit('/').next().unwrap_or_default();
-            return write!(f, "<a href=\"#schema-{0}\">{0}</a>", Escaped(name));
-        }
-        if let Some(parts) = ["oneOf", "anyOf", "allOf"]
-            .iter()
-            .find_map(|name| schema.get(name)?.as_array())
-        {
-            for (position, part) in parts.iter().enumerate() {
-                write!(
-                    f,
-                    "{}{}",
-                    if position == 0 { "" } else { " or " },
-                    Self(part)
-                )?;
-            }
-            return Ok(());
-        }
-        match schema.get("type") {
-            Some(Value::String(kind)) if kind == "array" => {
-                write!(
-                    f,
-                    "list of {}",
-                    Self(schema.get("items").unwrap_or(&Value::Null))
-                )
-            }
-            Some(Value::String(kind)) => write!(f, "{}", Escaped(kind)),
-            Some(Value::Array(kinds)) => {
-                let kinds: Vec<_> = kinds.iter().filter_map(Value::as_str).collect();
-                write!(f, "{}", Escaped(&kinds.join(" or ")))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
 /// Text with its paragraphs and its `code`.
-struct Prose<'a>(&'a str);
-
-impl fmt::Display for Prose<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for paragraph in self
-            .0
-            .split("\n\n")
-            .filter(|paragraph| !paragraph.trim().is_empty())
-        {
-            f.write_str("<p>")?;
-            for (position, part) in paragraph.split('`').enumerate() {
-                if position.is_multiple_of(2) {
-                    write!(f, "{}", Escaped(part))?;
-                } else {
-                    write!(f, "<code>{}</code>", Escaped(part))?;
+pub(super) fn prose(text: &str) -> Markup {
+    let paragraphs = text.split("\n\n").filter(|text| !text.trim().is_empty());
+    html! {
+        @for paragraph in paragraphs {
+            p {
+                @for (position, part) in paragraph.split('`').enumerate() {
+                    @if position.is_multiple_of(2) { (part) } @else { code { (part) } }
                 }
             }
-            f.write_str("</p>")?;
         }
-        Ok(())
     }
 }
 
@@ -319,7 +204,7 @@ mod tests {
 
     #[test]
     fn the_page_shows_every_route_and_loads_nothing() {
-        let document = crate::openapi::document(&crate::api::router::routes().1);
+        let document = crate::api::description::document();
         let page = render(&document);
         for path in object(document.get("paths")).keys() {
             assert!(page.contains(&format!("<code>{path}</code>")), "{path}");
@@ -334,7 +219,7 @@ mod tests {
     #[test]
     fn text_is_escaped() {
         assert_eq!(
-            Prose("a <b> `c & d`").to_string(),
+            prose("a <b> `c & d`").into_string(),
             "<p>a &lt;b&gt; <code>c &amp; d</code></p>"
         );
     }

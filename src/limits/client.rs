@@ -1,5 +1,8 @@
 //! Who a request comes from, as far as limits care: an address, or a network that one subscriber
 //! owns.
+//!
+//! Read by hand: `axum-client-ip` takes the right-most hop as it is and knows no list of proxies, so
+//! that behind two of them every client would be the outer one.
 
 use std::net::{IpAddr, Ipv4Addr};
 

@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 
 use domain::{code::Code, text::Email};
+use maud::{DOCTYPE, html};
 
 use super::mail::{Mail, one_line};
-use crate::html::Escaped;
 
 /// With all codes of a project that were bought with this address; the name is the project's.
 #[must_use]
@@ -43,26 +43,28 @@ fn text(codes_are: &str, codes: &[Code], how: &str, ignore: &str) -> String {
 }
 
 fn html(codes_are: &str, codes: &[Code], how: &str, ignore: &str) -> String {
-    let mut rows = String::new();
-    for code in codes {
-        let _: std::fmt::Result = write!(
-            rows,
-            "<p style=\"font:600 20px/1.6 ui-monospace,Menlo,Consolas,monospace;\
-             letter-spacing:.04em;margin:0\">{}</p>",
-            Escaped(code.reveal())
-        );
-    }
-    format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
-         <meta name=\"color-scheme\" content=\"light dark\">\
-         <body style=\"margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif\">\
-         <div style=\"max-width:32em;margin:0 auto\"><p>{}:</p>\
-         <div style=\"border:1px solid #8886;border-radius:10px;padding:12px 16px\">{rows}</div>\
-         <p>{}</p><p style=\"opacity:.7;font-size:14px\">{}</p></div></body></html>\n",
-        Escaped(codes_are),
-        Escaped(how),
-        Escaped(ignore),
-    )
+    const CODE: &str = "font:600 20px/1.6 ui-monospace,Menlo,Consolas,monospace;\
+                        letter-spacing:.04em;margin:0";
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="color-scheme" content="light dark";
+            }
+            body style="margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif" {
+                div style="max-width:32em;margin:0 auto" {
+                    p { (codes_are) ":" }
+                    div style="border:1px solid #8886;border-radius:10px;padding:12px 16px" {
+                        @for code in codes { p style=(CODE) { (code.reveal()) } }
+                    }
+                    p { (how) }
+                    p style="opacity:.7;font-size:14px" { (ignore) }
+                }
+            }
+        }
+    };
+    page.into_string()
 }
 
 #[cfg(test)]

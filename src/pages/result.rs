@@ -1,15 +1,18 @@
 //! Where a buyer lands when the shop named no page of its own. The payment provider puts what it
 //! likes behind the address; nothing of it is read.
 
+use std::future::ready;
+
 use axum::{
     Router,
+    body::Bytes,
     http::{HeaderName, HeaderValue, header},
     response::{Html, IntoResponse, Response},
     routing::get,
 };
+use maud::{DOCTYPE, PreEscaped, html};
 
-const SUCCESS: &str = include_str!("result.success.html");
-const CANCELLED: &str = include_str!("result.cancelled.html");
+const STYLE: &str = include_str!("result.css");
 
 /// Seen only as it is, by whoever was sent here, and kept by nobody.
 const HEADERS: [(HeaderName, HeaderValue); 5] = [
@@ -32,21 +35,69 @@ const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
 ];
 
+/// What a page says.
+struct Said {
+    title: &'static str,
+    /// How its sign is coloured, and drawn.
+    class: &'static str,
+    sign: &'static str,
+    text: &'static str,
+}
+
+const SUCCESS: Said = Said {
+    title: "Payment received",
+    class: "done",
+    sign: "M4 12.5 9.5 18 20 6.5",
+    text: "Thank you. Your credits appear in a moment.",
+};
+
+const CANCELLED: Said = Said {
+    title: "Payment cancelled",
+    class: "left",
+    sign: "M6 6 18 18 M18 6 6 18",
+    text: "Nothing was charged. Go back to the shop to try again.",
+};
+
 /// Serves `/checkout/success` and `/checkout/cancelled`.
 pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    let [success, cancelled] = [SUCCESS, CANCELLED].map(|said| Bytes::from(written(&said)));
     Router::new()
         .route(
             "/checkout/success",
-            get(|| std::future::ready(page(SUCCESS))),
+            get(move || ready(page(success.clone()))),
         )
         .route(
             "/checkout/cancelled",
-            get(|| std::future::ready(page(CANCELLED))),
+            get(move || ready(page(cancelled.clone()))),
         )
 }
 
-fn page(html: &'static str) -> Response {
+fn page(html: Bytes) -> Response {
     (HEADERS, Html(html)).into_response()
+}
+
+fn written(said: &Said) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="robots" content="noindex";
+                title { (said.title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                main {
+                    svg class=(said.class) viewBox="0 0 24 24" aria-hidden="true" { path d=(said.sign); }
+                    h1 { (said.title) }
+                    p { (said.text) }
+                    p class="soft" { "You can close this page." }
+                }
+            }
+        }
+    };
+    page.into_string()
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ fn there_is_nothing_to_verify_where_there_is_no_data() {
 fn the_descriptions_are_printed_without_a_server() {
     for (words, path) in [
         (&["openapi"][..], "/wallets/external/deduct"),
-        (&["openapi", "--admin"][..], "/api/admin/v1/projects"),
+        (&["openapi", "--admin"][..], "/projects/{projectId}/keys"),
     ] {
         let output = run(words);
         assert!(output.status.success(), "{}", errors(&output));

@@ -1,52 +1,27 @@
 //! `/api/openapi.json` and `/docs`
 
+use std::path::Path;
+
 use reqwest::Method;
 use serde_json::json;
 
 use crate::service::{Service, header};
 
 #[tokio::test]
-async fn the_description_needs_no_key_and_names_every_route() {
+async fn the_description_needs_no_key_and_is_the_committed_one() {
     let service = Service::start().await;
     let reply = service.anonymous(Method::GET, "/api/openapi.json").await;
     assert_eq!(header(&reply, "content-type"), Some("application/json"));
     let document = reply.expect(200);
-    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     assert_eq!(document["servers"], json!([{ "url": "/api/v1" }]));
-    let routes: Vec<&str> = document["paths"]
-        .as_object()
-        .unwrap()
-        .keys()
-        .map(String::as_str)
-        .collect();
-    let expected = [
-        "/checkout",
-        "/credit",
-        "/deductions/batch",
-        "/features",
-        "/holds/{holdId}",
-        "/holds/{holdId}/extend",
-        "/holds/{holdId}/release",
-        "/holds/{holdId}/settle",
-        "/me",
-        "/orders",
-        "/orders/{orderIdOrCheckoutId}",
-        "/products",
-        "/wallets",
-        "/wallets/external",
-        "/wallets/external/deduct",
-        "/wallets/external/holds",
-        "/wallets/external/ledger",
-        "/wallets/external/portal",
-        "/wallets/recover",
-        "/wallets/{code}",
-        "/wallets/{code}/deduct",
-        "/wallets/{code}/holds",
-        "/wallets/{code}/ledger",
-        "/wallets/{code}/portal",
-        "/wallets/{code}/rotate",
-    ];
-    assert_eq!(routes, expected);
+    // A change of the interface is seen in the change of this file, or it is none that was meant.
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/openapi/api.json");
+    let committed = std::fs::read_to_string(file).unwrap_or_default();
+    assert!(
+        committed == format!("{}\n", serde_json::to_string_pretty(&document).unwrap()),
+        "docs/openapi/api.json is not what is served. If that is meant: \
+         cargo run -- openapi > docs/openapi/api.json"
+    );
 }
 
 #[tokio::test]

@@ -1,0 +1,21 @@
+//! The administration as programs read it.
+
+use serde_json::Value;
+
+use super::{PREFIX, routes};
+use crate::http::openapi::Interface;
+
+const INTERFACE: Interface = Interface {
+    title: "Scrip administration",
+    description: "Projects, API keys, products and prices. Sign in with the administrator's token as a \
+        bearer token. Lists are whole. In a PATCH, a field that is left out stays as it is, and null \
+        clears what can be cleared.",
+    base: PREFIX,
+    keys: &[("administrator", "The administrator's token.")],
+};
+
+/// The document that is served at `openapi.json` beside the routes.
+#[must_use]
+pub fn document() -> Value {
+    INTERFACE.document(&routes().into_openapi())
+}

@@ -1,0 +1,206 @@
+//! Who may call a handler, visible in its signature: [`AnyKey`], [`SecretKey`], [`Administrator`],
+//! [`Watcher`].
+
+use std::{ops::Deref, sync::Arc};
+
+use axum::{
+    extract::{FromRef, FromRequestParts},
+    http::{HeaderMap, header, request::Parts},
+};
+use domain::catalog::KeyKind;
+use sha2::{Digest, Sha256};
+use subtle::{Choice, ConstantTimeEq};
+
+use super::{
+    code::Code,
+    context::{Anonymous, Context},
+    error::Error,
+};
+use crate::{
+    catalog::{Authenticated, Catalog, ProjectCatalog},
+    config::Token,
+    limits::Door,
+    state::App,
+};
+
+/// A valid key of either kind.
+#[derive(Debug, Clone)]
+pub struct AnyKey(Authenticated);
+
+/// A valid secret key.
+#[derive(Debug, Clone)]
+pub struct SecretKey(Authenticated);
+
+/// Whoever knows the administrator's token.
+#[derive(Debug, Clone, Copy)]
+pub struct Administrator;
+
+/// Whoever may read the figures: the administrator, or who knows the token that is for them alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Watcher;
+
+impl AnyKey {
+    /// The key and its project.
+    pub(crate) const fn caller(&self) -> &Authenticated {
+        &self.0
+    }
+
+    /// What the key may do.
+    #[must_use]
+    pub const fn kind(&self) -> KeyKind {
+        self.0.kind
+    }
+}
+
+impl Deref for AnyKey {
+    type Target = Arc<ProjectCatalog>;
+
+    /// The key's project.
+    fn deref(&self) -> &Self::Target {
+        &self.0.project
+    }
+}
+
+impl Deref for SecretKey {
+    type Target = Arc<ProjectCatalog>;
+
+    /// The key's project.
+    fn deref(&self) -> &Self::Target {
+        &self.0.project
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for AnyKey {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        Self::of(Context::of(parts)?.caller.clone())
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for SecretKey {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        Self::of(Context::of(parts)?.caller.clone())
+    }
+}
+
+impl AnyKey {
+    /// Whoever the edge found to be calling.
+    pub(crate) fn of(caller: Result<Authenticated, Anonymous>) -> Result<Self, Error> {
+        Ok(Self(caller?))
+    }
+}
+
+impl SecretKey {
+    /// Whoever the edge found to be calling, if it is a server.
+    pub(crate) fn of(caller: Result<Authenticated, Anonymous>) -> Result<Self, Error> {
+        let caller = caller?;
+        match caller.kind {
+            KeyKind::Secret => Ok(Self(caller)),
+            KeyKind::Publishable => Err(Error::new(Code::SecretKeyRequired)),
+        }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Administrator
+where
+    App: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let app = App::from_ref(state);
+        open(Door::Administration, parts, &app, &[app.admin_token_sha256])?;
+        Ok(Self)
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Watcher
+where
+    App: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let app = App::from_ref(state);
+        let own = app.config.metrics.token.as_ref().map(Token::sha256);
+        let known = [
+            app.admin_token_sha256,
+            own.unwrap_or(app.admin_token_sha256),
+        ];
+        open(Door::Figures, parts, &app, &known)?;
+        Ok(Self)
+    }
+}
+
+/// Whether a request carries one of these tokens. Trying is counted.
+fn open(door: Door, parts: &Parts, app: &App, known: &[[u8; 32]]) -> Result<(), Error> {
+    let Context { client, now, .. } = Context::of(parts)?;
+    let token = bearer(&parts.headers)?;
+    let limited = |refusal| Error::limited(Code::RateLimited, refusal);
+    app.limits.may_open(door, *client, *now).map_err(limited)?;
+    let hash: [u8; 32] = Sha256::digest(token).into();
+    let same = known
+        .iter()
+        .fold(Choice::from(0), |same, known| same | hash.ct_eq(known));
+    if bool::from(same) {
+        return Ok(());
+    }
+    let counted = app.limits.wrong_token(door, *client, *now);
+    tracing::warn!(client.address = %client, door = ?door, "A wrong token was sent");
+    counted.map_err(limited)?;
+    Err(Anonymous::BadKey.into())
+}
+
+/// Finds out whose key a request carries.
+pub(crate) fn authenticate(
+    headers: &HeaderMap,
+    catalog: &Catalog,
+) -> Result<Authenticated, Anonymous> {
+    let key = bearer(headers)?;
+    let prefixes = [KeyKind::Publishable.prefix(), KeyKind::Secret.prefix()];
+    if !prefixes
+        .iter()
+        .any(|prefix| key.starts_with(prefix.as_bytes()))
+    {
+        return Err(Anonymous::BadKey);
+    }
+    let hash: [u8; 32] = Sha256::digest(key).into();
+    catalog.authenticate(&hash).ok_or(Anonymous::BadKey)
+}
+
+/// The bearer token of a request; the scheme's name is not case-sensitive.
+fn bearer(headers: &HeaderMap) -> Result<&[u8], Anonymous> {
+    let value = headers
+        .get(header::AUTHORIZATION)
+        .ok_or(Anonymous::NoKey)?
+        .as_bytes();
+    let (scheme, token) = value.split_at_checked(7).ok_or(Anonymous::BadKey)?;
+    if !scheme.eq_ignore_ascii_case(b"bearer ") {
+        return Err(Anonymous::BadKey);
+    }
+    Ok(token.trim_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(value: &str) -> Result<Vec<u8>, Anonymous> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::AUTHORIZATION, value.parse().unwrap());
+        bearer(&headers).map(<[u8]>::to_vec)
+    }
+
+    #[test]
+    fn only_bearer_tokens_are_keys() {
+        assert_eq!(bearer(&HeaderMap::new()), Err(Anonymous::NoKey));
+        assert_eq!(read("Bearer pay_sk_x").unwrap(), b"pay_sk_x");
+        assert_eq!(read("bearer  pay_sk_x ").unwrap(), b"pay_sk_x");
+        for other in ["", "Bearer", "Basic cGF5OnNr", "pay_sk_x", "Bearerpay_sk_x"] {
+            assert_eq!(read(other), Err(Anonymous::BadKey), "{other}");
+        }
+    }
+}

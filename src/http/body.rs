@@ -1,0 +1,250 @@
+//! A request's body: its media type and size are checked before it is read whole, its shape when it
+//! is parsed. Parsing borrows from the body and runs once; only a refusal parses a second time, to
+//! find out which input was at fault.
+
+use std::{pin::pin, time::Duration};
+
+use axum::{
+    body::Bytes,
+    extract::{FromRef, FromRequest, Request},
+    http::{HeaderMap, header},
+};
+use bytes::BytesMut;
+use futures_util::future::poll_immediate;
+use http_body_util::BodyExt;
+use serde::{Deserialize, de::IgnoredAny};
+
+use super::{code::Code, error::Error, field::Object, misfit::misfit};
+use crate::{config::Http, state::App};
+
+/// A body that is too large is read on to here before it is refused, so that a client that is still
+/// sending hears the answer.
+const DRAINED_BYTES: usize = 4 * 1024 * 1024;
+
+/// A JSON body of an ordinary request.
+#[derive(Debug)]
+pub(crate) struct Body(Bytes);
+
+/// A JSON body that may be left out.
+#[derive(Debug)]
+pub(crate) struct MaybeBody(Bytes);
+
+/// A JSON body of a batch, which may be larger.
+#[derive(Debug)]
+pub(crate) struct BatchBody(Bytes);
+
+impl<S: Sync> FromRequest<S> for Body
+where
+    App: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        let (parts, body) = request.into_parts();
+        Self::read(&parts.headers, body, &App::from_ref(state).config.http).await
+    }
+}
+
+impl<S: Sync> FromRequest<S> for MaybeBody
+where
+    App: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        if http_body::Body::is_end_stream(request.body()) {
+            return Ok(Self(Bytes::new()));
+        }
+        let Body(bytes) = Body::from_request(request, state).await?;
+        Ok(Self(bytes))
+    }
+}
+
+impl<S: Sync> FromRequest<S> for BatchBody
+where
+    App: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        let (parts, body) = request.into_parts();
+        Self::read(&parts.headers, body, &App::from_ref(state).config.http).await
+    }
+}
+
+impl Body {
+    /// Takes the body of a request with these headers.
+    pub(crate) async fn read(
+        headers: &HeaderMap,
+        body: impl Incoming,
+        limits: &Http,
+    ) -> Result<Self, Error> {
+        let (max, seconds) = (limits.max_body_bytes, limits.body_timeout_seconds);
+        read(headers, body, max, seconds).await.map(Self)
+    }
+
+    /// Reads the body as an object of this type.
+    pub(crate) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
+        parse(&self.0)
+    }
+}
+
+impl MaybeBody {
+    /// Reads the body as an object of this type; `None`: there is none.
+    pub(crate) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<Option<T>, Error> {
+        match self.0.trim_ascii() {
+            b"" | b"null" => Ok(None),
+            _ => parse(&self.0).map(Some),
+        }
+    }
+}
+
+impl BatchBody {
+    /// Takes the body of a request with these headers.
+    pub(crate) async fn read(
+        headers: &HeaderMap,
+        body: impl Incoming,
+        limits: &Http,
+    ) -> Result<Self, Error> {
+        let (max, seconds) = (limits.max_batch_body_bytes, limits.body_timeout_seconds);
+        read(headers, body, max, seconds).await.map(Self)
+    }
+
+    /// Reads the body as an object of this type.
+    pub(crate) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
+        parse(&self.0)
+    }
+}
+
+/// A body on its way in.
+pub(crate) trait Incoming: http_body::Body<Data = Bytes> + Send + Unpin {}
+
+impl<B: http_body::Body<Data = Bytes> + Send + Unpin> Incoming for B {}
+
+async fn read(
+    headers: &HeaderMap,
+    mut body: impl Incoming,
+    max: usize,
+    seconds: u64,
+) -> Result<Bytes, Error> {
+    if !is_json(headers) {
+        return Err(Error::new(Code::UnsupportedMediaType));
+    }
+    // Most bodies have arrived with the head, in one piece: no timer, no copy.
+    let first = {
+        let mut first = pin!(next(&mut body));
+        match poll_immediate(first.as_mut()).await {
+            Some(arrived) => arrived?,
+            None => within(seconds, first).await?,
+        }
+    };
+    let Some(first) = first else {
+        return Ok(Bytes::new());
+    };
+    if first.len() <= max && body.is_end_stream() {
+        return Ok(first);
+    }
+    within(seconds, rest(body, first, max)).await
+}
+
+async fn rest(mut body: impl Incoming, first: Bytes, max: usize) -> Result<Bytes, Error> {
+    let mut whole = BytesMut::from(first);
+    let mut seen = whole.len();
+    while seen <= DRAINED_BYTES
+        && let Some(more) = next(&mut body).await?
+    {
+        seen = seen.saturating_add(more.len());
+        if seen <= max {
+            whole.extend_from_slice(&more);
+        } else {
+            whole = BytesMut::new();
+        }
+    }
+    if seen <= max {
+        Ok(whole.freeze())
+    } else {
+        Err(Error::new(Code::BodyTooLarge))
+    }
+}
+
+/// The next piece of data; `None` at the end.
+async fn next(body: &mut impl Incoming) -> Result<Option<Bytes>, Error> {
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Error::malformed("The body ended too early."))?;
+        if let Ok(data) = frame.into_data() {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
+}
+
+async fn within<T>(seconds: u64, read: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    match tokio::time::timeout(Duration::from_secs(seconds), read).await {
+        Ok(result) => result,
+        Err(_) => Err(Error::malformed("The body took too long to arrive.")),
+    }
+}
+
+/// Whether the media type is `application/json`, with any parameters.
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(value) = headers.get(header::CONTENT_TYPE) else {
+        return false;
+    };
+    let essence = value
+        .as_bytes()
+        .split(|&byte| byte == b';')
+        .next()
+        .unwrap_or_default();
+    essence
+        .trim_ascii()
+        .eq_ignore_ascii_case(b"application/json")
+}
+
+fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
+    // Checked for UTF-8 at once, not text by text. What is not may still be in a place that nobody
+    // reads.
+    let read = match std::str::from_utf8(body) {
+        Ok(text) => serde_json::from_str::<Object<T>>(text),
+        Err(_) => serde_json::from_slice::<Object<T>>(body),
+    };
+    match read {
+        Ok(Object(value)) => Ok(value),
+        Err(_) => Err(explain::<T>(body)),
+    }
+}
+
+/// Which input is at fault, and what was expected of it.
+#[cold]
+fn explain<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Error {
+    let mut deserializer = serde_json::Deserializer::from_slice(body);
+    let failure = match serde_path_to_error::deserialize::<_, Object<T>>(&mut deserializer) {
+        Ok(_) => return Error::malformed("The body has more than one JSON value."),
+        Err(failure) => failure,
+    };
+    let path = failure.path().to_string();
+    let inner = failure.inner();
+    let text = inner.to_string();
+    // serde_json ends each message with its place.
+    let message = text
+        .rsplit_once(" at line ")
+        .map_or(text.as_str(), |(message, _)| message);
+    // Of these one value is at fault, not the text as a whole. They repeat no input.
+    let of_one_value = [
+        "number out of range",
+        "lone leading surrogate",
+        "unexpected end of hex",
+    ];
+    if path != "." && of_one_value.iter().any(|start| message.starts_with(start)) {
+        let message = format!("{path} is not valid JSON: {message}.");
+        return Error::invalid(path, message);
+    }
+    // What is no JSON further on is no JSON as a whole; and what is, only does not fit, even where
+    // the parser calls it a fault of syntax (a number for one of a few texts).
+    match serde_json::from_slice::<IgnoredAny>(body) {
+        Ok(_) => misfit(&path, message, "The body"),
+        Err(error) => Error::malformed(format!("The body is not valid JSON: {error}.")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! Every code that a refusal may carry, with its status and its sentence. Codes are stable within v1:
+//! none is renamed or taken away.
+
+use axum::http::StatusCode;
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $status:ident $text:literal $message:literal;)*) => {
+        /// What went wrong, as a program reads it. Stable within v1.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Code {
+            /// All of them, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// As it is written in a body.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+
+            /// The status that goes with it.
+            #[must_use]
+            pub const fn status(self) -> StatusCode {
+                match self { $(Self::$name => StatusCode::$status,)* }
+            }
+
+            /// One plain sentence, for want of a better one.
+            #[must_use]
+            pub const fn message(self) -> &'static str {
+                match self { $(Self::$name => $message,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Malformed JSON, a missing or ill-typed field, a bad `limit` or `cursor`.
+    InvalidRequest = BAD_REQUEST "invalid_request" "The request is not valid.";
+    /// A wallet named twice, or not at all where it has to be.
+    ConflictingWallet = BAD_REQUEST "conflicting_wallet"
+        "Name the wallet by either code or externalUserId.";
+    /// `productId` left out where the project does not decide it.
+    ProductRequired = BAD_REQUEST "product_required"
+        "Name the product: this project does not have exactly one that holds credits.";
+    /// The payment provider knows no such active code.
+    InvalidDiscountCode = BAD_REQUEST "invalid_discount_code" "This discount code is not valid.";
+    /// A webhook that is not signed, or not by the project's provider.
+    InvalidSignature = BAD_REQUEST "invalid_signature"
+        "The webhook's signature is missing or not valid.";
+    /// No `Authorization` header.
+    MissingApiKey = UNAUTHORIZED "missing_api_key" "Send an API key: Authorization: Bearer <key>.";
+    /// A key that is malformed, unknown or revoked.
+    InvalidApiKey = UNAUTHORIZED "invalid_api_key" "This API key is not valid.";
+    /// Not enough credits that can be spent.
+    InsufficientCredits = PAYMENT_REQUIRED "insufficient_credits" "Not enough credits.";
+    /// A publishable key where only a secret one will do.
+    SecretKeyRequired = FORBIDDEN "secret_key_required" "This needs a secret key.";
+    /// A publishable key, and a page to return to that the project does not allow.
+    RedirectNotAllowed = FORBIDDEN "redirect_not_allowed"
+        "This project does not allow this address to return to.";
+    /// The project has external users only.
+    AnonymousWalletsDisabled = FORBIDDEN "anonymous_wallets_disabled"
+        "This project has no anonymous wallets.";
+    /// No such wallet in this project.
+    WalletNotFound = NOT_FOUND "wallet_not_found" "No such wallet.";
+    /// No such product in this project.
+    ProductNotFound = NOT_FOUND "product_not_found" "No such product.";
+    /// No such price in this project.
+    PriceNotFound = NOT_FOUND "price_not_found" "No such price.";
+    /// No such hold in this project.
+    HoldNotFound = NOT_FOUND "hold_not_found" "No such hold.";
+    /// No such order in this project.
+    OrderNotFound = NOT_FOUND "order_not_found" "No such order.";
+    /// No such project; administration only.
+    ProjectNotFound = NOT_FOUND "project_not_found" "No such project.";
+    /// No such key in this project; administration only.
+    KeyNotFound = NOT_FOUND "key_not_found" "No such key.";
+    /// Nothing is served under this path.
+    RouteNotFound = NOT_FOUND "route_not_found" "There is nothing at this address.";
+    /// Something is, but not by this method.
+    MethodNotAllowed = METHOD_NOT_ALLOWED "method_not_allowed"
+        "This address does not take this method.";
+    /// Larger than 64 KiB, a batch than 1 MiB.
+    BodyTooLarge = PAYLOAD_TOO_LARGE "body_too_large" "The body is too large.";
+    /// Not `application/json`.
+    UnsupportedMediaType = UNSUPPORTED_MEDIA_TYPE "unsupported_media_type"
+        "Send the body as JSON, with Content-Type: application/json.";
+    /// The same key for another product or amount.
+    IdempotencyKeyReused = CONFLICT "idempotency_key_reused"
+        "This idempotency key was used before with another product or amount.";
+    /// The hold ended before, in another way.
+    HoldClosed = CONFLICT "hold_closed" "This hold is already closed with another outcome.";
+    /// The wallet has a subscription to the product already.
+    AlreadySubscribed = CONFLICT "already_subscribed"
+        "This wallet is already subscribed to the product.";
+    /// The provider does not know the wallet's owner.
+    NoPurchase = CONFLICT "no_purchase" "This wallet has no completed purchase.";
+    /// Nothing can be sold yet.
+    ProviderNotConfigured = CONFLICT "provider_not_configured"
+        "This project has no payment provider.";
+    /// A grant past 2^53 - 1 credits.
+    BalanceLimit = CONFLICT "balance_limit" "The balance would pass 9007199254740991 credits.";
+    /// As many open holds as a wallet may have.
+    TooManyHolds = CONFLICT "too_many_holds" "Too many holds of this wallet are open.";
+    /// As many lots of the product as manual grants may make.
+    TooManyLots = CONFLICT "too_many_lots"
+        "This wallet has too many grants of this product that expire at different times.";
+    /// As many orders as may wait for payment.
+    TooManyPendingOrders = CONFLICT "too_many_pending_orders"
+        "Too many orders of this wallet are pending. Pay one, or let them expire.";
+    /// The wallet's subscriptions are charged in another currency.
+    CurrencyMismatch = CONFLICT "currency_mismatch"
+        "This wallet's subscriptions are charged in another currency.";
+    /// Too many requests.
+    RateLimited = TOO_MANY_REQUESTS "rate_limited" "Too many requests. Slow down.";
+    /// Too many recovery codes that opened nothing.
+    TooManyInvalidCodes = TOO_MANY_REQUESTS "too_many_invalid_codes"
+        "Too many invalid recovery codes. Try again later.";
+    /// Too many new anonymous wallets.
+    WalletCreationLimit = TOO_MANY_REQUESTS "wallet_creation_limit"
+        "Too many new wallets. Try again later.";
+    /// A defect of the service.
+    InternalError = INTERNAL_SERVER_ERROR "internal_error" "Something went wrong on our side.";
+    /// The payment provider refused or failed; nothing is shown of what was asked.
+    ProviderError = BAD_GATEWAY "provider_error"
+        "The payment provider did not do it. Nothing was sold; try again.";
+    /// Load shed before anything was done.
+    Overloaded = SERVICE_UNAVAILABLE "overloaded" "Too busy right now. Nothing was done; try again.";
+    /// Shutting down, or the log cannot be written.
+    Unavailable = SERVICE_UNAVAILABLE "unavailable"
+        "Not available right now. It may or may not have been done; try again with the same key.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_statuses_are_the_documented_ones() {
+        let table: Vec<(u16, &str)> = Code::ALL
+            .iter()
+            .map(|code| (code.status().as_u16(), code.as_str()))
+            .collect();
+        let documented = [
+            (400, "invalid_request"),
+            (400, "conflicting_wallet"),
+            (400, "product_required"),
+            (400, "invalid_discount_code"),
+            (400, "invalid_signature"),
+            (401, "missing_api_key"),
+            (401, "invalid_api_key"),
+            (402, "insufficient_credits"),
+            (403, "secret_key_required"),
+            (403, "redirect_not_allowed"),
+            (403, "anonymous_wallets_disabled"),
+            (404, "wallet_not_found"),
+            (404, "product_not_found"),
+            (404, "price_not_found"),
+            (404, "hold_not_found"),
+            (404, "order_not_found"),
+            (404, "route_not_found"),
+            (405, "method_not_allowed"),
+            (413, "body_too_large"),
+            (415, "unsupported_media_type"),
+            (409, "idempotency_key_reused"),
+            (409, "hold_closed"),
+            (409, "already_subscribed"),
+            (409, "no_purchase"),
+            (409, "provider_not_configured"),
+            (409, "balance_limit"),
+            (409, "too_many_holds"),
+            (409, "too_many_lots"),
+            (409, "too_many_pending_orders"),
+            (409, "currency_mismatch"),
+            (429, "rate_limited"),
+            (429, "too_many_invalid_codes"),
+            (429, "wallet_creation_limit"),
+            (500, "internal_error"),
+            (502, "provider_error"),
+            (503, "overloaded"),
+            (503, "unavailable"),
+        ];
+        for row in documented {
+            assert!(table.contains(&row), "{row:?}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Where the next page of a list starts, opaque to callers.
+
+use std::fmt;
+
+use domain::{Timestamp, id::OrderSerial};
+use utoipa::openapi::ObjectBuilder;
+
+use super::field::{FromText, Text};
+
+/// What cursors start with, so that a later kind can be told apart.
+const LEDGER_PREFIX: &str = "c1_";
+const ORDER_PREFIX: &str = "o1_";
+const WANTED: &str = "a nextCursor of this list";
+
+/// The place of a ledger entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LedgerCursor(pub(crate) u64);
+
+/// The same in a query.
+pub(crate) type LedgerCursorText = Text<LedgerCursor>;
+
+/// The place of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OrderCursor(pub(crate) Timestamp, pub(crate) OrderSerial);
+
+/// The same in a query.
+pub(crate) type OrderCursorText = Text<OrderCursor>;
+
+impl fmt::Display for LedgerCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{LEDGER_PREFIX}{:x}", self.0)
+    }
+}
+
+impl fmt::Display for OrderCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(at, order) = self;
+        write!(f, "{ORDER_PREFIX}{:x}_{:x}", at.0, order.0)
+    }
+}
+
+impl FromText for LedgerCursor {
+    const NAME: &'static str = "LedgerCursor";
+    const WANTED: &'static str = WANTED;
+
+    fn from_text(text: &str) -> Option<Self> {
+        let before = hex(text.strip_prefix(LEDGER_PREFIX)?, 16)?;
+        Some(Self(u64::try_from(before).ok()?))
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        opaque(string).pattern(Some("^c1_[0-9a-f]{1,16}$"))
+    }
+}
+
+impl FromText for OrderCursor {
+    const NAME: &'static str = "OrderCursor";
+    const WANTED: &'static str = WANTED;
+
+    fn from_text(text: &str) -> Option<Self> {
+        let (at, order) = text.strip_prefix(ORDER_PREFIX)?.split_once('_')?;
+        let at = u64::try_from(hex(at, 16)?).ok()?;
+        let at = Timestamp(i64::from_ne_bytes(at.to_ne_bytes()));
+        Some(Self(at, OrderSerial(hex(order, 32)?)))
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        opaque(string).pattern(Some("^o1_[0-9a-f]{1,16}_[0-9a-f]{1,32}$"))
+    }
+}
+
+fn opaque(string: ObjectBuilder) -> ObjectBuilder {
+    string.description(Some("A `nextCursor` of the same list, as it was answered."))
+}
+
+/// As these numbers are written here; `from_str_radix` alone would take a sign and capitals.
+fn hex(digits: &str, most: usize) -> Option<u128> {
+    let written = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let fits = digits.len() <= most && digits.bytes().all(written);
+    u128::from_str_radix(digits, 16).ok().filter(|_| fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_read_back_and_nothing_else_does() {
+        for before in [0, 1, 255, u64::MAX].map(LedgerCursor) {
+            assert_eq!(LedgerCursor::from_text(&before.to_string()), Some(before));
+        }
+        for bad in [
+            "",
+            "c1_",
+            "1",
+            "c1_+1",
+            "c1_-1",
+            "c1_A",
+            "c1_10000000000000000",
+            "c2_1",
+            "c1_ 1",
+        ] {
+            assert_eq!(LedgerCursor::from_text(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn cursors_of_orders_read_back_and_nothing_else_does() {
+        for at in [0, 1_800_000_000_000, i64::MAX, -1] {
+            let place = OrderCursor(Timestamp(at), OrderSerial(u128::MAX - 1));
+            assert_eq!(OrderCursor::from_text(&place.to_string()), Some(place));
+        }
+        for bad in [
+            "", "o1_", "o1_1", "o1__1", "o1_1_", "o1_+1_1", "o1_1_+1", "c1_1", "o1_1_1_1",
+        ] {
+            assert_eq!(OrderCursor::from_text(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! One of a few texts. Serde's own enums would take objects, too, and call a number malformed JSON.
+
+/// Says how the values of a type are written.
+macro_rules! choice {
+    ($type:ty, $name:literal: $($text:literal => $value:expr),+ $(,)?) => {
+        impl $crate::http::field::FromText for $type {
+            const NAME: &'static str = $name;
+            const WANTED: &'static str = concat!("one of:" $(, " ", $text)+);
+
+            fn from_text(text: &str) -> Option<Self> {
+                match text {
+                    $($text => Some($value),)+
+                    _ => None,
+                }
+            }
+
+            fn bounds(
+                string: utoipa::openapi::ObjectBuilder,
+            ) -> utoipa::openapi::ObjectBuilder {
+                string.enum_values(Some([$($text),+]))
+            }
+        }
+    };
+}
+
+pub(crate) use choice;

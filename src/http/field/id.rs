@@ -1,0 +1,73 @@
+//! Names of what may or may not exist. A malformed one names nothing: it is an unknown one, not an
+//! invalid request.
+
+use std::str::FromStr;
+
+use domain::{
+    code::Code as RecoveryCode,
+    id::{PriceId, ProductId},
+};
+use utoipa::openapi::ObjectBuilder;
+
+use super::text::{FromText, Text};
+
+/// An identifier; `None`: nothing can have it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Id<T>(pub(crate) Option<T>);
+
+/// What a person typed for a recovery code; `None`: it opens nothing.
+#[derive(Debug, Clone)]
+pub(crate) struct Typed(pub(crate) Option<RecoveryCode>);
+
+/// A product's identifier.
+pub(crate) type ProductName = Text<Id<ProductId>>;
+/// A price's identifier.
+pub(crate) type PriceName = Text<Id<PriceId>>;
+/// A recovery code.
+pub(crate) type CodeText = Text<Typed>;
+
+/// Identifiers that callers send in a body or a query.
+pub(crate) trait Identifier: FromStr {
+    /// The name of its schema.
+    const NAME: &'static str;
+    /// What one looks like.
+    const EXAMPLE: &'static str;
+}
+
+impl Identifier for ProductId {
+    const NAME: &'static str = "ProductId";
+    const EXAMPLE: &'static str = "prod_01jd3v8q6pf6r9x3v1m2k4c5d7";
+}
+
+impl Identifier for PriceId {
+    const NAME: &'static str = "PriceId";
+    const EXAMPLE: &'static str = "price_01jd3v8q6pf6r9x3v1m2k4c5d7";
+}
+
+impl<T: Identifier> FromText for Id<T> {
+    const NAME: &'static str = T::NAME;
+    const WANTED: &'static str = "a string";
+
+    fn from_text(text: &str) -> Option<Self> {
+        Some(Self(text.parse().ok()))
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        string.examples([T::EXAMPLE])
+    }
+}
+
+impl FromText for Typed {
+    const NAME: &'static str = "RecoveryCode";
+    const WANTED: &'static str = "a string";
+
+    fn from_text(text: &str) -> Option<Self> {
+        Some(Self(RecoveryCode::parse(text)))
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        string
+            .description(Some("The recovery code of a wallet, in any case."))
+            .examples(["OLIVE-7K2M-9QXP-4TBD"])
+    }
+}

@@ -1,0 +1,25 @@
+//! What a field of a request may hold. Each type reads itself, refuses what breaks its bounds, and
+//! describes exactly these bounds in the OpenAPI document. It says in `expecting` what it wants: the
+//! caller is told that, and never what was there instead.
+
+mod choice;
+mod id;
+mod instant;
+mod limit;
+mod line;
+mod meta;
+mod number;
+mod object;
+mod reason;
+mod text;
+
+pub(crate) use choice::choice;
+pub(crate) use id::{CodeText, Id, PriceName, ProductName};
+pub(crate) use instant::InstantText;
+pub(crate) use limit::LimitText;
+pub(crate) use line::{Currency, CurrencyText, DescriptionText, NameText, UnitText, line};
+pub(crate) use meta::MetaObject;
+pub(crate) use number::{Credits, Positive, Seconds, Whole};
+pub(crate) use object::Object;
+pub(crate) use reason::ReasonText;
+pub(crate) use text::{EmailText, FeatureText, FromText, KeyText, Text, UserText};

@@ -1,0 +1,64 @@
+//! A hold in a path, and which holds the key may act on.
+
+use actors::HoldAccess;
+use axum::{
+    extract::{FromRef, FromRequestParts, RawPathParams},
+    http::request::Parts,
+};
+use domain::{Rejection, catalog::KeyKind, id::HoldId};
+
+use super::{auth::AnyKey, code::Code, code_path::Guesses, error::Error};
+use crate::{catalog::ProjectCatalog, state::App};
+
+/// The hold that a request's path names, malformed or not.
+#[derive(Debug)]
+pub(crate) struct HoldPath {
+    id: Option<HoldId>,
+    guesses: Guesses,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for HoldPath
+where
+    App: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let guesses = Guesses::in_request(parts, App::from_ref(state))?;
+        let id = match RawPathParams::from_request_parts(parts, state).await {
+            Ok(params) => params
+                .iter()
+                .find(|(name, _)| *name == "holdId")
+                .and_then(|(_, text)| text.parse().ok()),
+            Err(_) => None,
+        };
+        Ok(Self { id, guesses })
+    }
+}
+
+impl HoldPath {
+    /// The hold. Asked for after the body was read: a bad body precedes an unknown hold.
+    pub(crate) fn id(&self) -> Result<HoldId, Error> {
+        self.id.ok_or_else(|| self.nothing())
+    }
+
+    /// What the caller is told when the hold's wallet refused.
+    pub(crate) fn refused(&self, error: actors::Error, project: &ProjectCatalog) -> Error {
+        match error {
+            actors::Error::Rejected(Rejection::HoldNotFound) => self.nothing(),
+            other => Error::from_wallet(other, project),
+        }
+    }
+
+    fn nothing(&self) -> Error {
+        self.guesses.in_vain_for(Error::new(Code::HoldNotFound))
+    }
+}
+
+/// A publishable key reaches the holds of code wallets only.
+pub(crate) fn access(key: &AnyKey) -> HoldAccess {
+    match key.kind() {
+        KeyKind::Publishable => HoldAccess::CodeWallets,
+        KeyKind::Secret => HoldAccess::All,
+    }
+}

@@ -1,0 +1,22 @@
+//! What callers see of a deduction.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What came of a deduction or of settling a hold.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Deducted {
+    /// Credits that can be spent now.
+    pub(crate) balance: i64,
+    /// Whether this very request took credits; false on a repeat.
+    pub(crate) deducted: bool,
+}
+
+impl From<actors::Applied> for Deducted {
+    fn from(applied: actors::Applied) -> Self {
+        Self {
+            balance: applied.balance,
+            deducted: applied.applied && !applied.replayed,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What callers see of wallets.
+
+use actors::WalletView;
+use domain::{id::ProductId, wallet::SubscriptionStatus};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Instant;
+use crate::catalog::ProjectCatalog;
+
+/// A product's balance in a wallet.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Balance {
+    product_id: String,
+    /// Credits that can be spent now.
+    balance: i64,
+    credit_unit: Option<String>,
+    /// Credits that open holds set aside; left out when there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    held: i64,
+    /// What expires next; left out when nothing will.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_expiry: Option<NextExpiry>,
+}
+
+/// Credits that will expire.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct NextExpiry {
+    amount: i64,
+    at: Instant,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_zero(number: &i64) -> bool {
+    *number == 0
+}
+
+/// A subscription of a wallet.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Subscription {
+    product_id: String,
+    price_id: String,
+    /// The tier's name.
+    label: Option<String>,
+    /// `active`, `past_due` or `paused`
+    #[schema(value_type = String, example = "active")]
+    status: SubscriptionStatus,
+    current_period_end: Instant,
+    /// Whether it ends with the cycle that is paid; left out when it does not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cancel_at_period_end: bool,
+}
+
+impl From<&actors::Subscription> for Subscription {
+    fn from(subscription: &actors::Subscription) -> Self {
+        Self {
+            product_id: subscription.product.to_string(),
+            price_id: subscription.price.to_string(),
+            label: subscription.label.as_deref().map(str::to_owned),
+            status: subscription.status,
+            current_period_end: Instant(subscription.current_period_end),
+            cancel_at_period_end: subscription.cancel_at_period_end,
+        }
+    }
+}
+
+/// What a wallet holds.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct Holdings {
+    balances: Vec<Balance>,
+    /// Unlocked features.
+    features: Vec<String>,
+    /// Active and past-due subscriptions.
+    subscriptions: Vec<Subscription>,
+}
+
+impl Holdings {
+    /// What the wallet answered, with the names that the catalog has.
+    pub(crate) fn of(view: &WalletView, project: &ProjectCatalog) -> Self {
+        let balances = view.balances.iter().map(|balance| Balance {
+            product_id: balance.product.to_string(),
+            balance: balance.balance,
+            credit_unit: credit_unit(project, balance.product),
+            held: balance.held,
+            next_expiry: balance.next_expiry.map(|next| NextExpiry {
+                amount: next.amount,
+                at: Instant(next.at),
+            }),
+        });
+        Self {
+            balances: balances.collect(),
+            features: view.features.clone(),
+            subscriptions: view.subscriptions.iter().map(Subscription::from).collect(),
+        }
+    }
+}
+
+/// What a product's credits are called.
+pub(super) fn credit_unit(project: &ProjectCatalog, product: ProductId) -> Option<String> {
+    project.product(&product)?.credit_unit.clone()
+}
+
+/// A wallet that its recovery code opens.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CodeWallet<'a> {
+    /// The recovery code: whoever knows it owns the wallet.
+    #[schema(example = "OLIVE-7K2M-9QXP-4TBD")]
+    pub(crate) code: &'a str,
+    #[serde(flatten)]
+    pub(crate) holdings: Holdings,
+}
+
+/// A wallet of a user of the caller's.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExternalWallet {
+    /// `wal_…`
+    wallet_id: String,
+    external_user_id: String,
+    #[serde(flatten)]
+    holdings: Holdings,
+}
+
+impl ExternalWallet {
+    /// What the wallet of this user answered.
+    pub(crate) fn of(view: &WalletView, user: &str, project: &ProjectCatalog) -> Self {
+        Self {
+            wallet_id: view.id.to_string(),
+            external_user_id: user.to_owned(),
+            holdings: Holdings::of(view, project),
+        }
+    }
+}
