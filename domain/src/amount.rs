@@ -24,3 +24,36 @@ impl Amount {
         self.0
     }
 }
+
+/// How many of a price are bought at once, 1 to 1,000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Quantity(u32);
+
+impl Quantity {
+    /// The usual one.
+    pub const ONE: Self = Self(1);
+    /// The largest one.
+    pub const MAX: u32 = 1000;
+
+    /// `None` for zero and what passes [`Quantity::MAX`].
+    #[must_use]
+    pub const fn new(quantity: u32) -> Option<Self> {
+        if quantity >= 1 && quantity <= Self::MAX {
+            Some(Self(quantity))
+        } else {
+            None
+        }
+    }
+
+    /// As a number.
+    #[must_use]
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl Default for Quantity {
+    fn default() -> Self {
+        Self::ONE
+    }
+}

@@ -10,12 +10,13 @@ pub mod catalog;
 pub mod code;
 pub mod history;
 pub mod id;
+pub mod metadata;
 pub mod rejection;
 pub mod terms;
 pub mod text;
 pub mod time;
 pub mod wallet;
 
-pub use amount::{Amount, MAX_CREDITS};
+pub use amount::{Amount, MAX_CREDITS, Quantity};
 pub use rejection::Rejection;
 pub use time::Timestamp;

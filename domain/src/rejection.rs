@@ -28,6 +28,13 @@ pub enum Rejection {
     /// The wallet has a subscription to the product already.
     #[error("This wallet is already subscribed to the product.")]
     AlreadySubscribed,
+    /// The price recurs, and the wallet's customer has a subscription, or an open checkout of one, in
+    /// another currency.
+    #[error("This wallet's subscriptions are charged in {currency}.")]
+    CurrencyMismatch {
+        /// That one.
+        currency: Box<str>,
+    },
     /// The wallet has [`crate::wallet::place_order::MAX_PENDING`] pending orders.
     #[error("Too many orders of this wallet are pending.")]
     TooManyPending,

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    amount::MAX_CREDITS,
+    amount::{MAX_CREDITS, Quantity},
     catalog::{Interval, Price},
     id::{PriceId, ProductId},
     text::Feature,
@@ -70,6 +70,23 @@ impl Terms {
     pub fn credits_expire_at(&self, now: Timestamp) -> Option<Timestamp> {
         let days = i64::from(self.expire_after_days?);
         Some(now.plus_seconds(days.saturating_mul(DAY_SECONDS)))
+    }
+
+    /// What so many of it cost and bring: cents and credits. `None`: more than anybody can count, or more
+    /// than one of what is charged again each cycle.
+    #[must_use]
+    pub fn times(&self, quantity: Quantity) -> Option<(i64, i64)> {
+        let bounded = |each: i64| {
+            let all = each.checked_mul(quantity.get().into())?;
+            (all <= MAX_CREDITS).then_some(all)
+        };
+        if quantity != Quantity::ONE && self.recurs() {
+            return None;
+        }
+        if quantity == Quantity::ONE {
+            return Some((self.amount_cents, self.credits));
+        }
+        Some((bounded(self.amount_cents)?, bounded(self.credits)?))
     }
 
     /// Whether it is charged again each cycle.

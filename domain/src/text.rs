@@ -58,6 +58,9 @@ text!(/// The provider's name for an invoice.
 text!(/// The provider's name for a subscription.
     SubscriptionId, check_reference);
 
+text!(/// The address of a page of the provider's: `https:` or `http:`, up to 1,000 printable characters.
+    PageUrl, check_page);
+
 /// Largest `meta`, in bytes of JSON text.
 pub const MAX_META_BYTES: usize = 4096;
 
@@ -101,6 +104,18 @@ fn check_reference(text: &str) -> Result<(), TextError> {
         Ok(())
     } else {
         Err(TextError("A provider's id has only printable characters."))
+    }
+}
+
+fn check_page(text: &str) -> Result<(), TextError> {
+    // The sandbox's own pages are on a loopback address.
+    let rest = text.strip_prefix("https://");
+    let rest = rest.or_else(|| text.strip_prefix("http://"));
+    let fits = rest.is_some_and(|rest| !rest.is_empty()) && text.len() <= 1000;
+    if fits && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        Ok(())
+    } else {
+        Err(TextError("This is not the address of a page."))
     }
 }
 
@@ -151,6 +166,23 @@ mod tests {
         let long = format!("{}@b", "a".repeat(319));
         for bad in ["", "a", "@b", "a@", "a b@c", "a@b\n", &long] {
             assert!(Email::new(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_page_is_on_the_web() {
+        assert!(PageUrl::new("https://pay.example/receipts/1?s=ap").is_ok());
+        assert!(PageUrl::new("http://127.0.0.1:8080/sandbox/1").is_ok());
+        let long = format!("https://pay.example/{}", "a".repeat(981));
+        for bad in [
+            "",
+            "https://",
+            "javascript:alert(1)",
+            "https://a b",
+            "https://é",
+            &long,
+        ] {
+            assert!(PageUrl::new(bad).is_err(), "{bad}");
         }
     }
 

@@ -106,7 +106,7 @@ impl Checkouts {
         let terms = Terms::from(price);
         let scope = &project.scope;
         let draft = handle
-            .draft_order(scope, new.wallet.as_ref(), &terms)
+            .draft_order(scope, new.wallet.as_ref(), &terms, domain::Quantity::ONE)
             .await?;
         let Draft { order, customer } = draft;
         let provider = self.ground.providers.of(project)?;
@@ -134,6 +134,8 @@ impl Checkouts {
         let place = PlaceOrder {
             order: order.serial,
             terms,
+            quantity: domain::Quantity::ONE,
+            metadata: domain::metadata::Metadata::default(),
             checkout: Some(checkout.clone()),
             email: new.email.clone(),
         };

@@ -124,6 +124,8 @@ impl Telling<'_> {
         let placed = known.map(|price| PlaceOrder {
             order: order.serial,
             terms: Terms::from(price),
+            quantity: domain::Quantity::ONE,
+            metadata: domain::metadata::Metadata::default(),
             checkout: self.checkout.cloned(),
             email: None,
         });
@@ -136,6 +138,7 @@ impl Telling<'_> {
                 payment,
                 customer,
                 email: email.and_then(|email| Email::new(email).ok()),
+                receipt: domain::wallet::Receipt::default(),
             },
             billing,
         };

@@ -85,7 +85,7 @@ pub(super) struct CheckoutResult {
 ///
 /// Makes an order and a checkout session of the payment provider. Send the buyer to `url`. The order
 /// expires after 24 hours; a late payment still counts. A wallet has at most 100 pending orders: the
-/// next one is `rate_limited`.
+/// next one is `too_many_pending_orders`.
 #[utoipa::path(
     post,
     path = "/api/v1/checkout",
@@ -97,7 +97,7 @@ pub(super) struct CheckoutResult {
         "conflicting_wallet", "invalid_discount_code", "secret_key_required",
         "redirect_not_allowed", "anonymous_wallets_disabled", "price_not_found",
         "wallet_not_found", "too_many_invalid_codes", "wallet_creation_limit", "already_subscribed",
-        "provider_not_configured", "provider_error"
+        "currency_mismatch", "too_many_pending_orders", "provider_not_configured", "provider_error"
     ]))),
 )]
 pub(super) async fn checkout(

@@ -36,7 +36,9 @@ impl PublicUrl {
         &self.0
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    /// `https://HOST` or `http://HOST:PORT`, without a path; `None`: something else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let url: Url = text.parse().ok()?;
         let origin = &url[..Position::BeforePath];
         // The parser forgives much; what it forgave is not what the operator meant.

@@ -108,6 +108,12 @@ codes! {
     /// As many lots of the product as manual grants may make.
     TooManyLots = CONFLICT "too_many_lots"
         "This wallet has too many grants of this product that expire at different times.";
+    /// As many orders as may wait for payment.
+    TooManyPendingOrders = CONFLICT "too_many_pending_orders"
+        "Too many orders of this wallet are pending. Pay one, or let them expire.";
+    /// The wallet's subscriptions are charged in another currency.
+    CurrencyMismatch = CONFLICT "currency_mismatch"
+        "This wallet's subscriptions are charged in another currency.";
     /// Too many requests.
     RateLimited = TOO_MANY_REQUESTS "rate_limited" "Too many requests. Slow down.";
     /// Too many recovery codes that opened nothing.
@@ -167,6 +173,8 @@ mod tests {
             (409, "balance_limit"),
             (409, "too_many_holds"),
             (409, "too_many_lots"),
+            (409, "too_many_pending_orders"),
+            (409, "currency_mismatch"),
             (429, "rate_limited"),
             (429, "too_many_invalid_codes"),
             (429, "wallet_creation_limit"),

@@ -33,6 +33,8 @@ pub struct Error {
 enum Detail {
     Shortfall(Shortfall),
     Limit(Refusal),
+    /// What `currency_mismatch` adds.
+    Currency(String),
 }
 
 /// The fields that `insufficient_credits` adds.
@@ -80,6 +82,10 @@ pub(crate) struct ErrorBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Price>>)]
     prices: Option<&'a [Price]>,
+    /// What the wallet's subscriptions are charged in; with `currency_mismatch`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "EUR")]
+    currency: Option<&'a str>,
 }
 
 impl Error {
@@ -139,6 +145,14 @@ impl Error {
         Self {
             detail: Some(Box::new(Detail::Limit(refusal))),
             ..Self::new(code)
+        }
+    }
+
+    /// Another currency than the wallet's subscriptions have.
+    pub(crate) fn currency(currency: String) -> Self {
+        Self {
+            detail: Some(Box::new(Detail::Currency(currency))),
+            ..Self::about("priceId", Code::CurrencyMismatch)
         }
     }
 
@@ -220,6 +234,10 @@ impl Error {
             shortfall: short.map(|s| s.shortfall),
             product_id: short.map(|s| s.product_id.as_str()),
             prices: short.map(|s| s.prices.as_slice()),
+            currency: match self.detail.as_deref() {
+                Some(Detail::Currency(currency)) => Some(currency),
+                _ => None,
+            },
         }
     }
 

@@ -1,11 +1,11 @@
 //! What wallets, payments and the catalog refuse, in the words of the HTTP interface.
 
-use domain::{Rejection, catalog::Refusal, wallet::place_order::MAX_PENDING};
+use domain::{Rejection, catalog::Refusal};
 
 use super::{code::Code, error::Error, view::Price};
 use crate::{
     catalog::{self, ProjectCatalog},
-    limits, payments,
+    payments,
 };
 
 impl Error {
@@ -53,17 +53,8 @@ impl Error {
             Rejection::HoldClosed => Self::new(Code::HoldClosed),
             Rejection::AlreadySubscribed => Self::new(Code::AlreadySubscribed),
             Rejection::NoPurchase => Self::new(Code::NoPurchase),
-            Rejection::TooManyPending => {
-                // One may be paid at any moment; all are gone in a day.
-                let refusal = limits::Refusal {
-                    limit: u32::try_from(MAX_PENDING).unwrap_or(u32::MAX),
-                    retry_after_seconds: 3600,
-                    reset_seconds: 24 * 3600,
-                };
-                Self::limited(Code::RateLimited, refusal).saying(
-                    "Too many orders of this wallet are pending. Pay one, or let them expire.",
-                )
-            }
+            Rejection::TooManyPending => Self::new(Code::TooManyPendingOrders),
+            Rejection::CurrencyMismatch { currency } => Self::currency(currency.into()),
             Rejection::BalanceLimit => Self::new(Code::BalanceLimit),
             Rejection::TooManyHolds => Self::new(Code::TooManyHolds),
             Rejection::TooManyLots => Self::new(Code::TooManyLots),

@@ -77,6 +77,9 @@ async fn a_bad_price_names_its_input() {
         ("features", json!(["ok", 7]), "features[1]"),
         ("creditsExpireAfterDays", json!(0), "creditsExpireAfterDays"),
         ("rollover", json!(true), "rollover"),
+        ("trialDays", json!(14), "trialDays"),
+        ("trialDays", json!("14"), "trialDays"),
+        ("trialCredits", json!(5), "trialCredits"),
         ("label", json!(""), "label"),
         (
             "creditsProductId",
@@ -101,7 +104,7 @@ async fn a_tier_fills_the_balance_of_a_credit_product_of_its_own_project() {
     let path = format!("{products}/{}/prices", pro["id"].as_str().unwrap());
     let mut price = json!({
         "amountCents": 1500, "currency": "EUR", "creditsGranted": 400, "interval": "month",
-        "rollover": true,
+        "rollover": true, "trialDays": 14, "trialCredits": 5,
     });
     assert_invalid(&post(&admin, &path, &price).await, "creditsGranted");
     price["creditsProductId"] = pro["id"].clone();
@@ -109,6 +112,10 @@ async fn a_tier_fills_the_balance_of_a_credit_product_of_its_own_project() {
     price["creditsProductId"] = json!(server.product());
     let made = post(&admin, &path, &price).await.expect(201);
     assert_eq!(made["creditsProductId"], server.product());
+    assert_eq!(
+        (&made["trialDays"], &made["trialCredits"]),
+        (&json!(14), &json!(5))
+    );
     let yearly = json!({"amountCents": 0, "currency": "EUR", "interval": "one_time"});
     assert_invalid(&post(&admin, &path, &yearly).await, "interval");
 

@@ -62,13 +62,17 @@ async fn buy_for_years(shop: &Shop, name: &str) {
     let address = Address::External(user.clone());
     let (handle, scope) = (&service.handle, &project.scope);
     for n in 0..ORDERS {
-        let draft = handle.draft_order(scope, Some(&address), &terms).await;
+        let draft = handle
+            .draft_order(scope, Some(&address), &terms, domain::Quantity::ONE)
+            .await;
         let order = draft.unwrap().order;
         let place = PlaceOrder {
             order: order.serial,
             terms: terms.clone(),
             checkout: CheckoutId::new(format!("cs_before_{n}")).ok(),
             email: None,
+            quantity: domain::Quantity::ONE,
+            metadata: domain::metadata::Metadata::default(),
         };
         let placed = handle.place_order(scope, order, Some(&address), place);
         placed.await.unwrap();
@@ -79,6 +83,7 @@ async fn buy_for_years(shop: &Shop, name: &str) {
                 payment: None,
                 customer: None,
                 email: None,
+                receipt: domain::wallet::Receipt::default(),
             },
             billing: None,
         };

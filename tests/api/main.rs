@@ -20,6 +20,7 @@ mod deduct_external;
 mod deductions_batch;
 mod described;
 mod edge;
+mod endpoints;
 mod features;
 mod feed;
 mod holds;

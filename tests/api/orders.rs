@@ -26,7 +26,7 @@ async fn an_order_is_read_by_its_own_or_its_checkouts_identifier() {
 }
 
 #[tokio::test]
-async fn a_publishable_key_sees_all_but_the_buyers_address() {
+async fn a_publishable_key_sees_all_but_who_bought() {
     let shop = Shop::open().await;
     let begun = shop
         .checkout(json!({"customerEmail": "ann@mail.example"}))
@@ -36,12 +36,15 @@ async fn a_publishable_key_sees_all_but_the_buyers_address() {
     let path = format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap());
     let mut seen = shop.service.publishable.get(&path).await.expect(200);
     assert!(seen.get("customerEmail").is_none(), "{seen}");
+    assert!(seen.get("payment").is_none(), "{seen}");
     let all = shop.order(&begun["orderId"]).await;
     assert_eq!(
         all["customerEmail"], "buyer@mail.example",
         "as the buyer entered it"
     );
-    seen["customerEmail"] = all["customerEmail"].clone();
+    for secret in ["customerEmail", "payment"] {
+        seen[secret] = all[secret].clone();
+    }
     assert_eq!(seen, all);
     assert!(seen["code"].is_string());
 }

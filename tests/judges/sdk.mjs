@@ -118,6 +118,76 @@ const refused = async (promise, kind, param) => {
   assert.equal((await stripe.subscriptions.cancel(subscription.id)).status, 'canceled');
 }
 
+// What a bank does, said by scripts: the library reads what comes of it.
+{
+  const script = async (path, form = {}) => {
+    const headers = { authorization: `Bearer ${SECRET_KEY}` };
+    const reply = await fetch(`${API_BASE}/script/${path}`, { method: 'POST', headers, body: new URLSearchParams(form) });
+    assert.equal(reply.status, 200, `${path}: ${await reply.clone().text()}`);
+    return reply.json();
+  };
+  const session = await stripe.checkout.sessions.create(once);
+  await press(session.url, 'challenge', { email: 'buyer@mail.example' });
+  await press(session.url, 'authenticate');
+  const { payment_intent } = await stripe.checkout.sessions.retrieve(session.id);
+  await script(`charges/${payment_intent}`, { refunds: 'pending' });
+  const slow = await stripe.refunds.create({ payment_intent, amount: 250 });
+  assert.equal(slow.status, 'pending');
+  await script(`refunds/${slow.id}/fail`);
+  const failed = await stripe.refunds.retrieve(slow.id, { expand: ['charge'] });
+  assert.deepEqual([failed.status, failed.failure_reason, failed.charge.amount_refunded], ['failed', 'unknown', 0]);
+  await script('disputes', { payment_intent, amount: 400, inquiry: 'true' });
+  const [dispute] = (await stripe.disputes.list({ payment_intent })).data;
+  assert.deepEqual([dispute.status, dispute.amount], ['warning_needs_response', 400]);
+  await script(`disputes/${dispute.id}/escalate`);
+  const lost = await stripe.disputes.close(dispute.id);
+  assert.deepEqual([lost.status, lost.balance_transactions[0].amount], ['lost', -400]);
+  const told = await stripe.events.list({ types: ['refund.failed', 'charge.dispute.closed'], created: { gte: session.created } });
+  assert.equal(told.data.length, 2);
+  await script('faults', { kind: 'rate_limit', path: 'account', retry_after: '1' });
+  await refused(stripe.accounts.retrieveCurrent(), Stripe.errors.StripeRateLimitError);
+  assert.equal((await stripe.accounts.retrieveCurrent()).object, 'account');
+}
+
+// A subscription on trial, switched, paused, planned; an endpoint; a price that is archived.
+{
+  const price = (unit_amount) =>
+    stripe.prices.create({ currency: 'eur', unit_amount, recurring: { interval: 'month' }, product_data: { name: 'Tier' } });
+  const [small, large] = [await price(1000), await price(3000)];
+  const session = await stripe.checkout.sessions.create({
+    mode: 'subscription', line_items: [{ price: small.id, quantity: 1 }], success_url: once.success_url,
+    subscription_data: { trial_period_days: 14 },
+  });
+  await press(session.url, 'pay');
+  const { subscription: id } = await stripe.checkout.sessions.retrieve(session.id);
+  assert.equal((await stripe.subscriptions.retrieve(id)).status, 'trialing');
+  const active = await stripe.subscriptions.update(id, { trial_end: 'now' });
+  assert.equal(active.status, 'active');
+  const switched = await stripe.subscriptions.update(id, {
+    items: [{ id: active.items.data[0].id, price: large.id }], proration_behavior: 'always_invoice', expand: ['latest_invoice'],
+  });
+  const { latest_invoice: invoice } = switched;
+  assert.equal(invoice.billing_reason, 'subscription_update');
+  assert.deepEqual(invoice.lines.data.map((line) => line.amount), [-1000, 3000]);
+  assert.ok(invoice.lines.data.every((line) => line.parent.subscription_item_details.proration));
+  const paused = await stripe.subscriptions.update(id, { pause_collection: { behavior: 'void' } });
+  assert.equal(paused.pause_collection.behavior, 'void');
+  assert.equal((await stripe.subscriptions.update(id, { pause_collection: '' })).pause_collection, null);
+  const plan = await stripe.subscriptionSchedules.create({ from_subscription: id });
+  assert.equal((await stripe.subscriptionSchedules.release(plan.id)).status, 'released');
+  const dollars = { ...once, mode: 'subscription', customer: switched.customer, customer_creation: undefined, line_items: [{
+    quantity: 1, price_data: { currency: 'usd', unit_amount: 900, recurring: { interval: 'month' }, product_data: { name: 'x' } },
+  }] };
+  await refused(stripe.checkout.sessions.create(dollars), Stripe.errors.StripeInvalidRequestError);
+  await stripe.prices.update(small.id, { active: false });
+  const archived = { mode: 'subscription', line_items: [{ price: small.id, quantity: 1 }], success_url: once.success_url };
+  await refused(stripe.checkout.sessions.create(archived), Stripe.errors.StripeInvalidRequestError, 'line_items[0][price]');
+  const endpoint = await stripe.webhookEndpoints.create({ url: WEBHOOK_URL, enabled_events: ['invoice.paid'] });
+  assert.match(endpoint.secret, /^whsec_/);
+  assert.equal((await stripe.webhookEndpoints.update(endpoint.id, { disabled: true })).status, 'disabled');
+  assert.ok((await stripe.webhookEndpoints.del(endpoint.id)).deleted);
+}
+
 // Events: what the sandbox reports the library can verify, what the library signs Scrip takes in.
 {
   const events = await stripe.events.list({ limit: 100 });

@@ -2,7 +2,7 @@
 //! wallet that it fills.
 
 use domain::{
-    Rejection, Timestamp,
+    Quantity, Rejection, Timestamp,
     id::{OrderId, OrderSerial, WalletKey},
     terms::Terms,
     text::{CheckoutId, CustomerId, ExternalUserId, InvoiceId},
@@ -44,13 +44,14 @@ pub struct Paid {
 }
 
 impl Handle {
-    /// Draws the identifier of an order that fills this wallet, or one of its own, if such an order
-    /// is welcome. Nothing is logged.
+    /// Draws the identifier of an order of so many that fills this wallet, or one of its own, if such an
+    /// order is welcome. Nothing is logged.
     pub async fn draft_order(
         &self,
         scope: &Scope,
         address: Option<&Address>,
         terms: &Terms,
+        quantity: Quantity,
     ) -> Result<Draft, Error> {
         let serial = OrderSerial(serial());
         let Some(address) = address else {
@@ -62,7 +63,7 @@ impl Handle {
             });
         };
         let (wallet, caller) = self.locate(scope, address)?;
-        let checkout = Checkout(terms.clone());
+        let checkout = Checkout(terms.clone(), quantity);
         let customer = match (self.ask(scope, (wallet, caller), checkout).await, address) {
             // It is made with the order.
             (Err(Error::Rejected(Rejection::WalletNotFound)), Address::External(_)) => None,

@@ -1,20 +1,20 @@
 //! What has to be known before a buyer is sent to the provider.
 
-use domain::{terms::Terms, text::CustomerId};
+use domain::{Quantity, terms::Terms, text::CustomerId};
 
 use super::{Turn, Verb};
 use crate::answer::Error;
 
-/// Who buys, if an order under these terms is welcome; `None`: the provider does not know the
+/// Who buys, if an order of so many under these terms is welcome; `None`: the provider does not know the
 /// wallet's owner yet.
-pub(crate) struct Checkout(pub(crate) Terms);
+pub(crate) struct Checkout(pub(crate) Terms, pub(crate) Quantity);
 
 impl Verb for Checkout {
     type Answer = Option<CustomerId>;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Option<CustomerId>, Error> {
         let wallet = turn.wallet()?;
-        wallet.may_order(&self.0)?;
+        wallet.may_order(&self.0, self.1)?;
         Ok(wallet.customer().cloned())
     }
 }

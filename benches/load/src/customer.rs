@@ -140,13 +140,17 @@ async fn buy(handle: &Handle, scope: &Scope, wallet: &Address) -> Result<()> {
         return Err(Error("a wallet without a user".into()));
     };
     let terms = terms();
-    let draft = handle.draft_order(scope, Some(wallet), &terms).await;
+    let draft = handle
+        .draft_order(scope, Some(wallet), &terms, domain::Quantity::ONE)
+        .await;
     let order = draft.context("drafting an order")?.order;
     let place = PlaceOrder {
         order: order.serial,
         terms,
         checkout: None,
         email: None,
+        quantity: domain::Quantity::ONE,
+        metadata: domain::metadata::Metadata::default(),
     };
     let user = Some(user.clone());
     let placed = handle.place_order(scope, order, Some(wallet), place).await;
@@ -158,6 +162,7 @@ async fn buy(handle: &Handle, scope: &Scope, wallet: &Address) -> Result<()> {
             payment: None,
             customer: None,
             email: None,
+            receipt: domain::wallet::Receipt::default(),
         },
         billing: None,
     };

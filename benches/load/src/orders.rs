@@ -370,13 +370,17 @@ async fn place(handle: &Handle, scope: &Scope, number: u64, ahead_millis: i64) -
     let user = ExternalUserId::new(user(number)).context("a user's name")?;
     let address = Address::External(user);
     let terms = terms();
-    let draft = handle.draft_order(&scope, Some(&address), &terms).await;
+    let draft = handle
+        .draft_order(&scope, Some(&address), &terms, domain::Quantity::ONE)
+        .await;
     let order = draft.context("a draft")?.order;
     let command = PlaceOrder {
         order: order.serial,
         terms,
         checkout: Some(CheckoutId::new(format!("cs_test_{number:032}")).context("a checkout")?),
         email: None,
+        quantity: domain::Quantity::ONE,
+        metadata: domain::metadata::Metadata::default(),
     };
     let placed = handle.place_order(&scope, order, Some(&address), command);
     placed.await.context("an order")

@@ -7,6 +7,8 @@ use crate::{
     time::Period,
 };
 
+mod prices;
+
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 const SHOP: ProjectId = ProjectId(1);
 const IMAGES: ProductId = ProductId(2);

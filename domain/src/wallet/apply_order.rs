@@ -7,7 +7,7 @@ use super::{
     commerce::Commerce,
     event::{OrderPaid, OrderPlaced},
     lots::CycleTag,
-    order::{ArchivedOrder, Order, OrderStatus, Reversal, Stage},
+    order::{ArchivedOrder, Order, OrderStatus, Receipt, Reversal, Stage},
     subscription::Subscription,
 };
 use crate::{
@@ -37,10 +37,13 @@ impl Wallet {
     ) -> Result<Option<Fact>, Corrupt> {
         let rotations = self.rotations;
         let commerce = self.commerce_mut();
+        let price = placed.terms.times(placed.quantity);
         let order = Order {
             kind: placed.kind,
-            amount_cents: placed.terms.amount_cents,
+            amount_cents: price.map_or(placed.terms.amount_cents, |(cents, _)| cents),
             terms: placed.terms,
+            quantity: placed.quantity,
+            metadata: placed.metadata,
             checkout: placed.checkout,
             created_at: at,
             expires_at: placed.expires_at,
@@ -49,6 +52,8 @@ impl Wallet {
             payment: None,
             invoice: None,
             subscription: None,
+            customer: None,
+            receipt: Receipt::default(),
             reversal: commerce.early.remove(&placed.order).unwrap_or_default(),
             granted: 0,
             taken: 0,
@@ -89,6 +94,8 @@ impl Wallet {
         order.payment = paid.payment;
         order.invoice = paid.invoice;
         order.subscription = paid.subscription;
+        order.customer = paid.customer.clone();
+        order.receipt = paid.receipt;
         order.cycle = cycle;
         order.granted = paid.credits;
         order.credits_end = paid.credits_expire_at.unwrap_or(Timestamp::NEVER);

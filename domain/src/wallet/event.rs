@@ -2,12 +2,13 @@
 
 use super::{
     Owner,
-    order::{ArchivedOrder, OrderKind, Reversal},
+    order::{ArchivedOrder, OrderKind, Receipt, Reversal},
     subscription::Subscription,
 };
 use crate::{
-    amount::Amount,
+    amount::{Amount, Quantity},
     id::{CodeHash, HoldId, OrderSerial, ProductId, ProjectId, WalletId},
+    metadata::Metadata,
     terms::Terms,
     text::{
         CheckoutId, CustomerId, Email, Feature, IdempotencyKey, InvoiceId, Meta, PaymentId,
@@ -47,6 +48,10 @@ pub struct OrderPlaced {
     pub kind: OrderKind,
     /// What it buys.
     pub terms: Terms,
+    /// How many of it.
+    pub quantity: Quantity,
+    /// What the caller wrote on it.
+    pub metadata: Metadata,
     /// The provider's checkout session.
     pub checkout: Option<CheckoutId>,
     /// The buyer's address.
@@ -80,6 +85,8 @@ pub struct OrderPaid {
     pub customer: Option<CustomerId>,
     /// The buyer's address, from the payment or as it was known before.
     pub email: Option<Email>,
+    /// Where it was paid.
+    pub receipt: Receipt,
 }
 
 /// A pending order was not paid.

@@ -40,7 +40,9 @@ pub use apply::Corrupt;
 pub use archive::Archived;
 pub use event::{Change, Created, Event};
 pub use lots::{CycleTag, Lot};
-pub use order::{ArchivedOrder, Order, OrderKind, OrderStatus, Reversal, Stage};
+pub use order::{
+    ArchivedOrder, Order, OrderKind, OrderStatus, ProviderKind, Receipt, Reversal, Stage,
+};
 pub use parts::{AccountParts, CommerceParts, WalletParts};
 pub use subscription::{Subscription, SubscriptionStatus, Switched};
 pub use switch::Step;

@@ -6,10 +6,12 @@ use serde::Serialize;
 
 use super::lots::CycleTag;
 use crate::{
+    Quantity,
     catalog::Interval,
     id::{OrderSerial, WalletKey},
+    metadata::Metadata,
     terms::Terms,
-    text::{CheckoutId, Email, InvoiceId, PaymentId, SubscriptionId},
+    text::{CheckoutId, CustomerId, Email, InvoiceId, PageUrl, PaymentId, SubscriptionId},
     time::Timestamp,
 };
 
@@ -23,6 +25,29 @@ pub enum OrderKind {
     Renewal,
     /// A subscription was switched to another tier, and that was paid.
     Switch,
+}
+
+/// Which kind of provider took the money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProviderKind {
+    /// The one that is built in and moves no money.
+    Sandbox,
+    /// Stripe.
+    Stripe,
+}
+
+/// Where a payment was made, and the provider's pages about it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Receipt {
+    /// Which provider; `None` before the payment.
+    pub provider: Option<ProviderKind>,
+    /// Whether it was real money.
+    pub livemode: bool,
+    /// Its page about the payment.
+    pub receipt_url: Option<PageUrl>,
+    /// Its page about the invoice.
+    pub invoice_url: Option<PageUrl>,
 }
 
 /// How an order stands, as callers see it.
@@ -89,6 +114,10 @@ pub struct Order {
     pub kind: OrderKind,
     /// What it buys.
     pub terms: Terms,
+    /// How many of it.
+    pub quantity: Quantity,
+    /// What the caller wrote on it.
+    pub metadata: Metadata,
     /// The provider's checkout session.
     pub checkout: Option<CheckoutId>,
     /// When it was placed.
@@ -107,6 +136,10 @@ pub struct Order {
     pub invoice: Option<InvoiceId>,
     /// The provider's subscription that it started, renewed or switched.
     pub subscription: Option<SubscriptionId>,
+    /// The provider's name for who paid.
+    pub customer: Option<CustomerId>,
+    /// Where it was paid.
+    pub receipt: Receipt,
     /// What went back to the buyer.
     pub reversal: Reversal,
     /// Credits that its payment added.
@@ -145,6 +178,12 @@ impl Order {
             Stage::Paid if self.is_reversed(self.reversal) => OrderStatus::Refunded,
             Stage::Paid => OrderStatus::Paid,
         }
+    }
+
+    /// Credits for all of what it buys. More than anybody can count are as many as there can be.
+    pub(super) fn credits(&self) -> i64 {
+        let all = self.terms.times(self.quantity);
+        all.map_or(crate::MAX_CREDITS, |(_, credits)| credits)
     }
 
     /// Whether it unlocks its features for good, now.

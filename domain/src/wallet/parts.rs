@@ -251,14 +251,18 @@ impl Commerce {
             .iter()
             .filter(|(_, order)| order.stage == Stage::Pending);
         let pending = waiting.map(|(&serial, order)| (order.expires_at, serial));
-        Ok(Self {
+        let commerce = Self {
             pending: pending.collect(),
             customer: customer.into_owned(),
             orders: orders.into_owned(),
             subscriptions: subscriptions.into_owned(),
             early: early.into_owned(),
             unlocked: unlocked.into_owned(),
-        })
+        };
+        if !commerce.faults().is_empty() {
+            return Err(Corrupt("a purchase does not hold together"));
+        }
+        Ok(commerce)
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     cycle::Place,
     draft::Draft,
     event::{OrderPaid, SubscriptionChanged, SubscriptionNews},
-    order::{OrderKind, OrderStatus, Stage},
+    order::{OrderKind, OrderStatus, Receipt, Stage},
     place_order::PlaceOrder,
 };
 use crate::{
@@ -28,6 +28,8 @@ pub struct Payment {
     pub customer: Option<CustomerId>,
     /// The buyer's address.
     pub email: Option<Email>,
+    /// Where it was made.
+    pub receipt: Receipt,
 }
 
 /// The subscription that a payment starts, renews or switches.
@@ -115,9 +117,13 @@ impl Wallet {
         let known = subscription.and_then(|id| draft.wallet.subscription(id));
         let place = known.zip(billing.as_ref());
         let place = place.map(|(known, billing)| known.place_of_payment(billing.cycle()));
-        let terms = draft.wallet.order(order).map(|order| &order.terms);
+        let placed = draft.wallet.order(order);
+        let credits = placed.map_or(0, |placed| match &billing {
+            Some(billing) => credits(&placed.terms, &payment, billing),
+            None => placed.credits(),
+        });
         let grant = Grant {
-            credits: terms.map_or(0, |terms| credits(terms, &payment, billing.as_ref())),
+            credits,
             // The first one is before all that is known.
             over: archived.subscription_over || place.is_some_and(|it| it != Place::Current),
         };
@@ -139,12 +145,14 @@ impl Wallet {
     }
 }
 
-/// Credits for a price, or for a cycle of it.
-pub(super) fn credits(terms: &Terms, payment: &Payment, billing: Option<&Billing>) -> i64 {
-    match billing {
-        Some(billing) if billing.trial => terms.trial_credits,
-        Some(billing) if billing.paused && payment.amount_cents <= 0 => 0,
-        _ => terms.credits,
+/// Credits for a cycle.
+pub(super) fn credits(terms: &Terms, payment: &Payment, billing: &Billing) -> i64 {
+    if billing.trial {
+        terms.trial_credits
+    } else if billing.paused && payment.amount_cents <= 0 {
+        0
+    } else {
+        terms.credits
     }
 }
 
@@ -173,6 +181,7 @@ impl Draft {
             payment,
             customer,
             email,
+            receipt,
         } = payment;
         self.push(Change::OrderPaid(Box::new(OrderPaid {
             order: serial,
@@ -186,6 +195,7 @@ impl Draft {
             subscription: billing.map(|billing| billing.subscription.clone()),
             customer,
             email: email.or(known_email),
+            receipt,
         })));
         let credits = self.wallet.moved_by(serial, reversal);
         if credits != 0 {

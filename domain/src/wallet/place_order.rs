@@ -1,9 +1,15 @@
 //! Placing an order: a buyer was sent to the provider's checkout.
 
-use super::{Archived, Change, Event, Wallet, draft::Draft, event::OrderPlaced, order::OrderKind};
+use super::{
+    Archived, Change, Event, Wallet,
+    draft::Draft,
+    event::OrderPlaced,
+    order::{OrderKind, Stage},
+};
 use crate::{
-    Rejection,
+    Quantity, Rejection,
     id::OrderSerial,
+    metadata::Metadata,
     terms::Terms,
     text::{CheckoutId, Email},
     time::Timestamp,
@@ -22,6 +28,10 @@ pub struct PlaceOrder {
     pub order: OrderSerial,
     /// What it buys.
     pub terms: Terms,
+    /// How many of it.
+    pub quantity: Quantity,
+    /// What the caller wrote on it.
+    pub metadata: Metadata,
     /// The provider's checkout session.
     pub checkout: Option<CheckoutId>,
     /// The buyer's address as far as it is known.
@@ -30,10 +40,12 @@ pub struct PlaceOrder {
 
 impl PlaceOrder {
     /// What a paid invoice makes: there is no checkout.
-    pub(super) const fn made(order: OrderSerial, terms: Terms) -> Self {
+    pub(super) fn made(order: OrderSerial, terms: Terms) -> Self {
         Self {
             order,
             terms,
+            quantity: Quantity::ONE,
+            metadata: Metadata::default(),
             checkout: None,
             email: None,
         }
@@ -41,17 +53,36 @@ impl PlaceOrder {
 }
 
 impl Wallet {
-    /// Whether an order under these terms is welcome. To be asked before the buyer is sent to the
-    /// provider; a payment that comes nevertheless is fulfilled.
-    pub fn may_order(&self, terms: &Terms) -> Result<(), Rejection> {
+    /// Whether an order of so many under these terms is welcome. To be asked before the buyer is sent to
+    /// the provider; a payment that comes nevertheless is fulfilled.
+    pub fn may_order(&self, terms: &Terms, quantity: Quantity) -> Result<(), Rejection> {
         if terms.recurs() && self.is_subscribed(terms.product) {
             return Err(Rejection::AlreadySubscribed);
+        }
+        let bound = self.bound_currency().filter(|_| terms.recurs());
+        if let Some(currency) = bound.filter(|&currency| currency != &*terms.currency) {
+            return Err(Rejection::CurrencyMismatch {
+                currency: currency.into(),
+            });
         }
         let pending = self.commerce.as_ref();
         if pending.is_some_and(|commerce| commerce.pending.len() >= MAX_PENDING) {
             return Err(Rejection::TooManyPending);
         }
+        if terms.times(quantity).is_none() {
+            return Err(Rejection::BalanceLimit);
+        }
         Ok(())
+    }
+
+    /// The currency that the wallet's customer is bound to at the provider: that of a subscription that is
+    /// there, or of an open checkout of one.
+    #[must_use]
+    pub fn bound_currency(&self) -> Option<&str> {
+        let subscribed = self.subscriptions().map(|known| &*known.paid.currency);
+        let open = self.orders().map(|(_, order)| order);
+        let open = open.filter(|order| order.stage == Stage::Pending && order.terms.recurs());
+        subscribed.chain(open.map(|it| &*it.terms.currency)).next()
     }
 
     /// Decides a new order. One that is known is not placed again: its payment may have been faster.
@@ -64,7 +95,7 @@ impl Wallet {
         if self.any_order(command.order, archived).is_some() {
             return Ok(Vec::new());
         }
-        self.may_order(&command.terms)?;
+        self.may_order(&command.terms, command.quantity)?;
         let mut draft = Draft::on(self, Some(command.order), None, archived, now);
         draft.place(OrderKind::Checkout, command);
         Ok(draft.finish())
@@ -76,6 +107,8 @@ impl Draft {
         let PlaceOrder {
             order,
             terms,
+            quantity,
+            metadata,
             checkout,
             email,
         } = command;
@@ -85,6 +118,8 @@ impl Draft {
             project: self.wallet.project,
             kind,
             terms,
+            quantity,
+            metadata,
             checkout,
             email,
             expires_at,

@@ -50,7 +50,7 @@ impl Wallet {
             draft.end_cycle(id);
         }
         let grant = Grant {
-            credits: credits(&terms, &payment, Some(&billing)),
+            credits: credits(&terms, &payment, &billing),
             over: archived.subscription_over || place == Some(Place::Over),
         };
         let customer = payment.customer.clone();

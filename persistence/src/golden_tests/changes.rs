@@ -195,6 +195,8 @@ fn orders() -> Vec<Change> {
             checkout: checkout.then(|| CheckoutId::new("cs_1").unwrap()),
             email: checkout.then(|| Email::new("Jo@mail.example").unwrap()),
             expires_at: LATER,
+            quantity: domain::Quantity::new(3).unwrap(),
+            metadata: domain::metadata::Metadata::new([("job".into(), "é".into())].into()).unwrap(),
         }))
     };
     let closed = |order| OrderClosed {
@@ -215,6 +217,12 @@ fn orders() -> Vec<Change> {
             subscription: Some(subscription()),
             customer: Some(CustomerId::new("cus_1").unwrap()),
             email: Some(Email::new("Jo@mail.example").unwrap()),
+            receipt: domain::wallet::Receipt {
+                provider: Some(domain::wallet::ProviderKind::Stripe),
+                livemode: true,
+                receipt_url: Some(domain::text::PageUrl::new("https://pay.example/r").unwrap()),
+                invoice_url: Some(domain::text::PageUrl::new("https://pay.example/i").unwrap()),
+            },
         }))
     };
     let reversed = |order, credits| Change::OrderReversed {

@@ -38,6 +38,8 @@ impl Teller {
             checkout,
             email: Some(email("first@mail.example")),
             expires_at: Timestamp(at + HOUR),
+            quantity: domain::Quantity::ONE,
+            metadata: domain::metadata::Metadata::default(),
         };
         self.tell(wallet, at, Change::OrderPlaced(Box::new(change)))
     }
@@ -64,6 +66,7 @@ impl Teller {
             subscription: None,
             customer: None,
             email: address.map(email).or(known.email.clone()),
+            receipt: domain::wallet::Receipt::default(),
         };
         self.tell(wallet, at, Change::OrderPaid(Box::new(change)))
     }

@@ -1,10 +1,13 @@
 //! What callers see of an order. Its fields are always there, null where unknown.
 
+use std::collections::BTreeMap;
+
 use actors::{OrderAnswer, OrderPage};
 use domain::{
     catalog::KeyKind,
     code::Code,
-    wallet::{OrderKind, OrderStatus},
+    text::{CustomerId, InvoiceId, PageUrl, PaymentId, SubscriptionId},
+    wallet::{OrderKind, OrderStatus, ProviderKind},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -45,10 +48,53 @@ pub(crate) struct Order {
     external_user_id: Option<String>,
     /// `wal_…`; null until a payment has made the wallet.
     wallet_id: Option<String>,
+    /// How many were bought.
+    quantity: u32,
+    /// What the checkout was given to remember.
+    metadata: BTreeMap<String, String>,
+    /// The provider's page about the payment; null where there is none.
+    receipt_url: Option<String>,
+    /// The provider's page about the invoice; null where there is none.
+    invoice_url: Option<String>,
+    /// How it was paid. Only with a secret key: left out with a publishable one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Payment>)]
+    payment: Option<Option<Payment>>,
     /// The buyer's address. Only with a secret key: left out with a publishable one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     customer_email: Option<Option<String>>,
+}
+
+/// The provider's names for what belongs to an order.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Payment {
+    /// `sandbox` or `stripe`
+    #[schema(value_type = String, example = "stripe")]
+    provider: ProviderKind,
+    /// Whether it was real money.
+    livemode: bool,
+    payment_id: Option<String>,
+    invoice_id: Option<String>,
+    subscription_id: Option<String>,
+    customer_id: Option<String>,
+}
+
+impl Payment {
+    /// Nothing before the payment.
+    fn of(order: &domain::wallet::Order) -> Option<Self> {
+        let provider = order.receipt.provider?;
+        let id = |text: Option<&str>| text.map(str::to_owned);
+        Some(Self {
+            provider,
+            livemode: order.receipt.livemode,
+            payment_id: id(order.payment.as_ref().map(PaymentId::as_str)),
+            invoice_id: id(order.invoice.as_ref().map(InvoiceId::as_str)),
+            subscription_id: id(order.subscription.as_ref().map(SubscriptionId::as_str)),
+            customer_id: id(order.customer.as_ref().map(CustomerId::as_str)),
+        })
+    }
 }
 
 /// A page of a project's orders, newest first.
@@ -64,6 +110,7 @@ impl Order {
     /// As a key of this kind may see it.
     pub(crate) fn of(answer: &OrderAnswer, kind: KeyKind) -> Self {
         let order = &answer.order;
+        let page = |url: Option<&PageUrl>| url.map(|url| url.as_str().to_owned());
         let email = || order.email.as_ref().map(|email| email.as_str().to_owned());
         Self {
             id: answer.id.to_string(),
@@ -87,6 +134,15 @@ impl Order {
                 .as_ref()
                 .map(|user| user.as_str().to_owned()),
             wallet_id: answer.wallet.map(|wallet| wallet.to_string()),
+            quantity: order.quantity.get(),
+            metadata: order
+                .metadata
+                .iter()
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .collect(),
+            receipt_url: page(order.receipt.receipt_url.as_ref()),
+            invoice_url: page(order.receipt.invoice_url.as_ref()),
+            payment: (kind == KeyKind::Secret).then(|| Payment::of(order)),
             customer_email: match kind {
                 KeyKind::Secret => Some(email()),
                 KeyKind::Publishable => None,

@@ -20,7 +20,7 @@ use scrip::{
     config::Config,
     outbound::mail::Mailer,
     payments::Payments,
-    providers::Sandboxes,
+    providers::{Accounts, Sandboxes},
     secrets::Given,
 };
 use serde_json::{Value, json};
@@ -49,6 +49,8 @@ pub struct Service {
     pub handle: Handle,
     /// What joins provider and wallets.
     pub payments: Payments,
+    /// Who its projects' providers are.
+    pub accounts: Arc<Accounts>,
     /// The built-in provider.
     pub sandboxes: Sandboxes,
     /// What sends its mails.
@@ -108,7 +110,7 @@ impl Service {
 
         let (catalog, handle) = (Arc::clone(&app.catalog), app.handle.clone());
         let (payments, sandboxes) = (app.payments.clone(), app.sandboxes.clone());
-        let mailer = app.mailer.clone();
+        let (mailer, accounts) = (app.mailer.clone(), Arc::clone(&app.accounts));
         let new = NewProject {
             name: "Demo".into(),
             ..NewProject::default()
@@ -124,6 +126,7 @@ impl Service {
             catalog,
             handle,
             payments,
+            accounts,
             sandboxes,
             mailer,
             mails,

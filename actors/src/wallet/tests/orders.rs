@@ -33,12 +33,17 @@ fn terms() -> Terms {
 /// An order that fills a wallet of its own.
 async fn placed(house: &House) -> OrderId {
     let (handle, scope) = (&house.handle, &house.scope);
-    let draft = handle.draft_order(scope, None, &terms()).await.unwrap();
+    let draft = handle
+        .draft_order(scope, None, &terms(), domain::Quantity::ONE)
+        .await
+        .unwrap();
     let place = PlaceOrder {
         order: draft.order.serial,
         terms: terms(),
         checkout: None,
         email: None,
+        quantity: domain::Quantity::ONE,
+        metadata: domain::metadata::Metadata::default(),
     };
     let placed = handle.place_order(scope, draft.order, None, place);
     placed.await.unwrap();
@@ -53,6 +58,7 @@ fn paid() -> Paid {
             payment: None,
             customer: None,
             email: None,
+            receipt: domain::wallet::Receipt::default(),
         },
         billing: None,
     }
@@ -88,9 +94,11 @@ async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
         terms: terms(),
         checkout: None,
         email: None,
+        quantity: domain::Quantity::ONE,
+        metadata: domain::metadata::Metadata::default(),
     };
     let wanted = terms();
-    let draft = || handle.draft_order(scope, Some(&old), &wanted);
+    let draft = || handle.draft_order(scope, Some(&old), &wanted, domain::Quantity::ONE);
     let (first, second) = (draft().await.unwrap().order, draft().await.unwrap().order);
     let placed = handle.place_order(scope, first, Some(&old), place(first));
     placed.await.unwrap();

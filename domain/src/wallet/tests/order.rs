@@ -2,15 +2,24 @@
 
 use super::{
     GOLD, TIN, at,
-    shop::{DAY, MONTH, features, pack, paid_at, placed, sub, tier, unlock},
+    shop::{DAY, MONTH, features, pack, paid_at, paying, placed, sub, tier, unlock},
     teller::Teller,
 };
 use crate::{
-    Rejection, Timestamp,
+    MAX_CREDITS, Quantity, Rejection, Timestamp,
     catalog::{Interval, Price},
     id::{CodeHash, OrderSerial, PriceId, ProductId, ProjectId},
+    metadata::Metadata,
     terms::Terms,
-    wallet::{Change, Event, OrderKind, OrderStatus, Wallet},
+    text::PageUrl,
+    wallet::{
+        Change, Event, OrderKind, OrderStatus, ProviderKind, Receipt,
+        SubscriptionStatus::{Active, Canceled, PastDue, Paused},
+        Wallet,
+        pay::Pay,
+        place_order::PlaceOrder,
+        purchase::Purchase,
+    },
 };
 
 fn status(teller: &Teller, serial: u128) -> OrderStatus {
@@ -258,4 +267,118 @@ fn an_order_is_of_the_code_that_it_was_placed_under_or_minted() {
     rotate(&mut teller, 3, Some(2));
     assert!(restored.opens_with_the_code_of(&order));
     assert!(!teller.wallet.opens_with_the_code_of(&order));
+}
+
+#[test]
+fn so_many_of_a_price_cost_and_bring_so_much() {
+    let mut teller = Teller::new();
+    let three = PlaceOrder {
+        quantity: Quantity::new(3).unwrap(),
+        ..placed(1, pack())
+    };
+    assert_eq!(teller.purchase(Purchase::Place(three)), Ok(true));
+    assert_eq!(teller.placed_order(1).amount_cents, 3000);
+    teller.pay(1, 3000).unwrap();
+    assert_eq!((teller.gold(), teller.placed_order(1).granted), (300, 300));
+    assert_eq!(teller.placed_order(1).quantity.get(), 3);
+    teller.refund(1, 1500);
+    assert_eq!(teller.gold(), 150);
+    assert_eq!([0, 1001].map(Quantity::new), [None, None]);
+}
+
+#[test]
+fn a_quantity_past_all_bounds_is_refused_and_what_is_paid_is_fulfilled() {
+    let huge = Terms {
+        credits: MAX_CREDITS / 2,
+        ..pack()
+    };
+    let three = Quantity::new(3).unwrap();
+    let mut teller = Teller::new();
+    assert_eq!(
+        teller.wallet.may_order(&huge, three),
+        Err(Rejection::BalanceLimit)
+    );
+    let dear = Terms {
+        amount_cents: MAX_CREDITS,
+        ..pack()
+    };
+    assert!(teller.wallet.may_order(&dear, three).is_err());
+    assert!(teller.wallet.may_order(&dear, Quantity::ONE).is_ok());
+    let tier = tier("basic", 100);
+    assert!(
+        teller.wallet.may_order(&tier, three).is_err(),
+        "a cycle is paid once"
+    );
+    let pay = Pay {
+        placed: Some(PlaceOrder {
+            quantity: three,
+            ..placed(1, huge)
+        }),
+        ..paying(1, 3000)
+    };
+    assert_eq!(teller.pay_with(pay), Ok(true));
+    assert_eq!(teller.gold(), MAX_CREDITS);
+}
+
+#[test]
+fn what_is_written_on_an_order_and_where_it_was_paid_stays_with_it() {
+    let metadata = Metadata::new([("job".into(), "7".into())].into()).unwrap();
+    let receipt = Receipt {
+        provider: Some(ProviderKind::Stripe),
+        livemode: true,
+        receipt_url: Some(PageUrl::new("https://pay.example/r/1").unwrap()),
+        invoice_url: None,
+    };
+    let mut teller = Teller::new();
+    let place = PlaceOrder {
+        metadata: metadata.clone(),
+        ..placed(1, pack())
+    };
+    teller.purchase(Purchase::Place(place)).unwrap();
+    assert_eq!(teller.placed_order(1).receipt, Receipt::default());
+    let mut pay = paying(1, 1000);
+    pay.payment.receipt = receipt.clone();
+    teller.pay_with(pay).unwrap();
+    teller.refund(1, 1000);
+    let order = teller.placed_order(1);
+    assert_eq!((&order.metadata, &order.receipt), (&metadata, &receipt));
+    assert_eq!(order.customer.as_ref().unwrap().as_str(), "cus_ann");
+}
+
+#[test]
+fn a_customer_is_bound_to_the_currency_of_what_recurs() {
+    let dollars = |terms: Terms| Terms {
+        currency: "USD".into(),
+        product: TIN,
+        ..terms
+    };
+    let mut teller = Teller::new();
+    let (basic, other) = (tier("basic", 100), dollars(tier("other", 100)));
+    let may = |teller: &Teller, terms: &Terms| teller.wallet.may_order(terms, Quantity::ONE);
+    let bound = Err(Rejection::CurrencyMismatch {
+        currency: "EUR".into(),
+    });
+    teller.order(9, pack()).unwrap();
+    assert_eq!(
+        teller.wallet.bound_currency(),
+        None,
+        "what is paid once binds nobody"
+    );
+    teller.order(1, basic.clone()).unwrap();
+    assert_eq!(may(&teller, &other), bound, "an open checkout");
+    assert_eq!(may(&teller, &dollars(pack())), Ok(()));
+    assert_eq!(teller.order(2, other.clone()), bound.map(|()| true));
+    teller.expire(1).unwrap();
+    assert_eq!(may(&teller, &other), Ok(()));
+    teller.subscribe(3, 1, basic);
+    for status in [Active, PastDue, Paused] {
+        teller.set_status(1, status);
+        assert_eq!(teller.wallet.bound_currency(), Some("EUR"));
+        assert!(may(&teller, &other).is_err());
+    }
+    teller.set_status(1, Canceled);
+    assert_eq!(
+        (teller.wallet.bound_currency(), may(&teller, &other)),
+        (None, Ok(()))
+    );
 }

@@ -187,3 +187,32 @@ fn a_wallet_has_more_events_than_records() {
     assert_eq!(of(|p| p.records = p.version), numbers);
     assert_eq!(of(|p| p.touched_at.0 = p.created_at.0 - 1), numbers);
 }
+
+#[test]
+fn purchases_that_do_not_hold_together_are_found() {
+    type Parts<'a> = crate::wallet::CommerceParts<'a>;
+    let of = |break_it: fn(&mut Parts<'_>)| broken(|p| break_it(p.commerce.as_mut().unwrap())).0;
+    fn known<'a>(p: &'a mut Parts<'_>) -> &'a mut crate::wallet::Subscription {
+        &mut p.subscriptions.to_mut()[0]
+    }
+    fn order<'a>(p: &'a mut Parts<'_>) -> &'a mut crate::wallet::Order {
+        p.orders.to_mut().values_mut().next().unwrap()
+    }
+    let early = |p: &mut Parts<'_>| {
+        let serials = (500..601).map(crate::id::OrderSerial);
+        let kept = serials.map(|serial| (serial, crate::wallet::Reversal::default()));
+        p.early.to_mut().extend(kept);
+    };
+    let breaks: [fn(&mut Parts<'_>); 7] = [
+        |p| order(p).granted = 5,
+        |p| order(p).paid_at = Some(crate::Timestamp(1)),
+        |p| order(p).kind = crate::wallet::OrderKind::Switch,
+        |p| known(p).status = crate::wallet::SubscriptionStatus::PastDue,
+        |p| known(p).past_due_since = Some(crate::Timestamp(1)),
+        |p| known(p).order = None,
+        early,
+    ];
+    for break_it in breaks {
+        assert_eq!(of(break_it), "a purchase does not hold together");
+    }
+}

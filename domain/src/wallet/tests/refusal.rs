@@ -40,6 +40,7 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
         Err(
             Rejection::OrderNotFound
             | Rejection::AlreadySubscribed
+            | Rejection::CurrencyMismatch { .. }
             | Rejection::TooManyPending
             | Rejection::NoPurchase,
         ) => panic!("this is about purchases"),

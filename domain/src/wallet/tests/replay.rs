@@ -160,6 +160,7 @@ fn a_purchase_that_does_not_fit_is_never_applied_silently() {
             subscription: None,
             customer: None,
             email: None,
+            receipt: crate::wallet::Receipt::default(),
         }))
     };
     let placed = Change::OrderPlaced(Box::new(OrderPlaced {
@@ -170,6 +171,8 @@ fn a_purchase_that_does_not_fit_is_never_applied_silently() {
         checkout: None,
         email: None,
         expires_at: Timestamp::NEVER,
+        quantity: crate::Quantity::ONE,
+        metadata: crate::metadata::Metadata::default(),
     }));
     let reversed = |serial, credits| Change::OrderReversed {
         order: OrderSerial(serial),

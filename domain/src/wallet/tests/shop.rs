@@ -81,6 +81,8 @@ pub(super) fn placed(serial: u128, terms: Terms) -> PlaceOrder {
         terms,
         checkout: Some(CheckoutId::new(format!("cs_{serial}")).unwrap()),
         email: None,
+        quantity: crate::Quantity::ONE,
+        metadata: crate::metadata::Metadata::default(),
     }
 }
 
@@ -90,6 +92,7 @@ pub(super) fn payment(serial: u128, amount_cents: i64) -> Payment {
         payment: Some(PaymentId::new(format!("pi_{serial}")).unwrap()),
         customer: Some(CustomerId::new("cus_ann").unwrap()),
         email: Some(Email::new("ann@example.org").unwrap()),
+        receipt: crate::wallet::Receipt::default(),
     }
 }
 

@@ -185,6 +185,8 @@ impl Life {
             checkout: checkout.then(|| CheckoutId::new(session).unwrap()),
             email: checkout.then(|| Email::new("Jo@mail.example").unwrap()),
             expires_at: LATER,
+            quantity: domain::Quantity::new(3).unwrap(),
+            metadata: domain::metadata::Metadata::new([("job".into(), "é".into())].into()).unwrap(),
         })));
     }
 
@@ -201,6 +203,12 @@ impl Life {
             subscription,
             customer: Some(CustomerId::new("cus_1").unwrap()),
             email: Some(Email::new("Jo@mail.example").unwrap()),
+            receipt: domain::wallet::Receipt {
+                provider: Some(domain::wallet::ProviderKind::Stripe),
+                livemode: true,
+                receipt_url: Some(domain::text::PageUrl::new("https://pay.example/r").unwrap()),
+                invoice_url: Some(domain::text::PageUrl::new("https://pay.example/i").unwrap()),
+            },
         })));
     }
 
@@ -264,8 +272,8 @@ impl Life {
                 cycle_end: LATER,
                 current_period_end: LATER,
                 cancel_at_period_end: true,
-                past_due_since: Some(NOW),
-                grace_ends_at: Some(LATER),
+                past_due_since: (status == SubscriptionStatus::PastDue).then_some(NOW),
+                grace_ends_at: (status == SubscriptionStatus::PastDue).then_some(LATER),
                 order: Some(OrderSerial(2)),
                 reversed: true,
                 steps: vec![Step {

@@ -37,6 +37,7 @@ kind!(Period, time::Period: Once, Daily, Weekly, Monthly, Yearly);
 kind!(Reason, history::Reason: Purchase, Deduction, FreeGrant, Manual, Refund, Expiry);
 kind!(HoldStatus, history::HoldStatus: Open, Settled, Released, Expired);
 kind!(OrderKind, wallet::OrderKind: Checkout, Renewal, Switch);
+kind!(ProviderKind, wallet::ProviderKind: Sandbox, Stripe);
 kind!(Stage, wallet::Stage: Pending, Failed, Expired, Paid);
 kind!(SubscriptionStatus, wallet::SubscriptionStatus: Active, PastDue, Paused, Canceled);
 kind!(News, event::SubscriptionNews: Started, Renewed, Updated, PastDue, Canceled);

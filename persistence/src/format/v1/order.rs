@@ -4,14 +4,14 @@ use domain::{
     Timestamp, catalog,
     id::{OrderSerial, PriceId, ProductId},
     terms,
-    text::{CheckoutId, Email, Feature, InvoiceId, PaymentId, SubscriptionId},
+    text::{CheckoutId, CustomerId, Email, Feature, InvoiceId, PageUrl, PaymentId, SubscriptionId},
     wallet,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
-    kind::{Interval, OrderKind, Stage},
-    read::{broken, instant, millis, some_text, text},
+    kind::{Interval, OrderKind, ProviderKind, Stage},
+    read::{self, Pairs, broken, instant, millis, some_text, text},
 };
 use crate::contract::Error;
 
@@ -125,11 +125,51 @@ impl From<Reversal> for wallet::Reversal {
     }
 }
 
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Receipt<'a> {
+    provider: Option<ProviderKind>,
+    livemode: bool,
+    receipt_url: Option<&'a str>,
+    invoice_url: Option<&'a str>,
+}
+
+impl<'a> From<&'a wallet::Receipt> for Receipt<'a> {
+    fn from(from: &'a wallet::Receipt) -> Self {
+        let wallet::Receipt {
+            provider,
+            livemode,
+            receipt_url,
+            invoice_url,
+        } = from;
+        Self {
+            provider: provider.map(ProviderKind::from),
+            livemode: *livemode,
+            receipt_url: receipt_url.as_ref().map(PageUrl::as_str),
+            invoice_url: invoice_url.as_ref().map(PageUrl::as_str),
+        }
+    }
+}
+
+impl TryFrom<Receipt<'_>> for wallet::Receipt {
+    type Error = Error;
+
+    fn try_from(from: Receipt<'_>) -> Result<Self, Error> {
+        Ok(Self {
+            provider: from.provider.map(wallet::ProviderKind::from),
+            livemode: from.livemode,
+            receipt_url: some_text(from.receipt_url, PageUrl::new)?,
+            invoice_url: some_text(from.invoice_url, PageUrl::new)?,
+        })
+    }
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Order<'a> {
     kind: OrderKind,
     #[serde(borrow)]
     terms: Terms<'a>,
+    quantity: u32,
+    metadata: Pairs<'a>,
     checkout: Option<&'a str>,
     created_at: i64,
     expires_at: i64,
@@ -139,6 +179,8 @@ pub(super) struct Order<'a> {
     payment: Option<&'a str>,
     invoice: Option<&'a str>,
     subscription: Option<&'a str>,
+    customer: Option<&'a str>,
+    receipt: Receipt<'a>,
     reversal: Reversal,
     granted: i64,
     taken: i64,
@@ -154,6 +196,8 @@ impl<'a> From<&'a wallet::Order> for Order<'a> {
         let wallet::Order {
             kind,
             terms,
+            quantity,
+            metadata,
             checkout,
             created_at,
             expires_at,
@@ -163,6 +207,8 @@ impl<'a> From<&'a wallet::Order> for Order<'a> {
             payment,
             invoice,
             subscription,
+            customer,
+            receipt,
             reversal,
             granted,
             taken,
@@ -175,6 +221,8 @@ impl<'a> From<&'a wallet::Order> for Order<'a> {
         Self {
             kind: (*kind).into(),
             terms: terms.into(),
+            quantity: quantity.get(),
+            metadata: metadata.iter().collect(),
             checkout: checkout.as_ref().map(CheckoutId::as_str),
             created_at: created_at.0,
             expires_at: expires_at.0,
@@ -184,6 +232,8 @@ impl<'a> From<&'a wallet::Order> for Order<'a> {
             payment: payment.as_ref().map(PaymentId::as_str),
             invoice: invoice.as_ref().map(InvoiceId::as_str),
             subscription: subscription.as_ref().map(SubscriptionId::as_str),
+            customer: customer.as_ref().map(CustomerId::as_str),
+            receipt: receipt.into(),
             reversal: (*reversal).into(),
             granted: *granted,
             taken: *taken,
@@ -206,6 +256,8 @@ impl TryFrom<Order<'_>> for wallet::Order {
         Ok(Self {
             kind: from.kind.into(),
             terms: from.terms.try_into()?,
+            quantity: read::quantity(from.quantity)?,
+            metadata: read::metadata(from.metadata)?,
             checkout: some_text(from.checkout, CheckoutId::new)?,
             created_at: Timestamp(from.created_at),
             expires_at: Timestamp(from.expires_at),
@@ -215,6 +267,8 @@ impl TryFrom<Order<'_>> for wallet::Order {
             payment: some_text(from.payment, PaymentId::new)?,
             invoice: some_text(from.invoice, InvoiceId::new)?,
             subscription: some_text(from.subscription, SubscriptionId::new)?,
+            customer: some_text(from.customer, CustomerId::new)?,
+            receipt: from.receipt.try_into()?,
             reversal: from.reversal.into(),
             granted: from.granted,
             taken: from.taken,

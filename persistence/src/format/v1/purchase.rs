@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     kind::OrderKind,
-    order::Terms,
-    read::{instant, millis, some_text},
+    order::{Receipt, Terms},
+    read::{self, Pairs, instant, millis, some_text},
 };
 use crate::contract::Error;
 
@@ -22,6 +22,8 @@ pub(super) struct OrderPlaced<'a> {
     kind: OrderKind,
     #[serde(borrow)]
     terms: Terms<'a>,
+    quantity: u32,
+    metadata: Pairs<'a>,
     checkout: Option<&'a str>,
     email: Option<&'a str>,
     expires_at: i64,
@@ -40,6 +42,7 @@ pub(super) struct OrderPaid<'a> {
     subscription: Option<&'a str>,
     customer: Option<&'a str>,
     email: Option<&'a str>,
+    receipt: Receipt<'a>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -56,6 +59,8 @@ impl<'a> From<&'a event::OrderPlaced> for OrderPlaced<'a> {
             project,
             kind,
             terms,
+            quantity,
+            metadata,
             checkout,
             email,
             expires_at,
@@ -65,6 +70,8 @@ impl<'a> From<&'a event::OrderPlaced> for OrderPlaced<'a> {
             project: project.0,
             kind: (*kind).into(),
             terms: terms.into(),
+            quantity: quantity.get(),
+            metadata: metadata.iter().collect(),
             checkout: checkout.as_ref().map(CheckoutId::as_str),
             email: email.as_ref().map(Email::as_str),
             expires_at: expires_at.0,
@@ -81,6 +88,8 @@ impl TryFrom<OrderPlaced<'_>> for event::OrderPlaced {
             project: ProjectId(from.project),
             kind: from.kind.into(),
             terms: from.terms.try_into()?,
+            quantity: read::quantity(from.quantity)?,
+            metadata: read::metadata(from.metadata)?,
             checkout: some_text(from.checkout, CheckoutId::new)?,
             email: some_text(from.email, Email::new)?,
             expires_at: Timestamp(from.expires_at),
@@ -102,6 +111,7 @@ impl<'a> From<&'a event::OrderPaid> for OrderPaid<'a> {
             subscription,
             customer,
             email,
+            receipt,
         } = from;
         Self {
             order: order.0,
@@ -115,6 +125,7 @@ impl<'a> From<&'a event::OrderPaid> for OrderPaid<'a> {
             subscription: subscription.as_ref().map(SubscriptionId::as_str),
             customer: customer.as_ref().map(CustomerId::as_str),
             email: email.as_ref().map(Email::as_str),
+            receipt: receipt.into(),
         }
     }
 }
@@ -135,6 +146,7 @@ impl TryFrom<OrderPaid<'_>> for event::OrderPaid {
             subscription: some_text(from.subscription, SubscriptionId::new)?,
             customer: some_text(from.customer, CustomerId::new)?,
             email: some_text(from.email, Email::new)?,
+            receipt: from.receipt.try_into()?,
         })
     }
 }

@@ -3,8 +3,9 @@
 use std::fmt::Display;
 
 use domain::{
-    Amount, Timestamp,
+    Amount, Quantity, Timestamp,
     id::{HoldId, OrderSerial, WalletKey},
+    metadata::Metadata,
 };
 
 use crate::contract::Error;
@@ -41,6 +42,19 @@ pub(super) fn some_text<T, E: Display>(
     new: impl FnOnce(Box<str>) -> Result<T, E>,
 ) -> Result<Option<T>, Error> {
     text.map(|some| self::text(some, new)).transpose()
+}
+
+/// Pairs of an order's own.
+pub(super) type Pairs<'a> = Vec<(&'a str, &'a str)>;
+
+pub(super) fn metadata(pairs: Pairs<'_>) -> Result<Metadata, Error> {
+    let pairs = pairs.into_iter();
+    let pairs = pairs.map(|(key, value)| (key.into(), value.into()));
+    Metadata::new(pairs.collect()).map_err(broken)
+}
+
+pub(super) fn quantity(number: u32) -> Result<Quantity, Error> {
+    Quantity::new(number).ok_or_else(|| broken("a quantity is not 1 to 1,000"))
 }
 
 pub(super) fn instant(millis: Option<i64>) -> Option<Timestamp> {

@@ -36,6 +36,9 @@ pub(crate) trait Kept: Clone + Serialize + DeserializeOwned + 'static {
     }
 }
 
+/// Of one project.
+const MAX_EVENTS: usize = 100_000;
+
 /// The objects.
 #[derive(Default)]
 pub(crate) struct Books {
@@ -48,6 +51,8 @@ pub(crate) struct Books {
     /// By when they happened, then in the order of making.
     events: BTreeMap<(i64, u64), String>,
     changes: BTreeMap<String, Option<String>>,
+    /// Events that are kept; the oldest make room.
+    pub(crate) most_events: usize,
     /// Where the pages are, such as `http://127.0.0.1:8787/sandbox/proj_...`.
     pub(crate) base: String,
 }
@@ -61,6 +66,7 @@ impl Books {
     pub(crate) fn new(base: String) -> Self {
         Self {
             base,
+            most_events: MAX_EVENTS,
             ..Self::default()
         }
     }

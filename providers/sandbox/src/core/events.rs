@@ -15,9 +15,6 @@ const PAUSES: [i64; 12] = [
     2, 5, 15, 60, 300, 900, 3600, 7200, 14_400, 28_800, 57_600, 86_400,
 ];
 
-/// Events that are kept of a project; the oldest make room.
-const MAX_EVENTS: usize = 100_000;
-
 impl Desk<'_> {
     /// Notes that something happened to an object as it is now.
     pub(crate) fn emit<T: Kept>(&mut self, kind: &str, object: &T) {
@@ -41,7 +38,7 @@ impl Desk<'_> {
             request: self.request.clone(),
             targets,
         });
-        while self.books.events().len() > MAX_EVENTS {
+        while self.books.events().len() > self.books.most_events {
             let Some((_, oldest)) = self.books.events().first_key_value() else {
                 return;
             };

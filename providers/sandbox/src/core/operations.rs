@@ -4,7 +4,12 @@
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::{books::Desk, params::Params, records::Operation, refusal::Refusal};
+use super::{
+    books::{Desk, Kept as _},
+    params::Params,
+    records::Operation,
+    refusal::Refusal,
+};
 use data_encoding::HEXLOWER;
 
 const MAX_KEY_BYTES: usize = 255;
@@ -37,7 +42,8 @@ pub(crate) fn replay(
             "Idempotency keys have 1 to 255 characters.",
         ));
     }
-    match desk.books.get::<Operation>(&id(key)) {
+    let found = desk.books.get::<Operation>(&id(key));
+    match found.filter(|done| done.forget_at().is_none_or(|at| at > desk.now)) {
         None => Ok(None),
         Some(done) if done.digest == digest => Ok(Some((done.status, done.body.clone()))),
         Some(_) => Err(Refusal::key_reused(key)),

@@ -224,6 +224,7 @@ impl Stripe {
                 payment: None,
                 customer: customer.and_then(|id| OurCustomerId::new(id.as_str()).ok()),
                 email: email.and_then(|email| Email::new(email).ok()),
+                receipt: domain::wallet::Receipt::default(),
             },
             billing: Billing {
                 subscription: billed,

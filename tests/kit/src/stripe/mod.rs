@@ -198,12 +198,23 @@ impl Stripe {
 
 /// An event with its signature header, as of `now` in seconds since the Unix epoch.
 pub fn event(id: &str, kind: &str, object: &Value, now: i64) -> (String, String) {
+    event_signed(WEBHOOK_SECRET, id, kind, object, now)
+}
+
+/// The same signed with another secret.
+pub fn event_signed(
+    secret: &str,
+    id: &str,
+    kind: &str,
+    object: &Value,
+    now: i64,
+) -> (String, String) {
     let body = json!({
         "id": id, "object": "event", "type": kind, "created": now, "livemode": false,
         "api_version": VERSION, "data": {"object": object},
     })
     .to_string();
-    let mut mac = Hmac::<Sha256>::new_from_slice(WEBHOOK_SECRET.as_bytes()).unwrap();
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     mac.update(format!("{now}.{body}").as_bytes());
     let mac = mac.finalize().into_bytes();
     let hex: String = mac.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -96,6 +96,7 @@ pub(in crate::wallet::tests) fn sound(teller: &Teller) {
         ..
     } = teller;
     assert_eq!(wallet.next_due(&teller.rules, *now), None, "caught up");
+    assert_eq!(wallet.faults(), Vec::<String>::new());
     assert_eq!(wallet.version, teller.events.len() as u64);
     assert_eq!(wallet.records, records.len() as u64);
     let mut sums: HashMap<ProductId, i64> = HashMap::new();
@@ -160,6 +161,7 @@ pub(in crate::wallet::tests) fn sound(teller: &Teller) {
         .fold(earliest, Timestamp::min);
     assert!(wallet.due_at() <= earliest, "nothing falls due unnoticed");
     for (serial, order) in teller.orders() {
+        assert_eq!(order.faults(serial), Vec::<String>::new());
         fulfilled_once(records, serial, order);
     }
 }

@@ -114,6 +114,7 @@ impl World {
                     subscription: None,
                     customer: None,
                     email: email.or(known),
+                    receipt: domain::wallet::Receipt::default(),
                 }))
             }
             (3, Some((order, true, ..))) => Change::OrderFailed(order),
@@ -149,6 +150,8 @@ impl World {
             checkout: (!renewal).then(|| checkout(self.serial)),
             email: (number & 8 > 0).then(|| email(number >> 16)),
             expires_at: Timestamp(self.log.len() as i64 / 4 + (number >> 32) as i64 % 40),
+            quantity: domain::Quantity::ONE,
+            metadata: domain::metadata::Metadata::default(),
         }))
     }
 

@@ -10,6 +10,9 @@ use crate::core::{
     refusal::Refusal,
 };
 
+/// Prorations that wait for an invoice: it and what is told of it have to stay small.
+const MAX_WAITING: usize = 10;
+
 /// What becomes of time that is paid for already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prorate {
@@ -118,6 +121,10 @@ pub(crate) fn change(
             ..rest
         });
         if wanted.prorate == Prorate::NextTime {
+            if subscription.waiting.len() >= MAX_WAITING {
+                let message = format!("At most {MAX_WAITING} prorations wait for an invoice.");
+                return Err(Refusal::invalid(message));
+            }
             subscription.waiting.extend(lines);
             return Ok(told(desk, subscription));
         }

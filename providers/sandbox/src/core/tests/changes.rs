@@ -321,3 +321,51 @@ fn a_shop_plans_the_next_tier_by_the_api() {
         .unwrap();
     assert_eq!(list["data"][0]["id"], plan["id"]);
 }
+
+/// As many as may wait, under the largest metadata.
+fn piled_up() -> Tiers {
+    let mut tiers = Tiers::new();
+    let (small, large) = (tiers.small.clone(), tiers.large.clone());
+    let path = format!("subscriptions/{}", tiers.subscription);
+    let value = "v".repeat(490);
+    let metadata = format!("metadata[a]={value}&metadata[b]={value}&metadata[c]={value}");
+    tiers.shop.post(&path, &metadata);
+    for price in [&large, &small, &large, &small, &large] {
+        tiers.change(price, "");
+    }
+    let form = tiers.shop.item(&tiers.subscription, &small);
+    assert!(tiers.shop.call("POST", &path, &form).is_err(), "enough");
+    tiers.shop.books.take_changes();
+    tiers
+}
+
+fn changed_bytes(shop: &mut Shop) -> usize {
+    let changes = shop.books.take_changes();
+    let sizes = changes.iter().map(|(id, note)| {
+        note.as_ref()
+            .map_or(0, String::len)
+            .saturating_add(id.len())
+    });
+    sizes.sum()
+}
+
+#[test]
+fn prorations_do_not_pile_up_and_their_invoice_is_saved_in_one_go() {
+    let mut tiers = piled_up();
+    let small = tiers.small.clone();
+    tiers.change(&small, "proration_behavior=always_invoice");
+    assert_eq!(tiers.lines().len(), 12, "they are on this one");
+    let bytes = changed_bytes(&mut tiers.shop);
+    assert!(bytes < 39_000, "{bytes}");
+
+    let mut tiers = piled_up();
+    let now = months(1) + HOUR;
+    let mut steps = 0;
+    while due::step(&mut tiers.shop.books, &mut tiers.shop.ids, now) {
+        let bytes = changed_bytes(&mut tiers.shop);
+        assert!(bytes < 39_000, "{bytes}");
+        steps += 1;
+    }
+    assert_eq!(steps, 2, "drawn up, then paid");
+    assert_eq!(tiers.lines().len(), 11);
+}

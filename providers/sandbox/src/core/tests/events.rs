@@ -127,3 +127,16 @@ fn an_event_is_as_it_was_and_is_kept_thirty_days() {
         "nor does it take room"
     );
 }
+
+#[test]
+fn the_oldest_make_room_for_new_ones() {
+    let mut shop = Shop::new();
+    shop.books.most_events = 10;
+    for _ in 0..4 {
+        shop.post("products", "name=Something");
+        shop.price("Pro", 1900, "month");
+    }
+    let list = shop.call("GET", "events", "limit=100").unwrap();
+    assert_eq!(kinds(&list).len(), 10, "of twelve");
+    assert_eq!(shop.books.all::<Event>().count(), 10);
+}

@@ -1,0 +1,82 @@
+//! What a caller writes on an order for themselves.
+
+use std::collections::BTreeMap;
+
+use crate::text::TextError;
+
+/// Pairs of one order.
+pub const MAX_PAIRS: usize = 20;
+/// Characters of a key.
+pub const MAX_KEY: usize = 40;
+/// Characters of a value.
+pub const MAX_VALUE: usize = 500;
+/// All of it: 20 pairs at their longest in ASCII fit. What is settled about an order carries it twice, and
+/// all of that has to fit one append of the log.
+pub const MAX_BYTES: usize = 11 * 1024;
+
+/// At most 20 pairs of a key of 1 to 40 characters and a value of up to 500.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Metadata(BTreeMap<Box<str>, Box<str>>);
+
+impl Metadata {
+    /// Checks the bounds; the error says which one is broken, in one sentence.
+    pub fn new(pairs: BTreeMap<Box<str>, Box<str>>) -> Result<Self, TextError> {
+        if pairs.len() > MAX_PAIRS {
+            return Err(TextError("metadata has at most 20 pairs."));
+        }
+        let mut bytes = 0_usize;
+        for (key, value) in &pairs {
+            if key.is_empty() || key.chars().count() > MAX_KEY {
+                return Err(TextError("A key of metadata has 1 to 40 characters."));
+            }
+            if value.chars().count() > MAX_VALUE {
+                return Err(TextError("A value of metadata has at most 500 characters."));
+            }
+            bytes = bytes.saturating_add(key.len()).saturating_add(value.len());
+        }
+        if bytes > MAX_BYTES {
+            return Err(TextError("metadata has at most 11 KiB together."));
+        }
+        Ok(Self(pairs))
+    }
+
+    /// The pairs, by key.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.0.iter().map(|(key, value)| (&**key, &**value))
+    }
+
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(pairs: usize, key: &str, value: &str) -> Result<Metadata, TextError> {
+        let pairs = (0..pairs).map(|n| (format!("{key}{n:02}").into(), value.into()));
+        Metadata::new(pairs.collect())
+    }
+
+    #[test]
+    fn metadata_has_its_bounds() {
+        let (key, value) = ("k".repeat(38), "v".repeat(500));
+        assert_eq!(of(20, &key, &value).unwrap().iter().count(), 20);
+        assert!(of(21, "k", "v").is_err());
+        assert!(of(1, &format!("{key}k"), "v").is_err());
+        assert!(of(1, &key, &format!("{value}v")).is_err());
+        assert!(
+            of(1, "é", &"é".repeat(500)).is_ok(),
+            "characters, not bytes"
+        );
+        assert!(
+            of(20, "k", &"é".repeat(500)).is_err(),
+            "and not too many of either"
+        );
+        assert!(of(1, "k", "").is_ok() && of(0, "", "").unwrap().is_empty());
+        assert!(Metadata::new([("".into(), "v".into())].into()).is_err());
+    }
+}

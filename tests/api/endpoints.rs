@@ -1,0 +1,140 @@
+//! The webhook endpoint at Stripe, made and looked after by the service.
+
+use kit::stripe::{self, Stripe};
+use scrip::{config::PublicUrl, providers::Endpoint};
+use serde_json::{Value, json};
+
+use crate::{service::Service, shop::Shop};
+
+const ENDPOINTS: &str = "/v1/webhook_endpoints";
+
+/// A shop with a public address, which was given a key and nothing else.
+async fn public() -> Shop {
+    let stripe = Stripe::start().await;
+    let service = Service::with(|config| {
+        config.stripe.api_base = stripe.base.parse().unwrap();
+        config.public_url = PublicUrl::parse("https://pay.example");
+    });
+    let service = service.await;
+    Shop::of(stripe, service, None).await
+}
+
+async fn keep(shop: &Shop) -> Endpoint {
+    let id = shop.service.project.id;
+    let project = shop.service.catalog.project(id).unwrap();
+    let kept = shop.service.accounts.keep_endpoint(&project).await;
+    kept.unwrap()
+}
+
+/// What was asked about endpoints, other than to list them.
+fn changes(shop: &Shop) -> usize {
+    let calls = shop.stripe.calls(ENDPOINTS);
+    calls.iter().filter(|call| call.method == "POST").count()
+}
+
+#[tokio::test]
+async fn it_is_made_once_and_its_secret_is_believed() {
+    let shop = public().await;
+    assert_eq!(keep(&shop).await, Endpoint::Made);
+    assert_eq!(keep(&shop).await, Endpoint::Well);
+    assert_eq!(changes(&shop), 1);
+    let made = &shop.stripe.calls(ENDPOINTS)[1].form;
+    let url = format!(
+        "https://pay.example/webhooks/stripe/{}",
+        shop.service.project.id
+    );
+    assert_eq!(made["url"], url);
+    assert!(made.contains_key("enabled_events[19]"));
+    // Signed with the secret that Stripe told when it was made.
+    let begun = shop.begun("ann").await;
+    let session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    let (body, header) = stripe::event_signed(
+        "whsec_of_endpoint_1",
+        "evt_1",
+        "checkout.session.completed",
+        &session,
+        shop.seconds(),
+    );
+    shop.deliver(&body, &header).await.expect(200);
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+}
+
+#[tokio::test]
+async fn one_that_was_disabled_or_lacks_events_is_repaired() {
+    let shop = public().await;
+    keep(&shop).await;
+    for broken in [
+        json!({"status": "disabled"}),
+        json!({"enabled_events": ["invoice.paid"]}),
+    ] {
+        let path = format!("{ENDPOINTS}/we_1");
+        shop.stripe.set(&path, broken);
+        assert_eq!(keep(&shop).await, Endpoint::Repaired);
+        assert_eq!(keep(&shop).await, Endpoint::Well);
+    }
+}
+
+#[tokio::test]
+async fn one_whose_secret_was_lost_is_made_anew_and_a_strangers_is_left_alone() {
+    let shop = public().await;
+    let url = format!(
+        "https://pay.example/webhooks/stripe/{}",
+        shop.service.project.id
+    );
+    let endpoint = |project: Value| {
+        json!({
+            "id": "we_9", "url": url, "status": "enabled", "enabled_events": ["*"],
+            "metadata": {"scrip_project_id": project},
+        })
+    };
+    let path = format!("{ENDPOINTS}/we_9");
+    shop.stripe.put(&path, endpoint(Value::Null));
+    assert_eq!(keep(&shop).await, Endpoint::NotOurs);
+    let ours = json!(shop.service.project.id.to_string());
+    shop.stripe.put(&path, endpoint(ours));
+    assert_eq!(keep(&shop).await, Endpoint::Made);
+    assert_eq!(keep(&shop).await, Endpoint::Well);
+    let deleted = shop.stripe.calls(&path);
+    assert!(deleted.iter().any(|call| call.method == "DELETE"));
+}
+
+#[tokio::test]
+async fn without_a_public_address_there_is_none() {
+    let shop = Shop::open().await;
+    assert_eq!(keep(&shop).await, Endpoint::NotOurs);
+    assert!(shop.stripe.calls(ENDPOINTS).is_empty());
+}
+
+#[tokio::test]
+async fn a_tier_that_was_archived_at_stripe_is_sold_again() {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    let buy = async |user: &str| {
+        let target = json!({"priceId": tier, "externalUserId": user});
+        shop.checkout(target).await
+    };
+    buy("ann").await.expect(200);
+    let refused = json!({"error": {
+        "type": "invalid_request_error", "param": "line_items[0][price]",
+        "message": "The price specified is inactive. This field only accepts active prices.",
+    }});
+    shop.stripe.instead(
+        "/v1/checkout/sessions",
+        stripe::Instead::Status(400, refused),
+    );
+    buy("bea").await.expect(200);
+    let prices = shop.stripe.calls("/v1/prices");
+    let made: Vec<_> = prices.iter().filter(|call| call.method == "POST").collect();
+    assert_eq!(made.len(), 2, "one in its place");
+    assert_ne!(
+        made[0].operation, made[1].operation,
+        "no answer is repeated"
+    );
+    let sessions = shop.stripe.calls("/v1/checkout/sessions");
+    let sold: Vec<_> = sessions
+        .iter()
+        .map(|call| &call.form["line_items[0][price]"])
+        .collect();
+    assert_eq!(sold[0], sold[1]);
+    assert_ne!(sold[1], sold[2]);
+}
