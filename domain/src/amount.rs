@@ -50,6 +50,12 @@ impl Quantity {
     pub const fn get(self) -> u32 {
         self.0
     }
+
+    /// So many times this, as far as there are numbers.
+    #[must_use]
+    pub const fn of(self, one: i64) -> i64 {
+        one.saturating_mul(self.0 as i64)
+    }
 }
 
 impl Default for Quantity {

@@ -2,12 +2,14 @@
 //! before the page leaves nothing; what fails after it leaves a page whose payment is fulfilled all the
 //! same, by what is written on it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use actors::{Address, Draft};
 use catalog::ProjectCatalog;
 use domain::{
+    Quantity,
     id::{OrderId, PriceId},
+    metadata::Metadata,
     terms::Terms,
     text::{CheckoutId, Email, ExternalUserId},
     wallet::place_order::PlaceOrder,
@@ -39,6 +41,12 @@ pub struct NewCheckout {
     pub email: Option<Email>,
     /// What makes it cheaper.
     pub discount: Discount,
+    /// How many, of a price that is paid once.
+    pub quantity: Quantity,
+    /// The shop's own words on the order.
+    pub metadata: Metadata,
+    /// The language of the provider's page.
+    pub locale: Option<String>,
 }
 
 /// A checkout that waits for its buyer.
@@ -106,7 +114,7 @@ impl Checkouts {
         let terms = Terms::from(price);
         let scope = &project.scope;
         let draft = handle
-            .draft_order(scope, new.wallet.as_ref(), &terms, domain::Quantity::ONE)
+            .draft_order(scope, new.wallet.as_ref(), &terms, new.quantity)
             .await?;
         let Draft { order, customer } = draft;
         let provider = self.ground.providers.of(project)?;
@@ -116,6 +124,7 @@ impl Checkouts {
                 order,
                 price: price.id,
                 user: user(new),
+                quantity: new.quantity,
             },
             product,
             price,
@@ -125,8 +134,7 @@ impl Checkouts {
             success_url: &new.success_url,
             cancel_url: &new.cancel_url,
             expires_at: handle.now_in(scope).plus_seconds(OPEN_SECONDS),
-            metadata: &BTreeMap::new(),
-            locale: None,
+            locale: new.locale.as_deref(),
         };
         failpoint::reached("checkout.drafted");
         let OpenedCheckout { checkout, url } = provider.open_checkout(&request).await?;
@@ -134,8 +142,8 @@ impl Checkouts {
         let place = PlaceOrder {
             order: order.serial,
             terms,
-            quantity: domain::Quantity::ONE,
-            metadata: domain::metadata::Metadata::default(),
+            quantity: new.quantity,
+            metadata: new.metadata.clone(),
             checkout: Some(checkout.clone()),
             email: new.email.clone(),
         };

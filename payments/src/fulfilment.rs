@@ -7,6 +7,7 @@ use catalog::ProjectCatalog;
 use domain::{
     Rejection, Timestamp,
     id::{OrderId, OrderSerial, PriceId},
+    metadata::Metadata,
     terms::Terms,
     text::{CheckoutId, Email},
     wallet::{
@@ -125,8 +126,9 @@ impl Telling<'_> {
         let placed = known.map(|price| PlaceOrder {
             order: order.serial,
             terms: Terms::from(price),
-            quantity: domain::Quantity::ONE,
-            metadata: domain::metadata::Metadata::default(),
+            quantity: reference.quantity,
+            // The provider was not told.
+            metadata: Metadata::default(),
             checkout: self.checkout.cloned(),
             email: None,
         });
@@ -134,7 +136,7 @@ impl Telling<'_> {
             placed,
             payment: Payment {
                 amount_cents: amount_cents
-                    .or(known.map(|price| price.amount_cents))
+                    .or(known.map(|price| reference.quantity.of(price.amount_cents)))
                     .unwrap_or_default(),
                 payment,
                 customer,

@@ -3,8 +3,9 @@
 use actors::Address;
 use axum::{extract::State, response::Response};
 use domain::{
-    Rejection,
-    catalog::{KeyKind, Mode},
+    Quantity, Rejection,
+    catalog::{Interval, KeyKind, Mode},
+    metadata::Metadata,
     text::Email,
 };
 use port::Discount;
@@ -16,7 +17,7 @@ use crate::{
         AnyKey, Body, Code, Error,
         code_path::Guesses,
         context::Context,
-        field::{EmailText, FromText, Id, PriceName, Text},
+        field::{EmailText, FromText, Id, Pairs, PriceName, Text, Whole},
         redirect::{Redirect, UrlText},
         respond,
         subject::{Named, OfEither},
@@ -44,6 +45,43 @@ pub(super) struct Checkout {
     allow_promotion_codes: Option<bool>,
     /// A code of the provider's, applied to this checkout; it wins over `allowPromotionCodes`.
     discount_code: Option<DiscountText>,
+    /// How many, of a price that is paid once: credits and amount times it. One when left out.
+    quantity: Option<Whole<1, 1000>>,
+    /// Kept on the order.
+    metadata: Option<Pairs>,
+    /// The language of the provider's page; by the buyer's browser when left out.
+    locale: Option<LocaleText>,
+}
+
+/// A language, as the provider's page knows it.
+#[derive(Debug)]
+struct Locale(String);
+
+type LocaleText = Text<Locale>;
+
+impl FromText for Locale {
+    const NAME: &'static str = "Locale";
+    const WANTED: &'static str = "a language such as en, pt-BR or auto";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let (language, region) = text
+            .split_once('-')
+            .map_or((text, None), |(l, r)| (l, Some(r)));
+        let fits = language == "auto"
+            || (2..=3).contains(&language.len())
+                && language.bytes().all(|b| b.is_ascii_lowercase());
+        let region = region.is_none_or(|region| {
+            let fits = (2..=4).contains(&region.len());
+            fits && language != "auto" && region.bytes().all(|b| b.is_ascii_alphanumeric())
+        });
+        (fits && region).then(|| Self(text.to_owned()))
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        string
+            .pattern(Some("^(auto|[a-z]{2,3}(-[A-Za-z0-9]{2,4})?)$"))
+            .examples(["en"])
+    }
 }
 
 /// The wallet is in the body, too, if there is one.
@@ -114,9 +152,13 @@ pub(super) async fn checkout(
     let (wallet, checkout) = request.split()?;
     let asked = checkout.read(&app, &key, wallet.as_ref())?;
     let Text(Id(price)) = asked.price;
-    let price = price
-        .filter(|price| key.offered(price).is_some())
-        .ok_or_else(|| Error::new(Code::PriceNotFound))?;
+    let offered = price.as_ref().and_then(|price| key.offered(price));
+    let (_, found) = offered.ok_or_else(|| Error::new(Code::PriceNotFound))?;
+    let price = found.id;
+    if found.interval != Interval::OneTime && asked.quantity != Quantity::ONE {
+        let message = "A subscription is bought once: leave quantity out, or say 1.";
+        return Err(Error::invalid("quantity", message));
+    }
     let wallet = match wallet {
         Some(Named::Code(None)) => return Err(guesses.in_vain()),
         other => other.map(Named::address).transpose()?,
@@ -128,6 +170,9 @@ pub(super) async fn checkout(
         cancel_url: asked.cancel_url,
         email: asked.email,
         discount: asked.discount,
+        quantity: asked.quantity,
+        metadata: asked.metadata,
+        locale: asked.locale,
     };
     let by_code = matches!(new.wallet, Some(Address::Code(_)));
     // Its payment makes a wallet.
@@ -166,6 +211,9 @@ struct Asked {
     cancel_url: String,
     email: Option<Email>,
     discount: Discount,
+    quantity: Quantity,
+    metadata: Metadata,
+    locale: Option<String>,
 }
 
 impl Checkout {
@@ -205,6 +253,12 @@ impl Checkout {
                 (None, Some(true)) => Discount::BuyerMayEnter,
                 (None, _) => Discount::None,
             },
+            quantity: self
+                .quantity
+                .and_then(|quantity| Quantity::new(quantity.small()))
+                .unwrap_or_default(),
+            metadata: self.metadata.map(|Pairs(pairs)| pairs).unwrap_or_default(),
+            locale: self.locale.map(|Text(Locale(locale))| locale),
         })
     }
 }

@@ -571,6 +571,9 @@ async fn a_provider_that_does_not_answer_is_not_waited_for_for_ever() {
         cancel_url: "https://shop.example/".into(),
         email: None,
         discount: port::Discount::None,
+        quantity: domain::Quantity::ONE,
+        metadata: domain::metadata::Metadata::default(),
+        locale: None,
     };
     let failed = shop.service.payments.checkouts().open(project, new).await;
     assert!(
@@ -604,4 +607,64 @@ async fn pages_to_return_to_are_there_without_being_named() {
             200
         );
     }
+}
+
+#[tokio::test]
+async fn several_are_bought_at_once_and_the_shops_own_words_stay_on_the_order() {
+    let shop = Shop::open().await;
+    let words = json!({"cart": "c-17", "campaign": "été"});
+    let target = json!({
+        "externalUserId": "ann", "quantity": 3, "metadata": words, "locale": "pt-BR",
+    });
+    let begun = shop.checkout(target).await.expect(200);
+    let asked = &shop.stripe.calls("/v1/checkout/sessions")[0].form;
+    assert_eq!(asked["line_items[0][quantity]"], "3");
+    assert_eq!(asked["locale"], "pt-BR");
+    assert_eq!(asked["metadata[scrip_quantity]"], "3");
+    let path = format!(
+        "/v1/checkout/sessions/{}",
+        begun["checkoutId"].as_str().unwrap()
+    );
+    shop.stripe.set(&path, json!({"amount_total": 1500}));
+    shop.pay(&begun).await;
+    let order = shop.order(&begun["orderId"]).await;
+    assert_eq!(
+        (
+            &order["quantity"],
+            &order["metadata"],
+            &order["amountCents"]
+        ),
+        (&json!(3), &words, &json!(1500))
+    );
+    assert_eq!(order["balance"], 300);
+}
+
+#[tokio::test]
+async fn what_cannot_be_several_or_is_too_much_is_refused_by_its_name() {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    let many: serde_json::Map<String, Value> =
+        (0..21).map(|n| (format!("k{n}"), json!("v"))).collect();
+    for (fields, param) in [
+        (json!({"priceId": tier, "quantity": 2}), "quantity"),
+        (json!({"quantity": 0}), "quantity"),
+        (json!({"quantity": 1001}), "quantity"),
+        (json!({"quantity": 1.5}), "quantity"),
+        (json!({"metadata": many}), "metadata"),
+        (json!({"metadata": {"": "x"}}), "metadata"),
+        (json!({"metadata": {"k": "v".repeat(501)}}), "metadata"),
+        (json!({"metadata": []}), "metadata"),
+        (json!({"metadata": {"k": 1}}), "metadata.k"),
+        (json!({"locale": "english"}), "locale"),
+    ] {
+        let mut fields = fields;
+        fields["externalUserId"] = json!("ann");
+        let reply = shop.checkout(fields.clone()).await;
+        assert_eq!(
+            (reply.status, reply.body["param"].as_str()),
+            (400, Some(param)),
+            "{fields}"
+        );
+    }
+    assert!(shop.stripe.calls("/v1/checkout/sessions").is_empty());
 }

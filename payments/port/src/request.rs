@@ -1,8 +1,7 @@
 //! What a provider is asked to do.
 
-use std::collections::BTreeMap;
-
 use domain::{
+    Quantity,
     catalog::{Price, Product},
     id::{OrderId, PriceId, ProjectId},
     text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId, PaymentId},
@@ -42,6 +41,8 @@ pub struct Reference {
     pub price: PriceId,
     /// Whose wallet is filled, where it is a user's.
     pub user: Option<ExternalUserId>,
+    /// How many are bought.
+    pub quantity: Quantity,
 }
 
 /// What makes a purchase cheaper.
@@ -76,8 +77,6 @@ pub struct CheckoutRequest<'a> {
     pub cancel_url: &'a str,
     /// When the page closes.
     pub expires_at: Timestamp,
-    /// The shop's own words on the order.
-    pub metadata: &'a BTreeMap<String, String>,
     /// The language of the page.
     pub locale: Option<&'a str>,
 }

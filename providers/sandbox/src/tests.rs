@@ -301,6 +301,7 @@ fn new_session(item: Item, promotion: Promotion) -> NewSession {
             order,
             price: PriceId(3),
             user: None,
+            quantity: domain::Quantity::ONE,
         },
         item,
         buyer: Buyer::New {
@@ -310,6 +311,7 @@ fn new_session(item: Item, promotion: Promotion) -> NewSession {
         success_url: "https://shop.example/ok?session={CHECKOUT_SESSION_ID}".into(),
         cancel_url: "https://shop.example/cart".into(),
         expires_at: START / 1000 + 3600,
+        locale: None,
     }
 }
 

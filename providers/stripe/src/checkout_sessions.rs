@@ -37,9 +37,11 @@ pub struct NewSession {
     /// When it closes, in seconds since the Unix epoch; see [`OPEN_SECONDS`]. Part of the form: it
     /// must be the same each time that the session is asked for under one key.
     pub expires_at: i64,
+    /// The language of the page; by the buyer's browser when left out.
+    pub locale: Option<String>,
 }
 
-/// What is bought: one of it.
+/// What is bought, as often as the reference says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
     /// Something that is paid once. Stripe's catalog does not hear of it.
@@ -104,7 +106,7 @@ impl NewSession {
                 .with("mode", "subscription")
                 .with(format!("{ITEM}[price]"), price),
         };
-        form = form.with(format!("{ITEM}[quantity]"), 1);
+        form = form.with(format!("{ITEM}[quantity]"), self.reference.quantity.get());
         form = match &self.buyer {
             Buyer::Returning(customer) => form.with("customer", customer),
             Buyer::New { email } => match self.item {
@@ -125,6 +127,7 @@ impl NewSession {
             .with("success_url", &self.success_url)
             .with("cancel_url", &self.cancel_url)
             .with("expires_at", self.expires_at)
+            .with_some("locale", self.locale.as_ref())
             .with("client_reference_id", self.reference.order);
         // A session's metadata is not copied to what it makes: refunds and renewals name the payment
         // intent or the subscription, so the reference is written there too.

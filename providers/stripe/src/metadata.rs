@@ -3,6 +3,7 @@
 //! Metadata is the merchant's to edit, so reading it never fails; what does not parse is not ours.
 
 use domain::{
+    Quantity,
     id::{OrderId, PriceId, ProjectId},
     text::ExternalUserId,
 };
@@ -19,14 +20,19 @@ pub const ORDER: &str = "scrip_order_id";
 pub const PRICE: &str = "scrip_price_id";
 /// The key under which the user is written whose wallet is filled, where it is a user's.
 pub const USER: &str = "scrip_external_user_id";
+/// The key under which it is written how many are bought, where it is more than one.
+pub const QUANTITY: &str = "scrip_quantity";
 
 /// Adds a reference as metadata under `prefix`, such as `payment_intent_data[metadata]`.
 pub(super) fn put(reference: &Reference, form: Form, prefix: &str) -> Form {
     let user = reference.user.as_ref().map(ExternalUserId::as_str);
+    let quantity = Some(reference.quantity.get());
+    let several = quantity.filter(|quantity| *quantity > 1);
     form.with(format!("{prefix}[{PROJECT}]"), reference.project)
         .with(format!("{prefix}[{ORDER}]"), reference.order)
         .with(format!("{prefix}[{PRICE}]"), reference.price)
         .with_some(format!("{prefix}[{USER}]"), user)
+        .with_some(format!("{prefix}[{QUANTITY}]"), several)
 }
 
 /// What was read back.
@@ -40,6 +46,8 @@ pub struct Metadata {
     pub price: Option<PriceId>,
     /// The user, where one is named.
     pub user: Option<ExternalUserId>,
+    /// How many, where it says so.
+    pub quantity: Quantity,
 }
 
 impl<'de> Deserialize<'de> for Metadata {
@@ -54,6 +62,8 @@ impl<'de> Deserialize<'de> for Metadata {
             price: Option<String>,
             #[serde(default, rename = "scrip_external_user_id")]
             user: Option<String>,
+            #[serde(default, rename = "scrip_quantity")]
+            quantity: Option<String>,
         }
         // `null` stands for none.
         let texts = Option::<Texts>::deserialize(from)?.unwrap_or_default();
@@ -62,6 +72,10 @@ impl<'de> Deserialize<'de> for Metadata {
             order: texts.order.and_then(|text| text.parse().ok()),
             price: texts.price.and_then(|text| text.parse().ok()),
             user: texts.user.and_then(|text| ExternalUserId::new(text).ok()),
+            quantity: texts
+                .quantity
+                .and_then(|text| Quantity::new(text.parse().ok()?))
+                .unwrap_or_default(),
         })
     }
 }
@@ -88,7 +102,8 @@ mod tests {
                 project: Some(project),
                 order: Some(order),
                 price: None,
-                user: None
+                user: None,
+                quantity: Quantity::ONE,
             }
         );
         assert_eq!(read("{}"), Metadata::default());

@@ -10,6 +10,7 @@ mod line;
 mod meta;
 mod number;
 mod object;
+mod pairs;
 mod reason;
 mod text;
 
@@ -21,5 +22,6 @@ pub(crate) use line::{Currency, CurrencyText, DescriptionText, NameText, UnitTex
 pub(crate) use meta::MetaObject;
 pub(crate) use number::{Credits, Positive, Seconds, Whole};
 pub(crate) use object::Object;
+pub(crate) use pairs::Pairs;
 pub(crate) use reason::ReasonText;
 pub(crate) use text::{EmailText, FeatureText, FromText, KeyText, Text, UserText};

@@ -106,6 +106,7 @@ impl Stripe {
                 order,
                 price,
                 user: session.metadata.user.clone(),
+                quantity: session.metadata.quantity,
             },
             amount_cents: session.amount_total,
             payment: intent.and_then(|id| PaymentId::new(id.as_str()).ok()),

@@ -104,6 +104,7 @@ const RULES: &[Rule] = &[
             ("success_url", Kind::Address),
             ("cancel_url", Kind::Address),
             ("expires_at", Kind::Number),
+            ("locale", Kind::Text),
             ("client_reference_id", Kind::Text),
             ("metadata[*]", Kind::Mark),
             ("payment_intent_data[metadata][*]", Kind::Mark),
