@@ -433,3 +433,36 @@ async fn pages_are_for_projects_that_chose_the_sandbox() {
         .unwrap();
     assert_eq!(fair.service.anonymous(Method::GET, &path).await.status, 404);
 }
+
+#[tokio::test]
+async fn a_trial_has_its_features_and_its_own_credits_until_the_first_cycle_is_paid() {
+    let fair = Fair::open().await;
+    let product = fair.service.add_plan().await;
+    let granted = 500;
+    let tier = NewPrice {
+        credits_granted: granted,
+        trial_days: Some(14),
+        trial_credits: 20,
+        ..Catalog::tier()
+    };
+    let project = fair.service.project.id;
+    let tier = fair.service.catalog.create_price(project, product, tier);
+    let tier = tier.await.unwrap().id.to_string();
+    let begun = fair
+        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
+        .await;
+    fair.press(&begun, "pay").await;
+    assert_eq!(fair.order(&begun).await["amountCents"], 0);
+    let wallet = fair.wallet("ann").await;
+    assert_eq!(wallet["balances"][0]["balance"], 20);
+    assert_eq!(wallet["features"], json!(["pro"]));
+    assert_eq!(wallet["subscriptions"][0]["status"], "active");
+    // The draft's hour passes, too.
+    fair.advance(14 * 86_400 + 2 * 3600).await;
+    let wallet = fair.wallet("ann").await;
+    assert_eq!(wallet["balances"][0]["balance"], granted);
+    assert_eq!(
+        fair.ledger("ann").await,
+        lines(&[(20, "purchase"), (-20, "expiry"), (granted, "purchase")])
+    );
+}

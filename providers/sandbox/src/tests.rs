@@ -311,6 +311,7 @@ fn new_session(item: Item, promotion: Promotion) -> NewSession {
         success_url: "https://shop.example/ok?session={CHECKOUT_SESSION_ID}".into(),
         cancel_url: "https://shop.example/cart".into(),
         expires_at: START / 1000 + 3600,
+        trial_days: None,
         locale: None,
     }
 }

@@ -37,6 +37,8 @@ pub struct NewSession {
     /// When it closes, in seconds since the Unix epoch; see [`OPEN_SECONDS`]. Part of the form: it
     /// must be the same each time that the session is asked for under one key.
     pub expires_at: i64,
+    /// Days before the first cycle is billed, of a subscription that begins with a trial.
+    pub trial_days: Option<u32>,
     /// The language of the page; by the buyer's browser when left out.
     pub locale: Option<String>,
 }
@@ -128,6 +130,7 @@ impl NewSession {
             .with("cancel_url", &self.cancel_url)
             .with("expires_at", self.expires_at)
             .with_some("locale", self.locale.as_ref())
+            .with_some("subscription_data[trial_period_days]", self.trial_days)
             .with("client_reference_id", self.reference.order);
         // A session's metadata is not copied to what it makes: refunds and renewals name the payment
         // intent or the subscription, so the reference is written there too.

@@ -32,6 +32,7 @@ fn once(currency: &str, amount_cents: i64) -> NewSession {
         success_url: "https://shop.example/ok?s={CHECKOUT_SESSION_ID}".into(),
         cancel_url: "https://shop.example/no".into(),
         expires_at: 1_754_086_340,
+        trial_days: None,
         locale: None,
     }
 }

@@ -93,6 +93,7 @@ impl Stripe {
             success_url: request.success_url.to_owned(),
             cancel_url: request.cancel_url.to_owned(),
             expires_at: request.expires_at.0.div_euclid(1000),
+            trial_days: price.trial_days,
             locale: request.locale.map(ToOwned::to_owned),
         };
         let number = match attempt {

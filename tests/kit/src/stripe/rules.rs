@@ -109,6 +109,7 @@ const RULES: &[Rule] = &[
             ("metadata[*]", Kind::Mark),
             ("payment_intent_data[metadata][*]", Kind::Mark),
             ("subscription_data[metadata][*]", Kind::Mark),
+            ("subscription_data[trial_period_days]", Kind::Number),
         ],
         needs: &["mode", "line_items[0][quantity]", "success_url"],
         also: session,
