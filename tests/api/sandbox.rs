@@ -466,3 +466,73 @@ async fn a_trial_has_its_features_and_its_own_credits_until_the_first_cycle_is_p
         lines(&[(20, "purchase"), (-20, "expiry"), (granted, "purchase")])
     );
 }
+
+#[tokio::test]
+async fn without_a_single_webhook_the_list_of_events_says_it_all() {
+    let fair = Fair::open().await;
+    // None arrives during this test.
+    fair.set(SandboxChange {
+        delay_seconds: Some(7 * 86_400),
+        ..SandboxChange::default()
+    })
+    .await;
+    let read = async || {
+        let project = fair.service.catalog.project(fair.service.project.id);
+        let read = fair.service.payments.feed().read(&project.unwrap()).await;
+        read.unwrap().events
+    };
+    let once = fair.checkout(json!({"externalUserId": "ann"})).await;
+    fair.press(&once, "pay").await;
+    let (begun, _) = fair.subscribed("bea").await;
+    for order in [&once, &begun] {
+        assert_eq!(fair.order(order).await["status"], "pending");
+    }
+    assert!(read().await > 1);
+    for order in [&once, &begun] {
+        assert_eq!(fair.order(order).await["status"], "paid");
+    }
+    let portal = fair.portal("ann").await;
+    let half = json!({"amountCents": "250"});
+    fair.try_press(&portal, "refund", half).await.expect(200);
+    assert_eq!(fair.order(&once).await["refundedCents"], 0);
+    assert!(read().await > 0);
+    let order = fair.order(&once).await;
+    assert_eq!(
+        (&order["refundedCents"], &order["balance"]),
+        (&json!(250), &json!(50))
+    );
+    assert_eq!(read().await, 0, "nothing is new");
+}
+
+#[tokio::test]
+async fn a_subscription_that_is_paused_has_no_features_until_it_goes_on() {
+    let fair = Fair::open().await;
+    let (begun, _) = fair.subscribed("ann").await;
+    let id = fair.order(&begun).await["payment"]["subscriptionId"].clone();
+    let keys = fair.service.accounts.sandbox_keys(fair.service.project.id);
+    let api = Client::new(
+        &fair.service.accounts.sandbox_api(fair.service.project.id),
+        &keys.secret_key,
+    );
+    let change = async |form: &'static str| {
+        let path = format!("/v1/subscriptions/{}", id.as_str().unwrap());
+        let request = api.request(Method::POST, &path);
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        Client::send(request.body(form)).await.unwrap().expect(200);
+        // Its webhook goes out with the next second.
+        fair.advance(1).await;
+    };
+    let before = fair.wallet("ann").await;
+    change("pause_collection[behavior]=void").await;
+    let paused = fair.wallet("ann").await;
+    assert_eq!(paused["subscriptions"][0]["status"], "paused");
+    assert_eq!(paused["features"], json!([]));
+    assert_eq!(
+        paused["balances"], before["balances"],
+        "what was paid for stays"
+    );
+    change("pause_collection=").await;
+    let resumed = fair.wallet("ann").await;
+    assert_eq!(resumed["subscriptions"][0]["status"], "active");
+    assert_eq!(resumed["features"], before["features"]);
+}
