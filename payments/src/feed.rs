@@ -52,8 +52,6 @@ struct Parts {
 struct Reading {
     /// By the provider's clock; `None`: never.
     until: Option<Timestamp>,
-    /// As it was noted.
-    noted: Option<Timestamp>,
     /// When it was last read to its end.
     read: Option<Instant>,
     /// When the last checkout was opened.
@@ -81,7 +79,7 @@ impl Feed {
     /// Takes up how far an earlier process had read.
     pub(crate) fn restore(&self, project: ProjectId, until: Timestamp) {
         let mut reading = self.0.projects.entry(project).or_default();
-        (reading.until, reading.noted) = (Some(until), Some(until));
+        reading.until = Some(until);
     }
 
     /// A checkout was opened: soon there will be something to read.
@@ -154,14 +152,13 @@ impl Feed {
         known: Reading,
         newest: Option<Timestamp>,
     ) -> Result<(), Error> {
-        let moved = newest.filter(|newest| known.noted != Some(*newest));
+        let moved = newest.filter(|newest| known.until != Some(*newest));
         if let Some(until) = moved {
             let note = Note::Read { project, until };
             self.0.ground.handle.put_notes(vec![note.put()]).await?;
         }
         let mut reading = self.0.projects.entry(project).or_default();
         reading.until = newest;
-        reading.noted = moved.or(reading.noted);
         reading.read = Some(Instant::now());
         Ok(())
     }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use actors::Handle;
 use catalog::{CatalogStore, ProjectCatalog};
-use port::Provider;
+use port::{Asked, Provider};
 
 use self::fulfilment::Fulfilment;
 pub use self::{
@@ -44,6 +44,9 @@ pub trait Providers: Send + Sync {
     ///
     /// [`Error::NotConfigured`] where it has none, [`Error::Provider`] where it cannot be set up.
     fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error>;
+
+    /// Does what time brings, where a project's provider is one that has to be told the time.
+    fn tend<'a>(&'a self, project: &'a ProjectCatalog) -> Asked<'a, ()>;
 }
 
 /// What all of payments stand on. Cheap to clone.

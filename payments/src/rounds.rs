@@ -93,7 +93,7 @@ impl Payments {
     }
 
     async fn ask(&self, project: &ProjectCatalog) -> Result<(), Error> {
-        self.0.ground.providers.of(project)?.tend().await?;
+        self.0.ground.providers.tend(project).await?;
         if self.0.feed.is_due(project.project.id) {
             self.0.feed.read(project).await?;
         }

@@ -19,10 +19,10 @@ use url::Url;
 
 use ::sandbox::Sandbox;
 use payments::{Error, Providers, notes::Note};
-use port::Provider;
+use port::{Asked, Provider};
 use stripe::{Api, SecretKey, Shared, Stripe as StripeAccount, signature::SigningSecret};
 
-use super::{memory::Kept, sandbox::Boxed};
+use super::memory::Kept;
 
 /// Where things are.
 #[derive(Debug, Clone)]
@@ -170,13 +170,7 @@ impl Accounts {
             (ProviderKind::Sandbox, Some(false)),
             shared,
         );
-        let sandbox = self.sandbox.get();
-        let sandbox = sandbox.ok_or(Error::Defect("the sandbox is not there yet"))?;
-        Ok(Arc::new(Boxed {
-            account,
-            project: id,
-            sandbox: sandbox.clone(),
-        }))
+        Ok(Arc::new(account))
     }
 
     fn real(&self, id: ProjectId, account: &Stripe) -> Result<Arc<dyn Provider>, Error> {
@@ -211,6 +205,19 @@ impl Providers for Accounts {
             Some(Account::Sandbox) => self.sandboxed(id),
             Some(Account::Stripe(account)) => self.real(id, account),
         }
+    }
+
+    fn tend<'a>(&'a self, project: &'a ProjectCatalog) -> Asked<'a, ()> {
+        Box::pin(async {
+            let Some(sandbox) = self.sandbox.get().filter(|_| project.sandbox().is_some()) else {
+                return Ok(());
+            };
+            let done = sandbox.run_due(project.project.id).await;
+            done.map_err(|error| port::Error::Unavailable {
+                reason: error.to_string(),
+                retry_after_seconds: None,
+            })
+        })
     }
 }
 

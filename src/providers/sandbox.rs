@@ -9,18 +9,13 @@ use actors::Handle;
 use domain::{
     Timestamp,
     catalog::{Advance, Refusal},
-    id::{OrderId, ProjectId},
-    text::{CheckoutId, SubscriptionId},
+    id::ProjectId,
 };
 use payments::{
     Payments,
     notes::{self, Key, Note},
 };
-use port::{
-    Asked, CheckoutRequest, OpenedCheckout, Operation, Page, PortalRequest, Provider,
-    RefundRequest, Report, Subject, Told, Untrusted,
-};
-use stripe::{Stripe, signature::SigningSecret};
+use stripe::signature::SigningSecret;
 use tokio::sync::Mutex;
 
 use super::accounts::Accounts;
@@ -110,75 +105,6 @@ impl Sandboxes {
         let moved = catalog.project(project)?;
         payments.catch_up(&moved).await?;
         Ok(self.handle.now_in(&moved.scope))
-    }
-}
-
-/// A project's account at the sandbox: Stripe's form, and somebody who tells it the time.
-pub(super) struct Boxed {
-    pub(super) account: Stripe,
-    pub(super) project: ProjectId,
-    pub(super) sandbox: Sandbox,
-}
-
-impl Provider for Boxed {
-    fn webhook(
-        &self,
-        signature: &[u8],
-        body: &[u8],
-        now: Timestamp,
-    ) -> Result<Option<Told>, Untrusted> {
-        self.account.webhook(signature, body, now)
-    }
-
-    fn events<'a>(&'a self, since: Timestamp, page: Option<&'a str>) -> Asked<'a, Page> {
-        self.account.events(since, page)
-    }
-
-    fn look<'a>(&'a self, subject: &'a Subject) -> Asked<'a, Vec<Report>> {
-        self.account.look(subject)
-    }
-
-    fn open_checkout<'a>(&'a self, request: &'a CheckoutRequest<'a>) -> Asked<'a, OpenedCheckout> {
-        self.account.open_checkout(request)
-    }
-
-    fn close_checkout<'a>(&'a self, checkout: &'a CheckoutId, order: OrderId) -> Asked<'a, ()> {
-        self.account.close_checkout(checkout, order)
-    }
-
-    fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> Asked<'a, String> {
-        self.account.open_portal(request)
-    }
-
-    fn refund<'a>(&'a self, request: &'a RefundRequest) -> Asked<'a, ()> {
-        self.account.refund(request)
-    }
-
-    fn cancel<'a>(
-        &'a self,
-        subscription: &'a SubscriptionId,
-        at_period_end: bool,
-        operation: &'a Operation,
-    ) -> Asked<'a, ()> {
-        self.account.cancel(subscription, at_period_end, operation)
-    }
-
-    fn resume<'a>(
-        &'a self,
-        subscription: &'a SubscriptionId,
-        operation: &'a Operation,
-    ) -> Asked<'a, ()> {
-        self.account.resume(subscription, operation)
-    }
-
-    fn tend(&self) -> Asked<'_, ()> {
-        Box::pin(async {
-            let done = self.sandbox.run_due(self.project).await;
-            done.map_err(|error| port::Error::Unavailable {
-                reason: error.to_string(),
-                retry_after_seconds: None,
-            })
-        })
     }
 }
 

@@ -105,9 +105,4 @@ pub trait Provider: Send + Sync {
         subscription: &'a SubscriptionId,
         operation: &'a Operation,
     ) -> Asked<'a, ()>;
-
-    /// Does what time brings, where the provider is one that has to be told the time.
-    fn tend(&self) -> Asked<'_, ()> {
-        Box::pin(async { Ok(()) })
-    }
 }

@@ -108,8 +108,6 @@ pub struct SubscriptionNow {
     pub cancel_at_period_end: bool,
     /// Whether its cycle is a trial.
     pub is_trial: bool,
-    /// Its newest bill.
-    pub latest_invoice: Option<InvoiceId>,
 }
 
 /// A bill's name, and what its order's identifier is derived from.
@@ -154,8 +152,6 @@ pub enum CycleKind {
 pub struct Proration {
     /// When it took place.
     pub at: Timestamp,
-    /// When the cycle ends that it took place in.
-    pub until: Timestamp,
     /// Our price before; `None`: none of ours.
     pub from: Option<PriceId>,
 }

@@ -167,7 +167,6 @@ impl Stripe {
             },
             None => None,
         };
-        let latest = subscription.latest_invoice.as_ref();
         Ok(Some(SubscriptionNow {
             first,
             id,
@@ -176,7 +175,6 @@ impl Stripe {
             current_period_end: subscription.current_period_end().map(instant),
             cancel_at_period_end: subscription.is_ending(),
             is_trial: subscription.status == SubscriptionStatus::Trialing,
-            latest_invoice: latest.and_then(|id| OurInvoiceId::new(id.as_str()).ok()),
         }))
     }
 
@@ -265,7 +263,6 @@ impl Stripe {
         };
         let proration = Proration {
             at: instant(charged.period.start),
-            until: instant(charged.period.end),
             from,
         };
         Ok(Some((charged, proration)))
