@@ -11,6 +11,7 @@ pub mod code;
 pub mod history;
 pub mod id;
 pub mod metadata;
+pub mod notice;
 pub mod rejection;
 pub mod terms;
 pub mod text;

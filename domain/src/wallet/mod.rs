@@ -203,18 +203,19 @@ impl Wallet {
     /// those of subscriptions.
     #[must_use]
     pub fn features(&self, now: Timestamp) -> Vec<&str> {
+        let unlocked = self.unlocked(now);
+        unlocked.into_iter().map(Feature::as_str).collect()
+    }
+
+    /// The same as they are.
+    pub(crate) fn unlocked(&self, now: Timestamp) -> BTreeSet<&Feature> {
         let bought = self.orders().filter(|(_, order)| order.unlocks());
         let bought = bought.flat_map(|(_, order)| &order.terms.features);
         let subscribed = self.subscriptions().flat_map(|s| s.features(now));
         let archived = self.commerce.iter().flat_map(|c| c.unlocked.keys());
-        let all = self
-            .features
-            .iter()
-            .chain(bought)
-            .chain(archived)
-            .chain(subscribed);
-        let sorted: BTreeSet<&str> = all.map(Feature::as_str).collect();
-        sorted.into_iter().collect()
+        let manual = self.features.iter();
+        let all = manual.chain(bought).chain(archived).chain(subscribed);
+        all.collect()
     }
 
     /// An open hold.

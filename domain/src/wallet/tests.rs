@@ -20,6 +20,7 @@ mod free_grant;
 mod hold;
 mod limit;
 mod many_orders;
+mod notices;
 mod order;
 mod parts;
 mod pay;
