@@ -18,6 +18,7 @@ use domain::{
     Amount,
     code::Code,
     id::{ProjectId, WalletId, WalletKey},
+    notice::LowBalance,
     text::{ExternalUserId, IdempotencyKey, Meta},
     wallet::{Created, FreeGrantRule, Owner, ProductRef},
 };
@@ -44,6 +45,8 @@ pub struct Scope {
     pub free_grants: Arc<[FreeGrantRule]>,
     /// Whether code wallets get them.
     pub free_grants_for_code_wallets: bool,
+    /// At which balances of its products its servers are told.
+    pub low_balances: Arc<[LowBalance]>,
     /// How far the project's clock is ahead of the machine's, in milliseconds.
     pub ahead_millis: i64,
 }
@@ -128,6 +131,7 @@ impl Handle {
     fn rules(scope: &Scope) -> Rules {
         Rules {
             free_grants: (!scope.free_grants.is_empty()).then(|| Arc::clone(&scope.free_grants)),
+            low_balances: (!scope.low_balances.is_empty()).then(|| Arc::clone(&scope.low_balances)),
             for_code_wallets: scope.free_grants_for_code_wallets,
             ahead_millis: scope.ahead_millis,
         }

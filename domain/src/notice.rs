@@ -145,7 +145,9 @@ pub struct Watch {
 enum Seen {
     News(OrderNews),
     /// How much of it went back is not as it was.
-    Reversed { was_refunded: bool },
+    Reversed {
+        was_refunded: bool,
+    },
 }
 
 impl Watch {
@@ -242,7 +244,9 @@ impl Watch {
             match seen {
                 Seen::News(news) => all.push(News::Order(news, serial)),
                 Seen::Reversed { was_refunded: true } => {}
-                Seen::Reversed { was_refunded: false } => all.extend(refunded.clone()),
+                Seen::Reversed {
+                    was_refunded: false,
+                } => all.extend(refunded.clone()),
             }
             // The refund was heard of before the payment.
             if matches!(seen, Seen::News(OrderNews::Paid)) {

@@ -45,6 +45,8 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
             let ticket = now.last().map_or(0, |frame| frame.ticket);
             shared.progress.made_folded(now);
             shared.fresh.folded(ticket);
+            let lsn = now.last().map_or(0, |frame| frame.place.lsn);
+            shared.notices.folded(lsn);
             rest = later;
         }
     }

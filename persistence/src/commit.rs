@@ -21,6 +21,7 @@ use crate::{
     contract::{Error, Outcome},
     database::{caught, failed},
     frame::{self, Place},
+    notices,
     options::Step,
     progress::Unfolded,
     queue::Batch,
@@ -100,6 +101,7 @@ struct Commit<'a> {
 impl Commit<'_> {
     fn write(&mut self, batch: &Batch) -> Result<Vec<Unfolded>, Error> {
         let mut frames = Vec::new();
+        let mut told = Vec::new();
         let mut ticket = batch.before;
         let mut rest = batch.bytes.as_slice();
         while !rest.is_empty() {
@@ -112,6 +114,9 @@ impl Commit<'_> {
             let before = self.head.hash;
             self.head = frame::encode(&mut self.frame, &self.head, payload, cut.appends);
             self.insert()?;
+            if batch.notices > 0 {
+                told.append(&mut notices::of_frame(&self.frame)?);
+            }
             ticket = ticket.saturating_add(cut.appends.into());
             let keep = self.shared.progress.waiting_bytes() < self.shared.options.frame_bytes;
             frames.push(Unfolded {
@@ -127,6 +132,8 @@ impl Commit<'_> {
         if !frames.is_empty() {
             self.flush()?;
         }
+        // Before a fold can come to them and find that they are not there.
+        self.shared.notices.publish(told);
         Ok(frames)
     }
 

@@ -7,15 +7,19 @@
 use std::sync::{Arc, Weak};
 
 use domain::{
+    Timestamp,
     catalog::Document,
     history::Record,
-    id::WalletKey,
+    id::{ProductId, ProjectId, WalletKey},
+    notice::Notice,
     wallet::{Corrupt, Wallet},
 };
 
 use crate::{
     logged::Append,
     lookups::{Key, LookUp, Stretch, Value},
+    notices::{NoticeNumber, OnNotices},
+    usage::{Interval, Usage},
 };
 
 /// The place of an append in the log's one order: a later append has a larger ticket.
@@ -157,6 +161,9 @@ pub trait Awake: Send + Sync {
 ///    that all its appends are folded: see [`Books::settle`].
 /// 2. Look-ups ([`Books::stretch`], [`Books::find`]) show every append that was taken in, also before
 ///    it is durable: how things stand, and whether it may be told, only the wallet knows.
+/// 3. [`Books::notices`] shows durable notices only, in the order of the log, and at least those of the
+///    last thirty days. Their numbers rise with the log: whoever reads on behind the last one that they
+///    were shown misses none.
 pub trait Books: Send + Sync + 'static {
     /// Every append up to this ticket is folded.
     fn folded(&self) -> Ticket;
@@ -190,6 +197,30 @@ pub trait Books: Send + Sync + 'static {
         stretch: &Stretch,
         limit: usize,
     ) -> Result<Vec<(Key, Value)>, Error>;
+
+    /// What was granted and used of a product from the first of these instants up to but not with the
+    /// second, by stretches of the UTC calendar, oldest first; where nothing happened, nothing. Shows
+    /// every append up to [`Books::folded`].
+    fn usage(
+        &self,
+        product: ProductId,
+        interval: Interval,
+        within: (Timestamp, Timestamp),
+    ) -> Result<Vec<(Timestamp, Usage)>, Error>;
+
+    /// At most `limit` notices of a project behind this number, oldest first.
+    fn notices(
+        &self,
+        project: ProjectId,
+        after: NoticeNumber,
+        limit: usize,
+    ) -> Result<Vec<(NoticeNumber, Notice)>, Error>;
+
+    /// All that becomes durable from now on has a larger number.
+    fn last_notice(&self) -> NoticeNumber;
+
+    /// Who is told whenever notices become durable.
+    fn on_notices(&self, told: OnNotices);
 
     /// What a look-up has under a key.
     fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error>;

@@ -9,11 +9,12 @@ use domain::{
     catalog::{
         ApiKey, Document, FreeGrant, Interval, KeyKind, Mode, Price, Product, ProductType, Project,
     },
-    history::Record,
-    id::{KeyId, PriceId, ProductId, ProjectId, WalletKey},
-    text::Feature,
+    history::{Reason, Record},
+    id::{KeyId, OrderSerial, PriceId, ProductId, ProjectId, WalletId, WalletKey},
+    notice::{News, Notice, OrderNews, SubscriptionFacts},
+    text::{ExternalUserId, Feature},
     time::Period,
-    wallet::{Change, Event, Wallet},
+    wallet::{Change, Event, SubscriptionStatus, Wallet, event::SubscriptionNews},
 };
 
 use self::changes::changes;
@@ -128,6 +129,67 @@ fn events() -> Vec<Logged> {
     let (mut events, _) = life();
     events.extend(documents().into_iter().map(Logged::Catalog));
     events
+}
+
+fn notices() -> Vec<Notice> {
+    let all = [
+        News::WalletCreated,
+        News::Order(OrderNews::Refunded, OrderSerial(9)),
+        News::Subscription(
+            SubscriptionNews::PastDue,
+            Box::new(SubscriptionFacts {
+                product: PRODUCT,
+                price: PriceId(4),
+                label: Some("Pro".into()),
+                status: SubscriptionStatus::PastDue,
+                current_period_end: LATER,
+                cancel_at_period_end: true,
+            }),
+        ),
+        News::Credited {
+            product: PRODUCT,
+            delta: 5,
+            reason: Reason::Manual,
+            order: Some(OrderSerial(9)),
+            balance: 7,
+        },
+        News::BalanceLow {
+            product: PRODUCT,
+            balance: 2,
+        },
+        News::Depleted { product: PRODUCT },
+        News::Features {
+            added: vec![Feature::new("export").unwrap()],
+            removed: vec![Feature::new("beta").unwrap()],
+        },
+    ];
+    let notice = |news| Notice {
+        project: ProjectId(6),
+        at: NOW,
+        key: KEY,
+        wallet: WalletId(5),
+        user: Some(ExternalUserId::new("ann").unwrap()),
+        news,
+    };
+    all.map(notice).into()
+}
+
+#[test]
+fn notices_are_written_as_ever() {
+    let mut today = Append::default();
+    for notice in notices() {
+        today.push(&Logged::Notice(notice)).unwrap();
+    }
+    let kept = golden("v1/notices.bin", today.bytes());
+    assert_eq!(today.bytes(), kept);
+    let read = decode_events(&kept).unwrap();
+    assert_eq!(
+        read,
+        notices()
+            .into_iter()
+            .map(Logged::Notice)
+            .collect::<Vec<_>>()
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ use domain::{
     catalog::Document,
     history::{Lookup, Record},
     id::WalletKey,
+    notice::Notice,
     wallet::Event,
 };
 
@@ -35,6 +36,8 @@ pub enum Logged {
     Catalog(Document),
     /// A note was put or forgotten.
     Note(Note),
+    /// There is something to tell a project's own servers.
+    Notice(Notice),
 }
 
 /// A small thing of the layers above, by key. A later one replaces the former. The journal does not
@@ -67,6 +70,8 @@ impl Note {
 pub struct Append {
     bytes: Vec<u8>,
     events: u32,
+    /// How many of them are notices.
+    notices: u32,
     /// What they change in look-ups.
     pub(crate) listed: Vec<Listed>,
 }
@@ -107,6 +112,7 @@ impl Append {
                 item::push_note(&mut self.bytes, &note.key, note.body.as_deref())?;
                 self.added()
             }
+            Logged::Notice(notice) => self.notice(notice),
         }
     }
 
@@ -144,6 +150,20 @@ impl Append {
         Ok(self.bytes.get(start..).unwrap_or_default())
     }
 
+    /// Adds something to tell, beside what it follows from. Nothing is added where it does not fit.
+    pub fn notice(&mut self, notice: &Notice) -> Result<(), Error> {
+        let before = self.bytes.len();
+        let start = item::begin_notice(&mut self.bytes, notice.project);
+        let written = format::write_notice(&mut self.bytes, notice);
+        let written = written.and_then(|()| item::end(&mut self.bytes, start));
+        if written.is_err() || self.bytes.len() > Self::MAX_BYTES {
+            self.bytes.truncate(before);
+            return Err(too_large());
+        }
+        self.notices = self.notices.saturating_add(1);
+        self.added()
+    }
+
     fn added(&mut self) -> Result<(), Error> {
         self.events = self.events.saturating_add(1);
         if self.bytes.len() > Self::MAX_BYTES {
@@ -156,6 +176,11 @@ impl Append {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// How many of its events are notices.
+    pub(crate) const fn notices(&self) -> u32 {
+        self.notices
     }
 
     /// How many events.
@@ -201,5 +226,6 @@ fn decode(item: Item<'_>) -> Result<Logged, Error> {
             key: key.into(),
             body: body.map(Box::from),
         }),
+        Item::Notice(project, notice) => Logged::Notice(format::decode_notice(project, notice)?),
     })
 }

@@ -7,9 +7,18 @@
 
 mod books;
 
-use std::sync::{Arc, Weak};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Weak},
+};
 
-use domain::{catalog::Document, history::Record, id::WalletKey};
+use domain::{
+    Timestamp,
+    catalog::Document,
+    history::Record,
+    id::{ProductId, ProjectId, WalletKey},
+    notice::Notice,
+};
 use parking_lot::{Condvar, Mutex};
 
 use self::books::Folded;
@@ -18,8 +27,10 @@ use crate::{
         Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Outcome, Refused, Stored,
         Ticket,
     },
-    logged::{Append, decode_events},
+    logged::{Append, Logged, decode_events},
     lookups::{Key, LookUp, Stretch, Value, fresh::Fresh},
+    notices::{self, NoticeNumber, OnNotices},
+    usage::{Interval, Usage},
 };
 
 struct Queued {
@@ -39,6 +50,10 @@ struct State {
     /// Appends of `log` in `books`.
     folded: usize,
     books: Folded,
+    /// All that are durable.
+    notices: BTreeMap<(ProjectId, NoticeNumber), Notice>,
+    /// Who is told of more.
+    on_notices: Vec<OnNotices>,
     /// What was taken in and is not folded.
     backlog: Backlog,
     holding: bool,
@@ -82,9 +97,11 @@ impl MemoryJournal {
         let log = self.state.lock().log.clone();
         let mut state = State {
             recovered: log.len(),
-            log,
             ..State::default()
         };
+        for append in log {
+            state.make_durable(append)?;
+        }
         state.fold()?;
         Ok(Self {
             state: Arc::new(Mutex::new(state)),
@@ -137,20 +154,26 @@ impl MemoryJournal {
     /// Moves everything on as far as it may go, and answers outside of the lock.
     fn deliver(&self) {
         loop {
+            let mut listeners = Vec::new();
             let (batch, outcome) = {
                 let mut state = self.state.lock();
                 if state.answering {
                     return;
                 }
+                let known = state.notices.len();
                 let (batch, outcome) = state.advance();
+                if state.notices.len() > known {
+                    listeners.clone_from(&state.on_notices);
+                }
                 self.fresh.folded(state.folded_ticket().0);
                 self.moved.notify_all();
-                if batch.is_empty() {
-                    return;
-                }
-                state.answering = true;
+                state.answering = !batch.is_empty();
                 (batch, outcome)
             };
+            listeners.iter().for_each(|told| told());
+            if batch.is_empty() {
+                return;
+            }
             for done in batch {
                 done(outcome);
             }
@@ -197,9 +220,11 @@ impl State {
             Outcome::Unknown
         } else {
             if !self.holding {
-                for queued in self.queued.drain(..) {
-                    if queued.append.events() > 0 {
-                        self.log.push(queued.append);
+                for queued in std::mem::take(&mut self.queued) {
+                    if queued.append.events() > 0
+                        && let Err(error) = self.make_durable(queued.append)
+                    {
+                        self.failure = Some(error);
                     }
                     waiting.extend(queued.done);
                 }
@@ -210,6 +235,20 @@ impl State {
             Outcome::Durable
         };
         (waiting, outcome)
+    }
+
+    fn make_durable(&mut self, append: Append) -> Result<(), Error> {
+        if append.notices() > 0 {
+            let lsn = u64::try_from(self.log.len()).unwrap_or(u64::MAX);
+            for (place, logged) in decode_events(append.bytes())?.into_iter().enumerate() {
+                if let Logged::Notice(notice) = logged {
+                    let number = notices::number(lsn.saturating_add(1), place);
+                    self.notices.insert((notice.project, number), notice);
+                }
+            }
+        }
+        self.log.push(append);
+        Ok(())
     }
 
     fn fold(&mut self) -> Result<(), Error> {
@@ -321,6 +360,37 @@ impl Books for MemoryJournal {
 
     fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error> {
         Ok(self.state.lock().books.notes(prefix))
+    }
+
+    fn usage(
+        &self,
+        product: ProductId,
+        interval: Interval,
+        within: (Timestamp, Timestamp),
+    ) -> Result<Vec<(Timestamp, Usage)>, Error> {
+        Ok(self.state.lock().books.usage(product, interval, within))
+    }
+
+    fn notices(
+        &self,
+        project: ProjectId,
+        after: NoticeNumber,
+        limit: usize,
+    ) -> Result<Vec<(NoticeNumber, Notice)>, Error> {
+        let state = self.state.lock();
+        let from = (project, after.saturating_add(1));
+        let behind = state.notices.range(from..=(project, NoticeNumber::MAX));
+        let behind = behind.map(|((_, number), notice)| (*number, notice.clone()));
+        Ok(behind.take(limit).collect())
+    }
+
+    fn last_notice(&self) -> NoticeNumber {
+        let lsn = self.state.lock().log.len();
+        notices::last_of(u64::try_from(lsn).unwrap_or(u64::MAX))
+    }
+
+    fn on_notices(&self, told: OnNotices) {
+        self.state.lock().on_notices.push(told);
     }
 
     fn stretch(

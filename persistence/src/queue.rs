@@ -21,6 +21,8 @@ pub(crate) struct Batch {
     pub bytes: Vec<u8>,
     /// Who waits, in the order of the tickets. The outcome is unknown until it is known.
     pub waiting: Vec<(Done, Outcome)>,
+    /// Notices among them.
+    pub notices: u32,
     /// The last ticket before this batch.
     pub before: u64,
 }
@@ -63,6 +65,8 @@ impl Queue {
         // An append of no events only waits for those before it: it has their ticket.
         if append.events() > 0 {
             frame::push(&mut state.batch.bytes, append);
+            let notices = state.batch.notices.saturating_add(append.notices());
+            state.batch.notices = notices;
             self.bytes.store(state.batch.bytes.len(), Ordering::Relaxed);
             state.last = state.last.saturating_add(1);
             taken();
@@ -80,6 +84,7 @@ impl Queue {
     /// batch whose buffer is used again.
     pub(crate) fn take(&self, mut spent: Batch) -> Option<Batch> {
         spent.bytes.clear();
+        spent.notices = 0;
         spent.bytes.shrink_to(KEPT_BYTES);
         let mut state = self.state.lock();
         while state.batch.bytes.is_empty() && state.batch.waiting.is_empty() {

@@ -20,6 +20,7 @@ use crate::{
     fold::Folded,
     lock::Directory,
     lookups::fresh::Fresh,
+    notices,
     options::Options,
     progress::Progress,
     queue::Queue,
@@ -46,6 +47,8 @@ pub(crate) struct Shared {
     pub space: Space,
     /// What the stored look-ups do not have yet.
     pub fresh: Fresh,
+    /// Notices that are not stored yet.
+    pub notices: notices::Fresh,
     /// Who may give snapshots.
     awake: Mutex<Option<Weak<dyn Awake>>>,
     failure: Mutex<Option<String>>,
@@ -62,6 +65,7 @@ impl Shared {
             progress,
             space,
             fresh: Fresh::default(),
+            notices: notices::Fresh::default(),
             awake: Mutex::new(None),
             failure: Mutex::new(None),
             answered: Mutex::new(false),

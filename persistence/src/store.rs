@@ -6,7 +6,12 @@ use std::{
     thread::JoinHandle,
 };
 
-use domain::{catalog::Document, id::WalletKey};
+use domain::{
+    Timestamp,
+    catalog::Document,
+    id::{ProductId, ProjectId, WalletKey},
+    notice::Notice,
+};
 use parking_lot::{Mutex, RwLock};
 
 use crate::{
@@ -16,17 +21,20 @@ use crate::{
     },
     database::{self, Database, caught, failed},
     fold::Folded,
+    format::decode_notice,
     frame::Place,
     guard,
     lock::Directory,
     logged::Append,
     lookups::{Key, LookUp, Stretch, Value},
+    notices::{self, NoticeNumber, OnNotices},
     options::Options,
     progress::Progress,
     recovery::{self, JOURNAL},
     rounds::{self, Stop},
     shared::{Disk, Shared, start},
     space::Space,
+    usage::{Interval, Usage},
     watermark::Watermark,
 };
 
@@ -260,6 +268,37 @@ impl Books for SledJournal {
             let stored = disk.folded.stretch(look_up, stretch);
             self.shared.fresh.over(look_up, stretch, limit, stored)
         })
+    }
+
+    fn usage(
+        &self,
+        product: ProductId,
+        interval: Interval,
+        within: (Timestamp, Timestamp),
+    ) -> Result<Vec<(Timestamp, Usage)>, Error> {
+        let disk = self.disk()?;
+        caught(|| disk.folded.usage(product, interval, within))
+    }
+
+    fn notices(
+        &self,
+        project: ProjectId,
+        after: NoticeNumber,
+        limit: usize,
+    ) -> Result<Vec<(NoticeNumber, Notice)>, Error> {
+        let disk = self.disk()?;
+        let stored = || caught(|| disk.folded.notices(project, after, limit));
+        let all = self.shared.notices.over(project, after, limit, stored)?;
+        let read = |(number, bytes): (_, Box<[u8]>)| Ok((number, decode_notice(project, &bytes)?));
+        all.into_iter().map(read).collect()
+    }
+
+    fn last_notice(&self) -> NoticeNumber {
+        notices::last_of(self.shared.progress.head().lsn)
+    }
+
+    fn on_notices(&self, told: OnNotices) {
+        self.shared.notices.listen(told);
     }
 
     fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {

@@ -11,7 +11,7 @@ use crate::{
     database::{self, Database, caught, failed},
     fold::{Folded, Unfolded},
     format::{
-        decode_document,
+        decode_document, decode_notice,
         item::{self, Item},
     },
     frame, guard,
@@ -44,6 +44,8 @@ pub struct Report {
     pub notes: Option<Vec<KeptNote>>,
     /// Bytes that the data directory takes on the disk.
     pub disk_bytes: u64,
+    /// Things that projects' servers are told, folded.
+    pub notices: u64,
     /// What is wrong, a plain sentence each; empty: nothing.
     pub problems: Vec<String>,
 }
@@ -142,6 +144,7 @@ impl Tail {
     fn add(&mut self, item: Item<'_>) -> Result<(), Error> {
         match item {
             Item::Wallet(key, entry) => self.wallets.entry(key).or_default().push(entry.into()),
+            Item::Notice(project, notice) => drop(decode_notice(project, notice)?),
             Item::Document(document) => {
                 let document = decode_document(document)?;
                 self.documents.insert(document.address(), document);

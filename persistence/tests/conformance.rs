@@ -11,6 +11,8 @@
 )]
 
 mod common;
+#[path = "conformance/notices.rs"]
+mod notices;
 #[path = "conformance/orders.rs"]
 mod orders;
 
@@ -23,6 +25,10 @@ use common::{PATIENCE, Teller, Trouble, append, commit, key, options, project, v
 use domain::{
     history::{Lookup, Record},
     id::{CodeHash, WalletKey},
+};
+use notices::{
+    notices_are_shown_in_the_logs_order_each_to_its_project, what_is_not_durable_is_told_to_nobody,
+    whoever_reads_on_misses_no_notice,
 };
 use orders::{
     a_list_goes_on_where_it_was_while_new_orders_arrive, an_order_is_found_by_its_checkout,
@@ -167,6 +173,9 @@ conformance!(
     buyers_are_found_by_the_address_they_paid_under,
     what_is_not_folded_is_laid_over_what_is,
     notes_keep_the_latest_form_until_they_are_forgotten,
+    notices_are_shown_in_the_logs_order_each_to_its_project,
+    what_is_not_durable_is_told_to_nobody,
+    whoever_reads_on_misses_no_notice,
     what_is_not_there_is_not_found,
     closing_makes_everything_durable_and_takes_nothing_more,
 );

@@ -26,7 +26,7 @@ mod view;
 
 use std::sync::Arc;
 
-use domain::wallet::FreeGrantRule;
+use domain::{notice::LowBalance, wallet::FreeGrantRule};
 
 pub(crate) use batch::{Batch, BatchItem, BatchResult, DeductMany, deduct_each};
 pub(crate) use caller::Caller;
@@ -52,6 +52,8 @@ pub(crate) struct Rules {
     /// `None` where there are none, as in most projects: sharing an empty list between cores costs.
     pub(crate) free_grants: Option<Arc<[FreeGrantRule]>>,
     pub(crate) for_code_wallets: bool,
+    /// At which balances a project's servers are told. `None` where there are none.
+    pub(crate) low_balances: Option<Arc<[LowBalance]>>,
     /// How far the project's clock is ahead of the machine's, in milliseconds.
     pub(crate) ahead_millis: i64,
 }

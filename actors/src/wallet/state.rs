@@ -10,11 +10,12 @@ use domain::{
     Timestamp,
     history::{Lookup, Record},
     id::WalletKey,
+    notice::Watch,
     wallet::{Event, Wallet},
 };
 use persistence::{Append, Done, History, Outcome, Refused, Store, Stored, Ticket};
 
-use super::recent::Recent;
+use super::{Rules, recent::Recent};
 use crate::{answer::Error, clock::Clock};
 
 /// Past this, what was logged goes to the journal without waiting for the command's end, so that
@@ -157,15 +158,14 @@ impl WalletState {
     }
 
     /// Applies an event to memory and keeps it for the journal.
-    pub(super) fn log(&mut self, event: Event) -> Result<(), Error> {
+    pub(super) fn log(&mut self, event: Event, rules: &Rules) -> Result<(), Error> {
         if self.diverged {
             return Err(Error::Unavailable);
         }
         if self.pending.events() == 0 {
             self.admit()?;
         }
-        let entry = log(&mut self.pending, &self.key, &mut self.wallet, event)?;
-        self.recent.push(entry);
+        self.add(event, rules)?;
         if self.pending.bytes().len() > FLUSH_BYTES {
             self.hand_over(None);
             if self.diverged {
@@ -177,7 +177,7 @@ impl WalletState {
 
     /// Applies events that survive together or not at all, and keeps them for the log as one append.
     /// Nothing is logged where they do not fit one.
-    pub(super) fn log_together(&mut self, events: Vec<Event>) -> Result<(), Error> {
+    pub(super) fn log_together(&mut self, events: Vec<Event>, rules: &Rules) -> Result<(), Error> {
         // What the clock owed is on its own.
         self.hand_over(None);
         if self.diverged {
@@ -185,15 +185,40 @@ impl WalletState {
         }
         self.admit()?;
         for event in events {
-            let logged = log(&mut self.pending, &self.key, &mut self.wallet, event);
-            match logged {
-                Ok(entry) => self.recent.push(entry),
+            if let Err(error) = self.add(event, rules) {
                 // Memory has some of them, the log none: it is reloaded from the books.
-                Err(error) => {
-                    self.pending = Append::default();
-                    self.diverged = true;
-                    return Err(error);
-                }
+                self.pending = Append::default();
+                self.diverged = true;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds an event to what is pending, applies it, and adds what there is to tell of it. Where it does
+    /// not fit, nothing is changed.
+    fn add(&mut self, event: Event, rules: &Rules) -> Result<(), Error> {
+        let (at, watch) = (event.at, Watch::before(self.wallet.as_ref(), &event));
+        let thresholds = rules.low_balances.as_deref().unwrap_or_default();
+        let mut news = Vec::new();
+        let (key, wallet) = (self.key, &mut self.wallet);
+        let version = wallet.as_ref().map_or(0, |wallet| wallet.version);
+        let hash = Lookup::of(&event.change).map(|lookup| lookup.hash(&key));
+        let version = version.saturating_add(1);
+        let entry = self.pending.wallet(&key, version, event, hash, |event| {
+            let record = apply(wallet, key, event);
+            if let Some(wallet) = wallet {
+                news = watch.after(wallet, at, record.as_ref(), thresholds);
+            }
+            record
+        });
+        self.recent.push(entry.map_err(|_| Error::TooLarge)?);
+        for news in news {
+            let Some(wallet) = &self.wallet else { break };
+            if self.pending.notice(&news.of(wallet, at)).is_err() {
+                // Memory has what cannot be told with it.
+                self.diverged = true;
+                return Err(Error::TooLarge);
             }
         }
         Ok(())
@@ -209,21 +234,6 @@ impl WalletState {
             }
         }
     }
-}
-
-/// Adds an event to an append and applies it. Where it does not fit, nothing is changed. The entry.
-fn log<'a>(
-    append: &'a mut Append,
-    key: &WalletKey,
-    wallet: &mut Option<Wallet>,
-    event: Event,
-) -> Result<&'a [u8], Error> {
-    let version = wallet.as_ref().map_or(0, |wallet| wallet.version);
-    let hash = Lookup::of(&event.change).map(|lookup| lookup.hash(key));
-    let entry = append.wallet(key, version.saturating_add(1), event, hash, |event| {
-        apply(wallet, *key, event)
-    });
-    entry.map_err(|_| Error::TooLarge)
 }
 
 /// Changes memory, and nothing else; the record that this leaves.

@@ -60,9 +60,9 @@ impl<'a> Turn<'a> {
     pub(super) fn change(&mut self, change: Change) -> Result<(), Error> {
         let wallet = self.state.wallet.as_ref();
         let at = wallet.map_or(self.now, |wallet| wallet.date(self.now));
-        self.state.log(Event { at, change })?;
+        self.state.log(Event { at, change }, self.rules)?;
         while let Some(event) = self.wallet()?.next_due(&[], self.now) {
-            self.state.log(event)?;
+            self.state.log(event, self.rules)?;
         }
         Ok(())
     }
@@ -70,7 +70,7 @@ impl<'a> Turn<'a> {
     /// Logs events that survive together or not at all. Nothing is changed where they do not fit one
     /// append.
     pub(super) fn together(&mut self, events: Vec<Event>) -> Result<(), Error> {
-        self.state.log_together(events)
+        self.state.log_together(events, self.rules)
     }
 
     /// What comes before any verb: makes the wallet where the verb says how, lets the caller in,
@@ -79,10 +79,11 @@ impl<'a> Turn<'a> {
         if self.state.wallet.is_none() {
             match verb.creates() {
                 Some(_) if V::CREATES_ALONG => return Ok(Caught::Up),
-                Some(created) => self.state.log(Event {
-                    at: self.now,
-                    change: Change::Created(Box::new(created.clone())),
-                })?,
+                Some(created) => {
+                    let at = self.now;
+                    let change = Change::Created(Box::new(created.clone()));
+                    self.state.log(Event { at, change }, self.rules)?;
+                }
                 None => return Err(V::ABSENT.into()),
             }
         }
@@ -114,7 +115,7 @@ impl<'a> Turn<'a> {
             let Some(event) = due else {
                 return Ok(Caught::Up);
             };
-            self.state.log(event)?;
+            self.state.log(event, self.rules)?;
         }
         Ok(Caught::Behind)
     }

@@ -3,7 +3,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use domain::{catalog::Document, id::WalletKey};
+use domain::{
+    catalog::Document,
+    id::{ProjectId, WalletKey},
+};
 
 use crate::{
     contract::Error,
@@ -13,6 +16,8 @@ use crate::{
         item::{self, Item},
     },
     frame,
+    notices::{self, NoticeNumber},
+    usage::Tally,
 };
 
 /// Where an entry is. In the order of wallets, and of the log within a wallet.
@@ -25,16 +30,38 @@ struct Place {
     length: u16,
 }
 
+/// Where a notice is. In the order of projects, and of the log within a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct NoticePlace {
+    project: ProjectId,
+    number: NoticeNumber,
+    frame: u32,
+    start: u16,
+    length: u16,
+}
+
+/// A notice, where it lies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lies<'a> {
+    pub(crate) number: NoticeNumber,
+    pub(crate) bytes: &'a [u8],
+}
+
 /// Events of a fold. Filled in log order, then read by wallet; used again for the next fold.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     frames: Vec<Arc<[u8]>>,
     places: Vec<Place>,
+    notice_places: Vec<NoticePlace>,
     /// Each in its latest form.
     documents: BTreeMap<(u8, u128), Document>,
     /// Each in its latest form.
     notes: BTreeMap<Box<[u8]>, Option<Box<[u8]>>>,
     bytes: usize,
+    /// What its ledger entries granted and used.
+    usage: Tally,
+    /// The last frame.
+    through: u64,
 }
 
 impl Events {
@@ -44,9 +71,11 @@ impl Events {
         self.frames.clear();
         self.places.clear();
         self.places.shrink_to(places.saturating_mul(2));
+        self.notice_places = Vec::new();
         self.documents.clear();
         self.notes.clear();
         self.bytes = 0;
+        self.usage.clear();
     }
 
     /// How large they are.
@@ -59,17 +88,18 @@ impl Events {
         let number = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         self.bytes = self.bytes.saturating_add(frame.len());
         let whole = frame.as_ptr();
-        frame::decode_checked(&frame)?.each_append(|append, _| {
+        let read = frame::decode_checked(&frame)?;
+        self.through = read.lsn;
+        read.each_append(|append, _| {
             let mut rest = append;
             while !rest.is_empty() {
                 let (item, after) = item::split(rest)?;
                 match item {
                     Item::Wallet(wallet, entry) => {
-                        let start = entry.as_ptr().addr().wrapping_sub(whole.addr());
-                        let place = u16::try_from(start).ok().zip(entry.len().try_into().ok());
-                        let (start, length) = place.ok_or_else(|| {
-                            Error::Damaged("a frame of the log is too long".into())
-                        })?;
+                        if let Some(counted) = Entry::read(entry)?.counted()? {
+                            self.usage.add(read.lsn, &counted);
+                        }
+                        let (start, length) = place(whole, entry)?;
                         self.places.push(Place {
                             wallet: u128::from_be_bytes(wallet.0),
                             frame: number,
@@ -80,6 +110,16 @@ impl Events {
                     Item::Document(document) => {
                         let document = decode_document(document)?;
                         self.documents.insert(document.address(), document);
+                    }
+                    Item::Notice(project, notice) => {
+                        let (start, length) = place(whole, notice)?;
+                        self.notice_places.push(NoticePlace {
+                            project,
+                            number: notices::number(read.lsn, start.into()),
+                            frame: number,
+                            start,
+                            length,
+                        });
                     }
                     Item::Note(key, body) => {
                         self.notes.insert(key.into(), body.map(Box::from));
@@ -97,6 +137,24 @@ impl Events {
     /// fast.
     pub(crate) fn sort(&mut self) {
         self.places.sort_unstable();
+        self.notice_places.sort_unstable();
+    }
+
+    /// Each project with notices, and these. In order, if this was sorted.
+    pub(crate) fn notices(
+        &self,
+    ) -> impl Iterator<Item = (ProjectId, impl Iterator<Item = Lies<'_>>)> {
+        let groups = self
+            .notice_places
+            .chunk_by(|one, other| one.project == other.project);
+        groups.filter_map(|places| {
+            let project = places.first()?.project;
+            let lies = |place: &NoticePlace| Lies {
+                number: place.number,
+                bytes: bytes_at(&self.frames, place.frame, place.start, place.length),
+            };
+            Some((project, places.iter().map(lies)))
+        })
     }
 
     /// Each wallet and its entries. In order, if this was sorted.
@@ -116,6 +174,11 @@ impl Events {
         })
     }
 
+    /// What they granted and used, and the last frame that is counted in it.
+    pub(crate) const fn usage(&self) -> (&Tally, u64) {
+        (&self.usage, self.through)
+    }
+
     /// The catalog's documents, each in its latest form.
     pub(crate) fn documents(&self) -> impl ExactSizeIterator<Item = &Document> {
         self.documents.values()
@@ -126,6 +189,22 @@ impl Events {
         let notes = self.notes.iter();
         notes.map(|(key, body)| (&**key, body.as_deref()))
     }
+}
+
+/// Where something lies in its frame, and how long it is.
+fn place(frame: *const u8, item: &[u8]) -> Result<(u16, u16), Error> {
+    let start = item.as_ptr().addr().wrapping_sub(frame.addr());
+    let place = u16::try_from(start).ok().zip(item.len().try_into().ok());
+    place.ok_or_else(|| Error::Damaged("a frame of the log is too long".into()))
+}
+
+fn bytes_at(frames: &[Arc<[u8]>], frame: u32, start: u16, length: u16) -> &[u8] {
+    let start = usize::from(start);
+    let end = start.saturating_add(length.into());
+    let frame = frames.get(frame as usize);
+    frame
+        .and_then(|frame| frame.get(start..end))
+        .unwrap_or_default()
 }
 
 /// One wallet's entries in a fold.
@@ -141,29 +220,8 @@ impl<'a> Of<'a> {
         self,
     ) -> impl Iterator<Item = Result<(Entry<'a>, &'a [u8]), Error>> + use<'a> {
         self.places.iter().map(move |place| {
-            let start = usize::from(place.start);
-            let end = start.saturating_add(place.length.into());
-            let frame = self.frames.get(place.frame as usize);
-            let bytes = frame.and_then(|frame| frame.get(start..end));
-            let bytes = bytes.unwrap_or_default();
+            let bytes = bytes_at(self.frames, place.frame, place.start, place.length);
             Entry::read(bytes).map(|entry| (entry, bytes))
         })
-    }
-}
-
-#[cfg(test)]
-impl Events {
-    /// As if each event had been an append of its own.
-    pub(crate) fn of(events: &[crate::logged::Logged]) -> Self {
-        use crate::{frame::Place, logged::Append};
-        let mut all = Self::default();
-        for event in events {
-            let mut payload = Vec::new();
-            frame::push(&mut payload, &Append::one(event).unwrap());
-            let mut bytes = Vec::new();
-            frame::encode(&mut bytes, &Place::default(), &payload, 1);
-            all.push(bytes.into()).unwrap();
-        }
-        all
     }
 }

@@ -8,6 +8,7 @@ mod catalog;
 mod directory;
 pub(crate) mod events;
 mod notes;
+pub(crate) mod notices;
 mod packed;
 pub(crate) mod pages;
 mod retire;
@@ -21,6 +22,7 @@ pub(crate) mod store;
     reason = "small numbers of tests"
 )]
 mod tests;
+mod usage;
 mod verify;
 pub(crate) mod wallet_record;
 
@@ -31,7 +33,12 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use domain::{catalog::Document, id::WalletKey, wallet::Wallet};
+use domain::{
+    Timestamp,
+    catalog::Document,
+    id::{ProductId, ProjectId, WalletKey},
+    wallet::Wallet,
+};
 use parking_lot::Mutex;
 
 use self::{
@@ -46,6 +53,8 @@ use crate::{
     contract::{Awake, Error, History, KeptNote, Stored, Ticket},
     index::slot::{Slot, Slots},
     lookups::{AllChanges, Key, LookUp, Stretch, Value},
+    notices::{NoticeNumber, Numbered},
+    usage::{Interval, Usage},
     verify::Report,
 };
 
@@ -168,6 +177,11 @@ impl Folded {
             }
         }
         store.list(&mut changes)?;
+        for (project, of) in events.notices() {
+            notices::add(store, project, of)?;
+        }
+        let (used, through) = events.usage();
+        usage::add(store, used, through)?;
         retire::set_last_number(store, tools.number)?;
         Ok(report)
     }
@@ -244,6 +258,26 @@ impl Folded {
     /// Notes whose keys start like this, in order.
     pub(crate) fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error> {
         notes::with_prefix(self.store(), prefix)
+    }
+
+    /// Notices of a project behind this number, in order.
+    pub(crate) fn notices(
+        &self,
+        project: ProjectId,
+        after: NoticeNumber,
+        limit: usize,
+    ) -> Result<Vec<Numbered>, Error> {
+        notices::after(self.store(), project, after, limit)
+    }
+
+    /// Usage of a product within a stretch of time.
+    pub(crate) fn usage(
+        &self,
+        product: ProductId,
+        interval: Interval,
+        within: (Timestamp, Timestamp),
+    ) -> Result<Vec<(Timestamp, Usage)>, Error> {
+        usage::read(self.store(), product, interval, within)
     }
 
     /// Entries of a look-up, in the stretch's order.

@@ -86,6 +86,10 @@ pub(crate) struct Store {
     pub(crate) catalog: sled::Tree,
     /// Key: [`super::notes`].
     pub(crate) notes: sled::Tree,
+    /// Product, interval, instant: [`super::usage`].
+    pub(crate) usage: sled::Tree,
+    /// Project, first number: [`super::notices`].
+    pub(crate) notices: sled::Tree,
     /// One for each look-up, in the order of [`LookUp::ALL`].
     look_ups: [Box<dyn Set>; LookUp::ALL.len()],
     /// The last fold's number, and what folds replaced: [`super::retire`].
@@ -108,6 +112,8 @@ impl Store {
             filters: tree("filters")?,
             catalog: tree("catalog")?,
             notes: tree("notes")?,
+            usage: tree("usage")?,
+            notices: tree("notices")?,
             look_ups: [
                 set::<40, 16>(db, LookUp::Placed, &tuning)?,
                 set::<16, 32>(db, LookUp::Checkouts, &tuning)?,

@@ -6,19 +6,23 @@
 mod index;
 mod listed;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use domain::{id::WalletKey, wallet::Wallet};
+use domain::{
+    id::{ProductId, WalletKey},
+    wallet::Wallet,
+};
 
 use self::{index::Tally, listed::Listing};
 use super::{
-    catalog, directory, notes,
+    catalog, directory, notes, notices,
     pages::{self, From},
     retire,
     store::{Store, damaged, io},
+    usage,
     wallet_record::WalletRecord,
 };
-use crate::{contract::Error, format::entry::Entry, index::Key, verify::Report};
+use crate::{contract::Error, format::entry::Entry, index::Key, usage::Count, verify::Report};
 
 /// Entries of the log that are not folded, or not all, by wallet; in log order.
 pub(crate) type Unfolded = BTreeMap<WalletKey, Vec<Box<[u8]>>>;
@@ -31,6 +35,8 @@ struct Reached {
     index: usize,
     filters: usize,
     listing: Listing,
+    /// What all ledgers granted and used.
+    used: BTreeMap<ProductId, Count>,
 }
 
 pub(super) fn verify(store: &Store, unfolded: &Unfolded, report: &mut Report) -> Result<(), Error> {
@@ -73,9 +79,17 @@ pub(super) fn verify(store: &Store, unfolded: &Unfolded, report: &mut Report) ->
         Ok(notes) => report.notes = Some(notes),
         Err(error) => report.problems.push(error.to_string()),
     }
+    match notices::verify(store, &mut report.problems) {
+        Ok(count) => report.notices = count,
+        Err(error) => report.problems.push(error.to_string()),
+    }
     // What is damaged was not reached either: saying so again would only hide the cause.
     if report.problems.is_empty() {
         orphans(store, &reached, report)?;
+        // Where a fold was interrupted some may be counted, and will not be counted again.
+        if unfolded.is_empty() {
+            used(store, &reached, &mut report.problems)?;
+        }
         if let Err(error) = reached
             .listing
             .compare(store, unfolded, &mut report.problems)
@@ -120,6 +134,10 @@ fn wallet(
     let mut listed = more.is_none().then(BTreeMap::new);
     pages::each(store, key, stored, From::after(0), &mut |entry, _| {
         let said = replay.step(&entry)?;
+        if let Some(counted) = entry.counted()? {
+            let used = reached.used.entry(counted.product).or_default();
+            used.add(counted.reason, counted.delta);
+        }
         if let Some(listed) = &mut listed {
             listed::follow(key, said.as_ref(), listed);
         }
@@ -195,6 +213,22 @@ impl Replay<'_> {
     }
 }
 
+/// That what was counted as granted and used is what the ledgers say.
+fn used(store: &Store, reached: &Reached, problems: &mut Vec<String>) -> Result<(), Error> {
+    let stored: BTreeMap<_, _> = usage::totals(store)?.into_iter().collect();
+    let products = stored.keys().chain(reached.used.keys());
+    let products: BTreeSet<_> = products.copied().collect();
+    for product in products {
+        let (stored, said) = (stored.get(&product), reached.used.get(&product));
+        if stored != said {
+            problems.push(format!(
+                "usage of {product} was counted as {stored:?}, and the ledgers say {said:?}"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Whatever no wallet leads to.
 fn orphans(store: &Store, reached: &Reached, report: &mut Report) -> Result<(), Error> {
     let Reached {
@@ -202,7 +236,7 @@ fn orphans(store: &Store, reached: &Reached, report: &mut Report) -> Result<(), 
         blocks,
         index,
         filters,
-        listing: _,
+        ..
     } = *reached;
     let blocks = blocks.saturating_add(unused_blocks(store)?);
     for (tree, reached, what) in [

@@ -15,7 +15,7 @@ use domain::{
 };
 
 use super::v1;
-use crate::contract::Error;
+use crate::{contract::Error, usage::Counted};
 
 /// The event left a record.
 const RECORD: u8 = 1;
@@ -161,6 +161,15 @@ impl<'a> Entry<'a> {
         match self.flags >> 4 {
             v1::VERSION => v1::read_body(self.body, self.version),
             other => Err(super::newer("an entry of a wallet", other)),
+        }
+    }
+
+    /// What of it counts as usage, if it is a ledger entry.
+    pub(crate) fn counted(&self) -> Result<Option<Counted<'a>>, Error> {
+        match (self.has_record(), self.flags >> 4) {
+            (false, _) => Ok(None),
+            (true, v1::VERSION) => v1::read_counted(self.body),
+            (true, other) => Err(super::newer("an entry of a wallet", other)),
         }
     }
 

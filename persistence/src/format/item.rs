@@ -6,10 +6,11 @@
 //! 2  u16 length  document                  a catalog document was put
 //! 3  u8 length  key  u16 length  body      a note was put
 //! 4  u8 length  key                        a note was forgotten
+//! 5  [u8;16] project  u16 length  notice   something to tell a project's own servers
 //! ```
 //! All numbers big-endian.
 
-use domain::id::WalletKey;
+use domain::id::{ProjectId, WalletKey};
 
 use crate::contract::Error;
 
@@ -17,6 +18,7 @@ const WALLET: u8 = 1;
 const DOCUMENT: u8 = 2;
 const NOTE: u8 = 3;
 const FORGOTTEN: u8 = 4;
+const NOTICE: u8 = 5;
 
 /// The first item of some bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +27,7 @@ pub(crate) enum Item<'a> {
     Document(&'a [u8]),
     /// Key and body; without a body it is forgotten.
     Note(&'a [u8], Option<&'a [u8]>),
+    Notice(ProjectId, &'a [u8]),
 }
 
 /// Begins a wallet's item; [`end`] is to be told what this returns.
@@ -37,6 +40,13 @@ pub(crate) fn begin_wallet(bytes: &mut Vec<u8>, wallet: &WalletKey) -> usize {
 /// Begins a document's item.
 pub(crate) fn begin_document(bytes: &mut Vec<u8>) -> usize {
     bytes.push(DOCUMENT);
+    begin(bytes)
+}
+
+/// Begins a notice's item.
+pub(crate) fn begin_notice(bytes: &mut Vec<u8>, project: ProjectId) -> usize {
+    bytes.push(NOTICE);
+    bytes.extend_from_slice(&project.0.to_be_bytes());
     begin(bytes)
 }
 
@@ -95,6 +105,12 @@ pub(crate) fn split(bytes: &[u8]) -> Result<(Item<'_>, &[u8]), Error> {
         FORGOTTEN => {
             let (key, rest) = brief(rest).ok_or_else(short)?;
             Ok((Item::Note(key, None), rest))
+        }
+        NOTICE => {
+            let (project, rest) = rest.split_first_chunk::<16>().ok_or_else(short)?;
+            let (notice, rest) = long(rest).ok_or_else(short)?;
+            let project = ProjectId(u128::from_be_bytes(*project));
+            Ok((Item::Notice(project, notice), rest))
         }
         other => Err(Error::Unusable(format!(
             "an event of the log is of kind {other}, which this version of Scrip does not know: \

@@ -8,7 +8,7 @@ pub(crate) mod item;
 mod tests;
 mod v1;
 
-use domain::{catalog::Document, history::Record, wallet::Wallet};
+use domain::{catalog::Document, history::Record, id::ProjectId, notice::Notice, wallet::Wallet};
 
 use crate::{
     codec::{FORMAT, checked},
@@ -52,6 +52,20 @@ pub(crate) fn decode_document(bytes: &[u8]) -> Result<Document, Error> {
     match versioned(bytes, "a catalog document")? {
         (v1::VERSION, document) => v1::read_document(document),
         (other, _) => Err(newer("a catalog document", other)),
+    }
+}
+
+/// Adds a notice. Its project stands beside it.
+pub(crate) fn write_notice(bytes: &mut Vec<u8>, notice: &Notice) -> Result<(), Error> {
+    bytes.push(v1::VERSION);
+    v1::write_notice(bytes, notice)
+}
+
+/// A notice of a project read back.
+pub(crate) fn decode_notice(project: ProjectId, bytes: &[u8]) -> Result<Notice, Error> {
+    match versioned(bytes, "a notice")? {
+        (v1::VERSION, notice) => v1::read_notice(project, notice),
+        (other, _) => Err(newer("a notice", other)),
     }
 }
 

@@ -2,12 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use domain::{catalog::Document, history::Record, id::WalletKey, wallet::Wallet};
+use domain::{
+    Timestamp,
+    catalog::Document,
+    history::{Entry, Record},
+    id::{ProductId, WalletKey},
+    text::Meta,
+    wallet::Wallet,
+};
 
 use crate::{
     contract::{Error, KeptNote},
     logged::Logged,
     lookups::{self, Key, LookUp, Value},
+    usage::{Interval, Usage},
 };
 
 #[derive(Default)]
@@ -16,6 +24,8 @@ pub(super) struct Folded {
     documents: BTreeMap<(u8, u128), Document>,
     notes: BTreeMap<Box<[u8]>, Box<[u8]>>,
     look_ups: BTreeMap<(LookUp, Key), Value>,
+    /// By product, interval and first instant.
+    usage: BTreeMap<(ProductId, Interval, Timestamp), Usage>,
 }
 
 impl Folded {
@@ -27,6 +37,7 @@ impl Folded {
                 event,
                 record,
             } => {
+                let at = event.at;
                 let mut listed = Vec::new();
                 lookups::of(&key, &event, &mut listed);
                 for entry in listed {
@@ -48,12 +59,17 @@ impl Folded {
                         wallet.version
                     )));
                 }
+                if let Some(entry) = record.as_ref().and_then(Record::entry) {
+                    self.count(at, entry);
+                }
                 records.extend(record);
                 self.wallets.insert(key, (wallet, records));
             }
             Logged::Catalog(document) => {
                 self.documents.insert(document.address(), document);
             }
+            // Told as soon as it is durable: the journal keeps it.
+            Logged::Notice(_) => {}
             Logged::Note(note) => {
                 match note.body {
                     Some(body) => self.notes.insert(note.key, body),
@@ -62,6 +78,29 @@ impl Folded {
             }
         }
         Ok(())
+    }
+
+    fn count(&mut self, at: Timestamp, entry: &Entry) {
+        let meta = entry.meta.as_ref().map(Meta::as_str);
+        for interval in Interval::ALL {
+            if let Some(span) = interval.span(at) {
+                let key = (entry.product, interval, span.start);
+                let usage = self.usage.entry(key).or_default();
+                usage.add(entry.reason, entry.delta, meta);
+            }
+        }
+    }
+
+    pub(super) fn usage(
+        &self,
+        product: ProductId,
+        interval: Interval,
+        (from, to): (Timestamp, Timestamp),
+    ) -> Vec<(Timestamp, Usage)> {
+        let all = self.usage.iter();
+        all.filter(|((of, by, at), _)| (*of, *by) == (product, interval) && (from..to).contains(at))
+            .map(|((.., at), usage)| (*at, usage.clone()))
+            .collect()
     }
 
     pub(super) fn wallet(&self, key: &WalletKey) -> Option<&Wallet> {

@@ -178,10 +178,7 @@ fn a_refund_that_was_heard_of_first_is_told_after_the_payment() {
     let orders: Vec<_> = orders.cloned().collect();
     assert_eq!(
         orders,
-        [
-            order(OrderNews::Paid, 1),
-            order(OrderNews::Refunded, 1)
-        ]
+        [order(OrderNews::Paid, 1), order(OrderNews::Refunded, 1)]
     );
 }
 
@@ -195,10 +192,7 @@ fn orders_that_are_not_paid_tell_how_they_ended() {
     teller.pass_seconds(2 * DAY);
     assert_eq!(
         since(&teller, 1),
-        [
-            order(OrderNews::Failed, 1),
-            order(OrderNews::Expired, 2)
-        ]
+        [order(OrderNews::Failed, 1), order(OrderNews::Expired, 2)]
     );
 }
 

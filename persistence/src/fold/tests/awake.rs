@@ -62,7 +62,7 @@ fn fold_with(
     awake: &Ahead,
     durable: usize,
 ) -> Result<(), Error> {
-    let mut events = Events::of(&world.log[part]);
+    let mut events = world.part(part).events();
     let report = folded.fold(&mut events, awake, &|| Ticket(durable as u64))?;
     folded.forget(report)
 }
@@ -101,11 +101,11 @@ proptest! {
                 let head = stored.map(|stored| stored.head).unwrap_or_default();
                 newer += usize::from(head.snapshot > head.version);
             }
-            let rest = unfolded(&world.log[from..durable]);
+            let rest = unfolded(world.part(from..durable));
             prop_assert_eq!(verified(&shelf, &rest).problems, [""; 0]);
             if folded.is_err() || rng.below(3) == 0 {
                 // The process ended: what was durable is folded before anything else.
-                fold_all(&shelf, &world.log[from..durable], 1 + rng.below(50) as usize);
+                fold_all(&shelf, world.part(from..durable), 1 + rng.below(50) as usize);
                 world.before(durable).check(&shelf);
                 done = durable;
             }
@@ -148,13 +148,13 @@ fn every_single_write_may_be_the_last_while_wallets_are_ahead() {
                 let head = record(&shelf, key).head;
                 newer += usize::from(head.snapshot > head.version);
             }
-            let report = verified(&shelf, &unfolded(&world.log[before..durable]));
+            let report = verified(&shelf, &unfolded(world.part(before..durable)));
             assert_eq!(report.problems, [""; 0], "after {writes} writes");
             // All of it again, or only what that fold had not come to: as the log says.
             let from = if done.is_ok() { to } else { before };
-            fold_all(&shelf, &world.log[from..durable], 7);
+            fold_all(&shelf, world.part(from..durable), 7);
             world.before(durable).check(&shelf);
-            fold_all(&shelf, &world.log[durable..], 50);
+            fold_all(&shelf, world.part(durable..), 50);
             world.check(&shelf);
             if done.is_ok() {
                 assert!(writes > 20, "only {writes} writes");
@@ -183,9 +183,9 @@ fn a_snapshot_is_stored_only_when_its_last_event_is_durable() {
         // Without the events up to there it would be damage.
         let said = verified(&shelf, &Unfolded::new()).problems;
         assert_eq!(said.len(), usize::from(stored > 0), "{said:?}");
-        let rest = unfolded(&world.log[60..80]);
+        let rest = unfolded(world.part(60..80));
         assert_eq!(verified(&shelf, &rest).problems, [""; 0]);
-        fold_all(&shelf, &world.log[60..], 7);
+        fold_all(&shelf, world.part(60..), 7);
         world.check(&shelf);
     }
     // It may become durable while the fold writes what comes before the record.
@@ -200,7 +200,7 @@ fn a_snapshot_is_stored_only_when_its_last_event_is_durable() {
         Ticket(80)
     };
     let awake = Ahead::at(&world, 80);
-    let report = shelf.fold(&mut Events::of(&world.log[..60]), &awake, &durable);
+    let report = shelf.fold(&mut world.part(..60).events(), &awake, &durable);
     shelf.forget(report.unwrap()).unwrap();
     assert_eq!((record(&shelf, &key).head.snapshot, asked.get()), (80, 1));
 }
@@ -228,7 +228,7 @@ fn a_wallet_that_nobody_shows_is_replayed_until_it_is_much() {
     world.deductions(key, 1200);
     let shelf = Shelf::open(&database(), small());
     let snapshot_after = |events: Range<usize>| {
-        fold_all(&shelf, &world.log[events.clone()], usize::MAX);
+        fold_all(&shelf, world.part(events.clone()), usize::MAX);
         world.before(events.end).check(&shelf);
         record(&shelf, &key).head.snapshot
     };
@@ -275,7 +275,7 @@ fn of_a_large_wallet_more_is_replayed() {
         world.hold(key);
     }
     let shelf = Shelf::open(&database(), tuning);
-    fold_all(&shelf, &world.log, usize::MAX);
+    fold_all(&shelf, world.part(..), usize::MAX);
     let stored = record(&shelf, &key);
     let (at, bytes) = (stored.head.snapshot, stored.snapshot_bytes());
     assert_eq!(at, 1100);
@@ -291,7 +291,7 @@ fn of_a_large_wallet_more_is_replayed() {
     let mut done = 1100;
     let mut snapshot_after = |events: u64| {
         let end = 1100 + events as usize;
-        fold_all(&shelf, &world.log[done..end], usize::MAX);
+        fold_all(&shelf, world.part(done..end), usize::MAX);
         done = end;
         assert!(shelf.load(&key).unwrap().unwrap().wallet == world.before(end).wallets[&key].0);
         record(&shelf, &key).head.snapshot

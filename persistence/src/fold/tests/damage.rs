@@ -21,7 +21,7 @@ fn damage_is_found() {
     world.deductions(key, 200);
     let problems = |spoil: &dyn Fn(&Folded)| {
         let folded = Shelf::open(&database(), small());
-        fold_all(&folded, &world.log, 30);
+        fold_all(&folded, world.part(..), 30);
         spoil(&folded);
         verified(&folded, &Unfolded::new()).problems.len()
     };
@@ -108,7 +108,7 @@ fn a_snapshot_of_something_else_is_damage() {
         folded.store().wallets.insert(key.0, bytes).unwrap();
         // Also where the books have come further than the snapshot.
         let early = verified(&folded, &Unfolded::new()).problems;
-        let report = fold(&folded, &world.log[100..101]).unwrap();
+        let report = fold(&folded, world.part(100..101)).unwrap();
         folded.forget(report).unwrap();
         (early, verified(&folded, &Unfolded::new()).problems)
     };
@@ -153,7 +153,7 @@ fn an_entry_that_says_otherwise_than_its_event_is_damage() {
             ..small()
         };
         let folded = Shelf::open(&database(), tuning);
-        fold_all(&folded, &world.log, 30);
+        fold_all(&folded, world.part(..), 30);
         let mut stored = record(&folded, &key);
         let tail = std::mem::take(&mut stored.tail);
         for entry in entry::Entries(&tail) {
@@ -218,7 +218,7 @@ fn a_look_up_without_an_entry_or_with_one_too_many_is_damage() {
         let problems = |spoil: &dyn Fn(&sled::Tree, &Shelf)| {
             let db = database();
             let folded = Shelf::open(&db, small());
-            fold_all(&folded, &world.log, 50);
+            fold_all(&folded, world.part(..), 50);
             spoil(&db.open_tree(name).unwrap(), &folded);
             // Where a fold may have been interrupted nothing is said of it.
             let all = world.wallets.keys().map(|key| (*key, Vec::new())).collect();
@@ -261,7 +261,7 @@ fn a_note_or_a_document_of_another_form_is_damage() {
     for tree in ["notes", "catalog"] {
         let db = database();
         let folded = Shelf::open(&db, small());
-        fold_all(&folded, &world.log, 50);
+        fold_all(&folded, world.part(..), 50);
         let tree = db.open_tree(tree).unwrap();
         tree.insert(b"n", b"\xffx").unwrap();
         assert_eq!(verified(&folded, &Unfolded::new()).problems.len(), 1);

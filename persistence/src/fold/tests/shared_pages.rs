@@ -29,7 +29,7 @@ fn a_fold_of_many_wallets_writes_few_pages() {
         world.deductions(wallet_key(number), 2);
     }
     let shelf = Shelf::open(&database(), shared());
-    fold_all(&shelf, &world.log, usize::MAX);
+    fold_all(&shelf, world.part(..), usize::MAX);
     let found = pages(&shelf);
     assert_eq!(found.len(), 1);
     assert!(found[0].is_sorted(), "in the order of their keys");
@@ -40,7 +40,7 @@ fn a_fold_of_many_wallets_writes_few_pages() {
     for number in 0..40 {
         world.deductions(wallet_key(number), 2);
     }
-    fold_all(&shelf, &world.log[done..], usize::MAX);
+    fold_all(&shelf, world.part(done..), usize::MAX);
     assert_eq!(shelf.store().pages.len(), 2);
     assert_eq!(shelf.store().pages.first().unwrap(), first);
     world.check(&shelf);
@@ -61,7 +61,7 @@ fn a_wallet_goes_on_in_the_next_page() {
         ..shared()
     };
     let shelf = Shelf::open(&database(), tuning);
-    fold_all(&shelf, &world.log, usize::MAX);
+    fold_all(&shelf, world.part(..), usize::MAX);
     let found = pages(&shelf);
     let long = |page: &&Vec<WalletKey>| page.contains(&found[found.len() / 2][0]);
     assert!(found.iter().filter(long).count() > 3);
@@ -78,10 +78,10 @@ fn a_fold_of_very_many_wallets_is_written_bit_by_bit() {
         world.step(wallet_key(number));
     }
     let shelf = Shelf::open(&database(), Tuning::default());
-    fold_all(&shelf, &world.log, usize::MAX);
+    fold_all(&shelf, world.part(..), usize::MAX);
     world.check(&shelf);
     let shelf = Shelf::open(&database(), shared());
-    fold_all(&shelf, &world.log, usize::MAX);
+    fold_all(&shelf, world.part(..), usize::MAX);
     world.check(&shelf);
 }
 
@@ -101,19 +101,19 @@ fn a_page_that_only_some_of_its_wallets_lead_to_stays_for_them() {
     for writes in 0.. {
         let db = database();
         let shelf = Shelf::open(&db, shared());
-        fold_all(&shelf, &world.log[..before], usize::MAX);
+        fold_all(&shelf, world.part(..before), usize::MAX);
         fuse(&shelf, writes);
-        let done = fold(&shelf, &world.log[before..]).and_then(|report| shelf.forget(report));
+        let done = fold(&shelf, world.part(before..)).and_then(|report| shelf.forget(report));
         drop(shelf);
         // Opened twice before it is folded again: the second time finds nothing else to do.
         drop(Shelf::open(&db, shared()));
         let shelf = Shelf::open(&db, shared());
-        let rest = unfolded(&world.log[before..]);
+        let rest = unfolded(world.part(before..));
         assert_eq!(verified(&shelf, &rest).problems, [""; 0]);
         let new = |key: &&WalletKey| record(&shelf, key).head.version > 4;
         let reached = keys.iter().filter(new).count();
         assert_eq!(shelf.store().pages.len(), if reached > 0 { 2 } else { 1 });
-        fold_all(&shelf, &world.log[before..], 7);
+        fold_all(&shelf, world.part(before..), 7);
         world.check(&shelf);
         if (1..keys.len()).contains(&reached) {
             partly += 1;
@@ -124,7 +124,7 @@ fn a_page_that_only_some_of_its_wallets_lead_to_stays_for_them() {
             for key in &keys {
                 more.deductions(*key, 1);
             }
-            fold_all(&shelf, &more.log[world.log.len()..], usize::MAX);
+            fold_all(&shelf, more.part(world.log.len()..), usize::MAX);
             more.check(&shelf);
             drop(shelf);
             more.check(&Shelf::open(&db, shared()));

@@ -2,12 +2,20 @@
 
 use std::sync::{Arc, Weak};
 
-use domain::{catalog::Document, id::WalletKey};
+use domain::{
+    Timestamp,
+    catalog::Document,
+    id::{ProductId, ProjectId, WalletKey},
+    notice::Notice,
+};
 
 use super::super::{Folded, store::Tuning};
 use crate::{
     Append, Awake, Books, Error, History, KeptNote, Logged, Stored, Ticket,
+    format::decode_notice,
     lookups::{Key, LookUp, Stretch, Value, fresh::Fresh},
+    notices::{NoticeNumber, OnNotices},
+    usage::{Interval, Usage},
 };
 
 pub(super) struct Shelf {
@@ -78,6 +86,34 @@ impl Books for Shelf {
     fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error> {
         self.folded.notes(prefix)
     }
+
+    fn usage(
+        &self,
+        product: ProductId,
+        interval: Interval,
+        within: (Timestamp, Timestamp),
+    ) -> Result<Vec<(Timestamp, Usage)>, Error> {
+        self.folded.usage(product, interval, within)
+    }
+
+    fn notices(
+        &self,
+        project: ProjectId,
+        after: NoticeNumber,
+        limit: usize,
+    ) -> Result<Vec<(NoticeNumber, Notice)>, Error> {
+        let stored = self.folded.notices(project, after, limit)?;
+        let stored = stored.into_iter();
+        stored
+            .map(|(number, bytes)| Ok((number, decode_notice(project, &bytes)?)))
+            .collect()
+    }
+
+    fn last_notice(&self) -> NoticeNumber {
+        NoticeNumber::MAX
+    }
+
+    fn on_notices(&self, _: OnNotices) {}
 
     fn stretch(
         &self,

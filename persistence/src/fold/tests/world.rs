@@ -2,13 +2,18 @@
 
 mod shop;
 
-use std::{collections::BTreeMap, sync::atomic::Ordering};
+use std::{
+    collections::BTreeMap,
+    ops::{Bound, RangeBounds},
+    sync::atomic::Ordering,
+};
 
 use domain::{
     Amount, Timestamp,
     catalog::{Document, Mode, Project},
     history::Record,
     id::{CodeHash, HoldId, ProductId, ProjectId, WalletId, WalletKey},
+    notice::{Notice, Watch},
     text::{ExternalUserId, Feature, IdempotencyKey, Meta},
     time::Period,
     wallet::{Change, Created, Event, Owner, Wallet},
@@ -16,10 +21,14 @@ use domain::{
 
 use self::shop::Shop;
 use super::{
-    super::{Folded, Unfolded, store::Tuning},
+    super::{Folded, Unfolded, events::Events, store::Tuning},
     shelf::Shelf,
 };
-use crate::{Books, Logged, verify::Report};
+use crate::{
+    Append, Books, Logged, frame,
+    usage::{Interval, Usage},
+    verify::Report,
+};
 
 /// Sizes at which a few hundred events reach every tier.
 pub(super) fn small() -> Tuning {
@@ -92,7 +101,66 @@ pub(super) struct World {
     shop: Option<Shop>,
 }
 
+/// Some of a log that lies together.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    /// How many events are before it.
+    before: u64,
+    events: &'a [Logged],
+}
+
+impl<'a> Part<'a> {
+    pub(super) const fn of(before: u64, events: &'a [Logged]) -> Self {
+        Self { before, events }
+    }
+
+    /// As if each event had been an append, and a frame, of its own.
+    pub(super) fn events(self) -> Events {
+        let mut all = Events::default();
+        for (lsn, event) in (self.before..).zip(self.events) {
+            let mut payload = Vec::new();
+            frame::push(&mut payload, &Append::one(event).unwrap());
+            let mut bytes = Vec::new();
+            let before = frame::Place {
+                lsn,
+                ..frame::Place::default()
+            };
+            frame::encode(&mut bytes, &before, &payload, 1);
+            all.push(bytes.into()).unwrap();
+        }
+        all
+    }
+
+    pub(super) fn chunks(self, most: usize) -> impl Iterator<Item = Self> {
+        self.events
+            .chunks(most)
+            .scan(self.before, |before, events| {
+                let part = Self {
+                    before: *before,
+                    events,
+                };
+                *before += events.len() as u64;
+                Some(part)
+            })
+    }
+}
+
 impl World {
+    /// Events of the log from some to others.
+    pub(super) fn part(&self, range: impl RangeBounds<usize>) -> Part<'_> {
+        let (start, end) = (range.start_bound().cloned(), range.end_bound().cloned());
+        let events = &self.log[(start, end)];
+        let before = match start {
+            Bound::Included(start) => start,
+            Bound::Excluded(start) => start + 1,
+            Bound::Unbounded => 0,
+        };
+        Part {
+            before: before as u64,
+            events,
+        }
+    }
+
     pub(super) fn new(seed: u64) -> Self {
         Self {
             rng: Rng(seed),
@@ -274,17 +342,26 @@ impl World {
             // Several things happen at once.
             at /= 4;
         }
-        let event = Event {
-            at: Timestamp(at),
-            change,
-        };
+        self.push_at(key, Timestamp(at), change);
+    }
+
+    pub(super) fn push_at(&mut self, key: WalletKey, at: Timestamp, change: Change) {
+        let event = Event { at, change };
+        let watch = Watch::before(self.wallets.get(&key).map(|it| &it.0), &event);
         let (version, record) = apply(&mut self.wallets, key, &event);
+        let wallet = &self.wallets[&key].0;
+        let news = watch.after(wallet, event.at, record.as_ref(), &[]);
+        let notices = news.into_iter().map(|news| news.of(wallet, event.at));
+        let notices: Vec<_> = notices.map(Logged::Notice).collect();
         self.log.push(Logged::Wallet {
             key,
             version,
             event,
             record,
         });
+        if self.shop.is_some() {
+            self.log.extend(notices);
+        }
     }
 
     /// This world as it was after the first events of its log.
@@ -301,6 +378,7 @@ impl World {
                     world.documents.insert(document.address(), document.clone());
                 }
                 Logged::Note(note) => world.keep(note),
+                Logged::Notice(_) => {}
             }
         }
         world.log = self.log[..events].to_vec();
@@ -360,6 +438,54 @@ impl World {
         self.push(key, grant);
     }
 
+    fn check_notices(&self, books: &dyn Books) {
+        let mut told: BTreeMap<ProjectId, Vec<&Notice>> = BTreeMap::new();
+        for logged in &self.log {
+            if let Logged::Notice(notice) = logged {
+                told.entry(notice.project).or_default().push(notice);
+            }
+        }
+        for (project, expected) in told {
+            let mut stored = Vec::new();
+            let mut last = 0;
+            loop {
+                let some = books.notices(project, last, 7).unwrap();
+                let Some((number, _)) = some.last() else {
+                    break;
+                };
+                last = *number;
+                stored.extend(some.into_iter().map(|(_, notice)| notice));
+            }
+            assert_eq!(stored.iter().collect::<Vec<_>>(), expected, "{project}");
+        }
+    }
+
+    fn check_usage(&self, books: &dyn Books) {
+        let mut used: BTreeMap<(ProductId, Interval, Timestamp), Usage> = BTreeMap::new();
+        let records = self.wallets.values().flat_map(|(_, records)| records);
+        for record in records {
+            let Some(entry) = record.entry() else {
+                continue;
+            };
+            for interval in Interval::ALL {
+                let start = interval.span(record.at).unwrap().start;
+                let usage = used.entry((entry.product, interval, start)).or_default();
+                let meta = entry.meta.as_ref().map(Meta::as_str);
+                usage.add(entry.reason, entry.delta, meta);
+            }
+        }
+        let all = (Timestamp(i64::MIN), Timestamp(i64::MAX));
+        for ((product, interval, start), expected) in used {
+            let stored = books.usage(product, interval, all).unwrap();
+            let found = stored.iter().find(|(at, _)| *at == start);
+            assert_eq!(
+                found.map(|(_, usage)| usage),
+                Some(&expected),
+                "{interval:?}"
+            );
+        }
+    }
+
     /// Everything that can be asked of the folded state answers as this world would.
     pub(super) fn check(&self, shelf: &Shelf) {
         let books: &dyn Books = shelf;
@@ -377,7 +503,7 @@ impl World {
                 Change::CodeRotated { former, .. } => former.as_ref(),
                 _ => None,
             },
-            Logged::Catalog(_) | Logged::Note(_) => None,
+            Logged::Catalog(_) | Logged::Note(_) | Logged::Notice(_) => None,
         });
         for code in former {
             let expected = self.wallets.iter().find(|(key, (wallet, _))| {
@@ -393,6 +519,8 @@ impl World {
         assert!(books.load(&WalletKey([0; 16])).unwrap().is_none());
         self.check_shop(books);
         self.check_notes(books);
+        self.check_notices(books);
+        self.check_usage(books);
         let documents: Vec<Document> = self.documents.values().cloned().collect();
         assert_eq!(books.documents().unwrap(), documents);
         let report = verified(shelf, &Unfolded::new());

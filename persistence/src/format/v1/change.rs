@@ -111,3 +111,28 @@ pub(super) struct SubscriptionChanged<'a> {
     #[serde(borrow)]
     subscription: Subscription<'a>,
 }
+
+impl<'a> Change<'a> {
+    /// The product, reason, delta and note of the ledger entry that follows from it.
+    pub(super) fn counted(&self) -> Option<(u128, domain::history::Reason, i64, Option<&'a str>)> {
+        use domain::history::Reason::{Deduction, FreeGrant, Manual};
+        match *self {
+            Self::Deducted {
+                product,
+                amount,
+                meta,
+                ..
+            } => Some((product, Deduction, amount.saturating_neg(), meta)),
+            Self::Granted {
+                product,
+                amount,
+                meta,
+                ..
+            } => Some((product, Manual, amount, meta)),
+            Self::FreeGranted {
+                product, credits, ..
+            } => Some((product, FreeGrant, credits, None)),
+            _ => None,
+        }
+    }
+}

@@ -126,6 +126,21 @@ pub(super) enum Fact<'a> {
     SubscriptionOver(&'a str),
 }
 
+impl<'a> Fact<'a> {
+    /// A ledger entry's product, reason, delta and note.
+    pub(super) fn counted(self) -> Option<(u128, history::Reason, i64, Option<&'a str>)> {
+        match self {
+            Self::Entry(entry) | Self::HoldClosed(_, Some(entry)) => {
+                Some((entry.product, entry.reason.into(), entry.delta, entry.meta))
+            }
+            Self::HoldPlaced(..)
+            | Self::HoldClosed(_, None)
+            | Self::Order(_)
+            | Self::SubscriptionOver(_) => None,
+        }
+    }
+}
+
 impl<'a> From<&'a history::Fact> for Fact<'a> {
     fn from(from: &'a history::Fact) -> Self {
         match from {

@@ -2,7 +2,7 @@
 //! the file of a new version.
 
 use domain::{
-    catalog, history, time,
+    catalog, history, notice, time,
     wallet::{self, event},
 };
 use serde::{Deserialize, Serialize};
@@ -41,6 +41,7 @@ kind!(ProviderKind, wallet::ProviderKind: Sandbox, Stripe);
 kind!(Stage, wallet::Stage: Pending, Failed, Expired, Paid);
 kind!(SubscriptionStatus, wallet::SubscriptionStatus: Active, PastDue, Paused, Canceled);
 kind!(News, event::SubscriptionNews: Started, Renewed, Updated, PastDue, Canceled);
+kind!(OrderNews, notice::OrderNews: Paid, Failed, Expired, Refunded);
 kind!(Interval, catalog::Interval: OneTime, Month, Year);
 kind!(Mode, catalog::Mode: CreditCodes, ExternalUsers);
 kind!(KeyKind, catalog::KeyKind: Publishable, Secret);

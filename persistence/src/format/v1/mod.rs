@@ -10,6 +10,7 @@ mod change;
 mod document;
 mod fact;
 mod kind;
+mod notice;
 mod order;
 mod owner;
 mod price;
@@ -22,6 +23,8 @@ mod wallet;
 use domain::{
     catalog,
     history::{Entry, Fact, HoldFacts, HoldStatus, Reason, Record},
+    id::{ProductId, ProjectId},
+    notice::Notice,
     time::Timestamp,
     wallet::{Change, Event, Wallet},
 };
@@ -31,6 +34,7 @@ use super::entry::Said;
 use crate::{
     codec::{decode_all, encode_into},
     contract::Error,
+    usage::Counted,
 };
 
 pub(super) const VERSION: u8 = 1;
@@ -103,6 +107,27 @@ pub(super) fn read_body(bytes: &[u8], version: u64) -> Result<Said, Error> {
     Ok(Said {
         event: Event { at, change },
         record,
+    })
+}
+
+/// What of an entry counts as usage, read where it lies; `None`: it is no ledger entry.
+pub(super) fn read_counted(bytes: &[u8]) -> Result<Option<Counted<'_>>, Error> {
+    let (at, change, after): (i64, change::Change<'_>, After<'_>) = decode_all(bytes)?;
+    let counted = |product, reason, delta, meta| Counted {
+        at: Timestamp(at),
+        product: ProductId(product),
+        reason,
+        delta,
+        meta,
+    };
+    Ok(match after {
+        After::Balance(_) => change
+            .counted()
+            .map(|(product, reason, delta, meta)| counted(product, reason, delta, meta)),
+        After::Fact(fact) => fact
+            .counted()
+            .map(|(product, reason, delta, meta)| counted(product, reason, delta, meta)),
+        After::Nothing | After::Hold => None,
     })
 }
 
@@ -203,6 +228,15 @@ pub(super) fn write_document(
 
 pub(super) fn read_document(bytes: &[u8]) -> Result<catalog::Document, Error> {
     decode_all::<document::Document<'_>>(bytes)?.try_into()
+}
+
+/// Adds a notice.
+pub(super) fn write_notice(bytes: &mut Vec<u8>, notice: &Notice) -> Result<(), Error> {
+    encode_into(bytes, &notice::Notice::from(notice))
+}
+
+pub(super) fn read_notice(project: ProjectId, bytes: &[u8]) -> Result<Notice, Error> {
+    decode_all::<notice::Notice<'_>>(bytes)?.read(project)
 }
 
 /// Adds a record by itself.

@@ -1,0 +1,142 @@
+//! What is kept of notices and of usage, and for how long.
+
+use domain::{
+    Amount, Timestamp,
+    id::{ProductId, ProjectId, WalletKey},
+    notice::{News, Notice},
+    text::{IdempotencyKey, Meta},
+    wallet::Change,
+};
+
+use super::{
+    Shelf, fold, fold_all, small,
+    world::{Part, World, database, verified, wallet_key},
+};
+use crate::{
+    Logged,
+    fold::Unfolded,
+    usage::{FEATURES, Interval, OTHER},
+};
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+const GOLD: ProductId = ProductId(1);
+
+fn told(at: i64) -> Logged {
+    Logged::Notice(Notice {
+        project: ProjectId(1),
+        at: Timestamp(at),
+        key: WalletKey([1; 16]),
+        wallet: domain::id::WalletId(1),
+        user: None,
+        news: News::WalletCreated,
+    })
+}
+
+#[test]
+fn notices_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
+    let shelf = Shelf::open(&database(), small());
+    let log: Vec<Logged> = (0..100).map(|day| told(day * DAY)).collect();
+    for done in 0..100 {
+        let part = Part::of(done, &log[done as usize..=done as usize]);
+        let report = fold(&shelf, part).unwrap();
+        shelf.forget(report).unwrap();
+    }
+    let kept = shelf.notices(ProjectId(1), 0, usize::MAX).unwrap();
+    let days: Vec<i64> = kept
+        .iter()
+        .map(|(_, bytes)| {
+            crate::format::decode_notice(ProjectId(1), bytes)
+                .unwrap()
+                .at
+                .0
+                / DAY
+        })
+        .collect();
+    assert!(
+        days.starts_with(&[days[0]]) && (50..=69).contains(&days[0]),
+        "{days:?}"
+    );
+    assert!(days.ends_with(&[98, 99]) && days.is_sorted());
+    assert_eq!(verified(&shelf, &Unfolded::new()).problems, [""; 0]);
+}
+
+fn used(world: &mut World, at: i64, feature: &str) {
+    let key = wallet_key(1);
+    let name = IdempotencyKey::new(format!("{at}-{feature}")).unwrap();
+    let meta = Meta::new(format!(r#"{{"feature":"{feature}"}}"#)).unwrap();
+    world.push_at(
+        key,
+        Timestamp(at),
+        Change::Deducted {
+            product: GOLD,
+            amount: Amount::new(1).unwrap(),
+            key: name,
+            meta: Some(meta),
+        },
+    );
+}
+
+#[test]
+fn features_beyond_two_hundred_are_other() {
+    let mut world = World::new(1);
+    world.deductions(wallet_key(1), 1);
+    for feature in 0..FEATURES + 50 {
+        used(&mut world, 5000, &format!("f{feature:03}"));
+    }
+    // Known before: it goes on to be counted apart.
+    used(&mut world, 6000, "f000");
+    let shelf = Shelf::open(&database(), small());
+    fold_all(&shelf, world.part(..), 100);
+    let months = shelf.usage(GOLD, Interval::Month, ALL).unwrap();
+    let [(_, month)] = months.as_slice() else {
+        panic!("{months:?}")
+    };
+    assert_eq!(month.features.len(), FEATURES + 1);
+    assert_eq!(
+        (
+            month.features[OTHER].credits,
+            month.features["f000"].deductions
+        ),
+        (50, 2)
+    );
+    let apart: i64 = month.features.values().map(|it| it.credits).sum();
+    assert_eq!(
+        (apart, month.count.deducted),
+        (251, 252),
+        "one had no feature"
+    );
+}
+
+const ALL: (Timestamp, Timestamp) = (Timestamp(i64::MIN), Timestamp(i64::MAX));
+
+#[test]
+fn hours_are_kept_for_ninety_days_days_for_three_years_months_for_good() {
+    let mut world = World::new(1);
+    world.deductions(wallet_key(1), 0);
+    for day in (0..1500).step_by(10) {
+        used(&mut world, day * DAY, "x");
+    }
+    // What comes late is of its own time.
+    used(&mut world, 10 * DAY, "late");
+    let shelf = Shelf::open(&database(), small());
+    fold_all(&shelf, world.part(..), 7);
+    let days = |interval| -> Vec<i64> {
+        let found = shelf.usage(GOLD, interval, ALL).unwrap();
+        found.iter().map(|(at, _)| at.0 / DAY).collect()
+    };
+    assert_eq!(
+        days(Interval::Hour),
+        (1410..1500).step_by(10).collect::<Vec<_>>()
+    );
+    assert_eq!(
+        days(Interval::Day),
+        (400..1500).step_by(10).collect::<Vec<_>>()
+    );
+    assert_eq!(days(Interval::Month)[..2], [0, 31]);
+    assert_eq!(verified(&shelf, &Unfolded::new()).problems, [""; 0]);
+    let january = &shelf.usage(GOLD, Interval::Month, ALL).unwrap()[0].1;
+    assert_eq!(
+        (january.count.deductions, january.features["late"].credits),
+        (5, 1)
+    );
+}

@@ -1,0 +1,260 @@
+//! What was granted and used, by product and time: counted from ledger entries as they are folded, so
+//! that asking costs no look into any ledger.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use domain::{
+    Timestamp,
+    history::Reason,
+    id::ProductId,
+    time::{Period, Span},
+};
+use serde::Deserialize;
+
+/// Features of a product that are counted apart; the rest is [`OTHER`].
+pub const FEATURES: usize = 200;
+/// What features beyond [`FEATURES`], and those with longer names than [`FEATURE_BYTES`], are counted as.
+pub const OTHER: &str = "other";
+/// The longest name of a feature that is counted by itself.
+pub const FEATURE_BYTES: usize = 64;
+
+/// How long a stretch of time is counted together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Interval {
+    /// Kept for 90 days.
+    Hour,
+    /// Kept for three years.
+    Day,
+    /// Kept for good.
+    Month,
+}
+
+/// Milliseconds of an hour.
+pub(crate) const HOUR: i64 = 60 * 60 * 1000;
+
+impl Interval {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Hour, Self::Day, Self::Month];
+
+    /// The stretch of the UTC calendar that an instant is in; `None` only outside the calendar's range
+    /// (years past 9999).
+    #[must_use]
+    pub fn span(self, at: Timestamp) -> Option<Span> {
+        match self {
+            Self::Hour => {
+                let start = at.0.checked_sub(at.0.checked_rem_euclid(HOUR)?)?;
+                Some(Span {
+                    start: Timestamp(start),
+                    end: Timestamp(start.checked_add(HOUR)?),
+                })
+            }
+            Self::Day => Period::Daily.span(at),
+            Self::Month => Period::Monthly.span(at),
+        }
+    }
+
+    /// For how long it is kept, in milliseconds.
+    pub(crate) const fn kept(self) -> Option<i64> {
+        match self {
+            Self::Hour => Some(90 * 24 * HOUR),
+            Self::Day => Some(3 * 366 * 24 * HOUR),
+            Self::Month => None,
+        }
+    }
+}
+
+/// Credits, by why they came and went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Bought, given by hand and for free.
+    pub granted: i64,
+    /// Used.
+    pub deducted: i64,
+    /// Taken for refunds and disputes, less what was given back.
+    pub refunded: i64,
+    /// Expired.
+    pub expired: i64,
+    /// How often credits were used.
+    pub deductions: i64,
+}
+
+/// Credits used for one feature.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Use {
+    /// How many.
+    pub credits: i64,
+    /// How often.
+    pub deductions: i64,
+}
+
+/// A stretch of time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// All of it.
+    pub count: Count,
+    /// Of that, what was used for features, by `meta.feature`.
+    pub features: BTreeMap<Box<str>, Use>,
+}
+
+impl Count {
+    /// With one ledger entry more.
+    pub(crate) const fn add(&mut self, reason: Reason, delta: i64) {
+        let away = delta.saturating_neg();
+        match reason {
+            Reason::Purchase | Reason::Manual | Reason::FreeGrant => {
+                self.granted = self.granted.saturating_add(delta);
+            }
+            Reason::Deduction => {
+                self.deducted = self.deducted.saturating_add(away);
+                self.deductions = self.deductions.saturating_add(1);
+            }
+            Reason::Refund => self.refunded = self.refunded.saturating_add(away),
+            Reason::Expiry => self.expired = self.expired.saturating_add(away),
+        }
+    }
+
+    /// With all of another.
+    pub(crate) const fn merge(&mut self, other: &Self) {
+        self.granted = self.granted.saturating_add(other.granted);
+        self.deducted = self.deducted.saturating_add(other.deducted);
+        self.refunded = self.refunded.saturating_add(other.refunded);
+        self.expired = self.expired.saturating_add(other.expired);
+        self.deductions = self.deductions.saturating_add(other.deductions);
+    }
+}
+
+impl Use {
+    const fn add(&mut self, credits: i64, deductions: i64) {
+        self.credits = self.credits.saturating_add(credits);
+        self.deductions = self.deductions.saturating_add(deductions);
+    }
+}
+
+impl Usage {
+    /// With one ledger entry more.
+    pub(crate) fn add(&mut self, reason: Reason, delta: i64, meta: Option<&str>) {
+        self.count.add(reason, delta);
+        if reason != Reason::Deduction {
+            return;
+        }
+        let Some(feature) = meta.and_then(feature) else {
+            return;
+        };
+        let fits = feature.len() <= FEATURE_BYTES;
+        let feature = if fits { &feature } else { OTHER };
+        let credits = delta.saturating_neg();
+        match self.features.get_mut(feature) {
+            Some(known) => known.add(credits, 1),
+            None => {
+                let mut first = Use::default();
+                first.add(credits, 1);
+                self.features.insert(feature.into(), first);
+            }
+        }
+    }
+
+    /// With all of another, features by the names that `name` gives them.
+    pub(crate) fn merge<'a>(&mut self, other: &'a Self, name: impl Fn(&'a str) -> &'a str) {
+        self.count.merge(&other.count);
+        for (feature, used) in &other.features {
+            let known = self.features.entry(name(feature).into()).or_default();
+            known.add(used.credits, used.deductions);
+        }
+    }
+}
+
+/// The feature that a note of the caller's names: its own `feature`, if that is a text.
+fn feature(meta: &str) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Meta<'a> {
+        #[serde(borrow)]
+        feature: Option<Cow<'a, str>>,
+    }
+    // Most notes have none: this tells it without reading the note as JSON.
+    if !meta.contains("feature") {
+        return None;
+    }
+    serde_json::from_str::<Meta<'_>>(meta).ok()?.feature
+}
+
+/// An hour's first instant, and what each frame adds to it.
+pub(crate) type Hour<'a> = (Timestamp, &'a [(u64, Usage)]);
+
+/// What a fold adds to usage, by product and hour. Each frame's part is apart: which of them are in what
+/// is stored, only the stored says.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    hours: BTreeMap<(ProductId, i64), Vec<(u64, Usage)>>,
+}
+
+impl Tally {
+    pub(crate) fn clear(&mut self) {
+        self.hours.clear();
+    }
+
+    /// Adds a ledger entry of this frame. Frames come in order.
+    pub(crate) fn add(&mut self, lsn: u64, entry: &Counted<'_>) {
+        let Some(span) = Interval::Hour.span(entry.at) else {
+            return;
+        };
+        let hour = self.hours.entry((entry.product, span.start.0)).or_default();
+        if hour.last().is_none_or(|(last, _)| *last != lsn) {
+            hour.push((lsn, Usage::default()));
+        }
+        if let Some((_, usage)) = hour.last_mut() {
+            usage.add(entry.reason, entry.delta, entry.meta);
+        }
+    }
+
+    /// Hours in order, by product.
+    pub(crate) fn products(&self) -> BTreeMap<ProductId, Vec<Hour<'_>>> {
+        let mut products: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for ((product, hour), parts) in &self.hours {
+            let hours = products.entry(*product).or_default();
+            hours.push((Timestamp(*hour), parts.as_slice()));
+        }
+        products
+    }
+}
+
+/// What of a ledger entry counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Counted<'a> {
+    pub(crate) at: Timestamp,
+    pub(crate) product: ProductId,
+    pub(crate) reason: Reason,
+    pub(crate) delta: i64,
+    pub(crate) meta: Option<&'a str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_feature_is_a_text_of_the_notes_own() {
+        let cases = [
+            (r#"{"feature":"chat"}"#, Some("chat")),
+            (r#"{"model":{"feature":"deep"}}"#, None),
+            (r#"{"feature":7}"#, None),
+            (r#"{"feature":null}"#, None),
+            (r#"{"note":"a feature"}"#, None),
+            (r#"{"x":[1,{"y":2}],"feature":"a\"b"}"#, Some("a\"b")),
+        ];
+        for (meta, expected) in cases {
+            assert_eq!(feature(meta).as_deref(), expected, "{meta}");
+        }
+    }
+
+    #[test]
+    fn long_names_are_counted_as_other() {
+        let mut usage = Usage::default();
+        let meta = format!(r#"{{"feature":"{}"}}"#, "x".repeat(FEATURE_BYTES + 1));
+        usage.add(Reason::Deduction, -5, Some(&meta));
+        assert_eq!(
+            usage.features.keys().collect::<Vec<_>>(),
+            [&Box::from(OTHER)]
+        );
+        assert_eq!((usage.count.deducted, usage.count.deductions), (5, 1));
+    }
+}
