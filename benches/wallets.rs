@@ -54,6 +54,7 @@ impl Core {
         let scope = Scope {
             project: ProjectId(1),
             free_grants: Arc::new([]),
+            low_balances: Arc::new([]),
             free_grants_for_code_wallets: false,
             ahead_millis: 0,
         };

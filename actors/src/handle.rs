@@ -7,10 +7,12 @@ mod holds;
 mod ledger;
 mod orders;
 mod serial;
+mod told;
 mod wallets;
 
 pub use buyers::BoughtCode;
 pub use orders::{Draft, Paid};
+pub use told::{Told, Used, event_number};
 
 use std::sync::Arc;
 

@@ -6,11 +6,13 @@ use std::fmt;
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce, aead::Aead};
 use domain::{
     code::{CODE_ALPHABET, Code},
-    id::{CodeHash, LedgerId, OrderSerial, ProjectId, WalletId, WalletKey},
+    id::{CodeHash, EventId, LedgerId, OrderSerial, ProjectId, WalletId, WalletKey},
+    notice::Notice,
     text::{ExternalUserId, IdempotencyKey, InvoiceId},
     time::Timestamp,
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use persistence::NoticeNumber;
 use sha2::{Digest as _, Sha256};
 
 /// One word a line, upper case, 4 to 6 letters.
@@ -62,6 +64,7 @@ pub struct Keyring {
     code_mac: Hmac<Sha256>,
     order_mac: Hmac<Sha256>,
     rotation_mac: Hmac<Sha256>,
+    event_mac: Hmac<Sha256>,
     seal: Seal,
     words: std::sync::Arc<[&'static str]>,
 }
@@ -81,9 +84,26 @@ impl Keyring {
             code_mac: mac(&code_key),
             order_mac: mac(&derive(server_key, b"scrip/order/1")),
             rotation_mac: mac(&derive(server_key, b"scrip/rotation/1")),
+            event_mac: mac(&derive(server_key, b"scrip/event/1")),
             seal: Seal::new(server_key, "scrip/code-seal/1"),
             words: WORDS.lines().collect(),
         }
+    }
+
+    /// What a notice is called: its number, so that names are in the log's order, and a half that cannot
+    /// be guessed. It hangs on what the notice says, so that two histories that part after a backup was put
+    /// back do not call different things alike.
+    #[must_use]
+    pub fn event(&self, number: NoticeNumber, notice: &Notice) -> EventId {
+        let mut mac = self.event_mac.clone();
+        mac.update(&notice.project.0.to_be_bytes());
+        mac.update(&number.to_be_bytes());
+        mac.update(&notice.at.0.to_be_bytes());
+        mac.update(&notice.wallet.0.to_be_bytes());
+        mac.update(&notice.key.0);
+        let half = first_half(&mac.finalize().into_bytes().into());
+        let half = half.first_chunk::<8>().copied().unwrap_or_default();
+        EventId((u128::from(number) << 64) | u128::from(u64::from_be_bytes(half)))
     }
 
     /// Draws a code: a word and 60 random bits.

@@ -20,6 +20,9 @@ pub use answer::{
     OrderPage, Rotation, Subscription, WalletView,
 };
 pub use completions::{Sink, completions};
-pub use handle::{Address, BoughtCode, Draft, Handle, HoldAccess, NewHold, Paid, Scope, Stats};
+pub use handle::{
+    Address, BoughtCode, Draft, Handle, HoldAccess, NewHold, Paid, Scope, Stats, Told, Used,
+    event_number,
+};
 pub use keyring::{Keyring, Seal};
 pub use options::Options;

@@ -12,6 +12,7 @@ use domain::{
         Account, ApiKey, Document, KeyKind, Price, Product, Products, Project, Provider, Sandbox,
     },
     id::{KeyId, PriceId, ProductId, ProjectId},
+    notice::LowBalance,
     wallet::FreeGrantRule,
 };
 
@@ -128,6 +129,7 @@ impl ProjectCatalog {
         let scope = Scope {
             project: project.id,
             free_grants: Arc::from([]),
+            low_balances: Arc::from([]),
             free_grants_for_code_wallets: project.free_grants_for_code_wallets,
             ahead_millis: 0,
         };
@@ -181,9 +183,17 @@ impl ProjectCatalog {
                     period: grant.period,
                 })
             });
+        // Balances of an inactive product can be spent, and run low.
+        let low_balances = self.products.values().filter_map(|product| {
+            Some(LowBalance {
+                product: product.id,
+                credits: product.low_balance?,
+            })
+        });
         self.scope = Scope {
             project: self.project.id,
             free_grants: rules.collect(),
+            low_balances: low_balances.collect(),
             free_grants_for_code_wallets: self.project.free_grants_for_code_wallets,
             ahead_millis: self.provider.as_ref().map_or(0, Provider::ahead_millis),
         };

@@ -29,6 +29,7 @@ fn credits(name: &str) -> NewProduct {
         description: None,
         credit_unit: Some("images".into()),
         free_grant: None,
+        low_balance: None,
         active: true,
     }
 }
@@ -186,6 +187,7 @@ fn wallets_are_told_the_free_grants_of_active_products() {
     };
     let free = NewProduct {
         free_grant: Some(grant),
+        low_balance: None,
         ..credits("Free")
     };
     let gone = NewProduct {

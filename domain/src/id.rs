@@ -87,6 +87,12 @@ id!(/// A price of a product.
     PriceId, "price_");
 id!(/// A wallet, as shown to callers; storage addresses it by [`WalletKey`].
     WalletId, "wal_");
+id!(/// Something that a project's own servers are told.
+    EventId, "evt_");
+id!(/// Where they are told.
+    EndpointId, "wh_");
+id!(/// That one of them was told something.
+    DeliveryId, "dlv_");
 id!(/// A ledger entry.
     LedgerId, "led_");
 

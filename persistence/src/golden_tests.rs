@@ -74,6 +74,7 @@ fn documents() -> Vec<Document> {
             credits: amount(3),
             period: Period::Monthly,
         }),
+        low_balance: Some(10),
         active: true,
         created_at: NOW,
     };

@@ -13,7 +13,7 @@ use crate::{
     catalog::{NewProduct, ProductChange},
     http::{
         Administrator, Body, Code, Error, Object,
-        field::{DescriptionText, NameText, Positive, UnitText, line},
+        field::{Credits, DescriptionText, NameText, Positive, UnitText, line},
         patch::Field,
     },
     state::App,
@@ -34,6 +34,8 @@ struct Create {
     /// Credits for nothing; only with a `creditUnit`.
     #[schema(value_type = Option<FreeGrant>)]
     free_grant: Option<Object<Grant>>,
+    /// At so many credits or fewer a balance is low, and is told of; only with a `creditUnit`.
+    low_balance: Option<Credits>,
     /// Whether it is offered; true when left out.
     active: Option<bool>,
 }
@@ -62,6 +64,10 @@ struct Update {
     #[schema(value_type = Option<FreeGrant>)]
     #[serde(default)]
     free_grant: Field<Object<Grant>>,
+    /// At so many credits or fewer a balance is low, and is told of; null: at none.
+    #[schema(value_type = Option<Credits>)]
+    #[serde(default)]
+    low_balance: Field<Credits>,
     /// Whether it is offered. Balances of an inactive product stay spendable.
     #[schema(value_type = Option<bool>, nullable = false)]
     #[serde(default)]
@@ -107,6 +113,7 @@ pub(super) async fn create(
         description: body.description.map(line),
         credit_unit: body.credit_unit.map(line),
         free_grant: body.free_grant.map(Grant::read),
+        low_balance: body.low_balance.map(|credits| credits.0),
         active: body.active.unwrap_or(true),
     };
     let project = path.project()?;
@@ -203,6 +210,10 @@ impl Update {
             description: self.description.nullable().map(|text| text.map(line)),
             credit_unit: self.credit_unit.nullable().map(|unit| unit.map(line)),
             free_grant: free_grant.map(|grant| grant.map(Grant::read)),
+            low_balance: self
+                .low_balance
+                .nullable()
+                .map(|low| low.map(|credits| credits.0)),
             active: self.active.not_null("active")?,
         })
     }

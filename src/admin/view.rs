@@ -181,6 +181,8 @@ pub struct Product {
     pub credit_unit: Option<String>,
     /// Credits for nothing; null: none.
     pub free_grant: Option<FreeGrant>,
+    /// At so many credits or fewer a balance is low, and is told of; null: at none.
+    pub low_balance: Option<i64>,
     /// Whether it is offered.
     pub active: bool,
     /// When it was made.
@@ -313,6 +315,7 @@ impl Product {
             kind: product.kind.into(),
             credit_unit: product.credit_unit.clone(),
             free_grant: product.free_grant.map(Into::into),
+            low_balance: product.low_balance,
             active: product.active,
             created_at: Instant(product.created_at).to_string(),
             prices: catalog.prices(&product.id).map(Into::into).collect(),

@@ -5,9 +5,10 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    checkout, credit, deduct, deductions_batch, features, holds_create, holds_extend, holds_read,
-    holds_release, holds_settle, me, orders_list, orders_read, portal, products, wallets_create,
-    wallets_ledger, wallets_open_external, wallets_read, wallets_recover, wallets_rotate,
+    checkout, credit, deduct, deductions_batch, events, features, holds_create, holds_extend,
+    holds_read, holds_release, holds_settle, me, orders_list, orders_read, portal, products, usage,
+    wallets_create, wallets_ledger, wallets_open_external, wallets_read, wallets_recover,
+    wallets_rotate,
 };
 use crate::state::App;
 
@@ -43,6 +44,9 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(portal::open_portal))
         .routes(routes!(portal::open_external_portal))
         .routes(routes!(wallets_recover::recover))
+        // What happened
+        .routes(routes!(events::list_events))
+        .routes(routes!(usage::read_usage))
         // Holds
         .routes(routes!(holds_read::read_hold))
         .routes(routes!(holds_settle::settle_hold))

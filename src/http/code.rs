@@ -74,6 +74,8 @@ codes! {
     HoldNotFound = NOT_FOUND "hold_not_found" "No such hold.";
     /// No such order in this project.
     OrderNotFound = NOT_FOUND "order_not_found" "No such order.";
+    /// No such event in this project, or none that is kept.
+    EventNotFound = NOT_FOUND "event_not_found" "No such event.";
     /// No such project; administration only.
     ProjectNotFound = NOT_FOUND "project_not_found" "No such project.";
     /// No such key in this project; administration only.

@@ -439,6 +439,7 @@ async fn other_shop(shop: &Shop) -> (Client, String) {
         description: None,
         credit_unit: None,
         free_grant: None,
+        low_balance: None,
         active: true,
     };
     let product = catalog.create_product(project.id, new).await.unwrap().id;

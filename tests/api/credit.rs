@@ -104,6 +104,7 @@ async fn only_products_that_hold_credits_can_be_filled() {
         description: None,
         credit_unit: None,
         free_grant: None,
+        low_balance: None,
         active: true,
     };
     let unlock = service

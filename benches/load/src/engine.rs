@@ -84,6 +84,7 @@ impl Engine {
         let scope = Scope {
             project: ProjectId(1),
             free_grants: Arc::new([]),
+            low_balances: Arc::new([]),
             free_grants_for_code_wallets: false,
             ahead_millis: 0,
         };

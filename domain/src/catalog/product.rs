@@ -9,7 +9,7 @@ use super::{
     rules::{self, MAX_NAME},
 };
 use crate::{
-    amount::Amount,
+    amount::{Amount, MAX_CREDITS},
     id::{ProductId, ProjectId},
     time::{Period, Timestamp},
 };
@@ -55,6 +55,8 @@ pub struct Product {
     pub credit_unit: Option<String>,
     /// Credits for nothing; only with a credit unit.
     pub free_grant: Option<FreeGrant>,
+    /// At so many credits or fewer a balance is low, 0 or more; only with a credit unit.
+    pub low_balance: Option<i64>,
     /// Whether it is offered. Balances of an inactive product stay spendable.
     pub active: bool,
     /// When it was made.
@@ -80,6 +82,13 @@ impl Product {
             ..
         } = self;
         texts(Some(name), description.as_deref(), credit_unit.as_deref())?;
+        if self
+            .low_balance
+            .is_some_and(|low| !(0..=MAX_CREDITS).contains(&low))
+        {
+            let message = "A low balance is a whole number of credits from 0 to 2^53 - 1.";
+            return Err(Refusal::invalid("lowBalance", message));
+        }
         if self.holds_credits() {
             return Ok(());
         }
@@ -90,6 +99,10 @@ impl Product {
         if self.free_grant.is_some() {
             let message = "A free grant needs a product with a creditUnit.";
             return Err(Refusal::invalid("freeGrant", message));
+        }
+        if self.low_balance.is_some() {
+            let message = "A low balance needs a product with a creditUnit.";
+            return Err(Refusal::invalid("lowBalance", message));
         }
         Ok(())
     }
@@ -108,6 +121,8 @@ pub struct NewProduct {
     pub credit_unit: Option<String>,
     /// Credits for nothing; only with a credit unit.
     pub free_grant: Option<FreeGrant>,
+    /// At so many credits or fewer a balance is low, 0 or more; only with a credit unit.
+    pub low_balance: Option<i64>,
     /// Whether it is offered.
     pub active: bool,
 }
@@ -131,6 +146,7 @@ impl NewProduct {
             kind: self.kind,
             credit_unit: self.credit_unit,
             free_grant: self.free_grant,
+            low_balance: self.low_balance,
             active: self.active,
             created_at: now,
         };
@@ -152,6 +168,8 @@ pub struct ProductChange {
     pub credit_unit: Option<Option<String>>,
     /// Credits for nothing.
     pub free_grant: Option<Option<FreeGrant>>,
+    /// At so many credits or fewer a balance is low, 0 or more.
+    pub low_balance: Option<Option<i64>>,
     /// Whether it is offered.
     pub active: Option<bool>,
 }
@@ -184,6 +202,7 @@ impl ProductChange {
             description: self.description.unwrap_or_else(|| old.description.clone()),
             credit_unit: self.credit_unit.unwrap_or_else(|| old.credit_unit.clone()),
             free_grant: self.free_grant.unwrap_or(old.free_grant),
+            low_balance: self.low_balance.unwrap_or(old.low_balance),
             active: self.active.unwrap_or(old.active),
             ..old.clone()
         };

@@ -29,6 +29,7 @@ fn credits(name: &str) -> NewProduct {
         description: None,
         credit_unit: Some("images".into()),
         free_grant: None,
+        low_balance: None,
         active: true,
     }
 }

@@ -40,6 +40,7 @@ pub(super) struct Product {
     pub(super) description: Option<String>,
     pub(super) credit_unit: Option<String>,
     pub(super) free_grant: Option<FreeGrant>,
+    pub(super) low_balance: Option<i64>,
     #[serde(default = "yes")]
     pub(super) active: bool,
     #[serde(default)]

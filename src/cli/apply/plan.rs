@@ -206,6 +206,7 @@ fn product_fields(product: &file::Product) -> Map<String, Value> {
         ("description", json!(product.description)),
         ("creditUnit", json!(product.credit_unit)),
         ("freeGrant", json!(product.free_grant)),
+        ("lowBalance", json!(product.low_balance)),
         ("active", json!(product.active)),
     ];
     all.map(|(name, value)| (name.to_owned(), value))

@@ -155,6 +155,7 @@ impl Demo {
             description: Some("Credits to try things out with.".into()),
             credit_unit: Some(UNIT.into()),
             free_grant: None,
+            low_balance: None,
             active: true,
         };
         let product = catalog
@@ -190,6 +191,7 @@ impl Demo {
             description: Some("Credits each month, and what comes with them.".into()),
             credit_unit: None,
             free_grant: None,
+            low_balance: None,
             active: true,
         };
         let plan = catalog.create_product(project, plan).await;
@@ -222,6 +224,7 @@ impl Demo {
             description: Some("Unlocks exports, for good.".into()),
             credit_unit: None,
             free_grant: None,
+            low_balance: None,
             active: true,
         };
         let catalog = service.catalog();

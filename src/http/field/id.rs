@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use domain::{
     code::Code as RecoveryCode,
-    id::{PriceId, ProductId},
+    id::{EventId, PriceId, ProductId},
 };
 use utoipa::openapi::ObjectBuilder;
 
@@ -21,6 +21,8 @@ pub(crate) struct Typed(pub(crate) Option<RecoveryCode>);
 
 /// A product's identifier.
 pub(crate) type ProductName = Text<Id<ProductId>>;
+/// The event after which a list goes on: what is malformed is no cursor.
+pub(crate) type EventName = Text<EventId>;
 /// A price's identifier.
 pub(crate) type PriceName = Text<Id<PriceId>>;
 /// A recovery code.
@@ -54,6 +56,21 @@ impl<T: Identifier> FromText for Id<T> {
 
     fn bounds(string: ObjectBuilder) -> ObjectBuilder {
         string.examples([T::EXAMPLE])
+    }
+}
+
+impl FromText for EventId {
+    const NAME: &'static str = "EventId";
+    const WANTED: &'static str = "a nextCursor of this list";
+
+    fn from_text(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        string
+            .pattern(Some("^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$"))
+            .examples(["evt_00000f4vj0e8h7k3v1m2k4c5d7"])
     }
 }
 

@@ -3,8 +3,10 @@
 //! caller is told that, and never what was there instead.
 
 mod choice;
+mod event_type;
 mod id;
 mod instant;
+mod interval;
 mod limit;
 mod line;
 mod meta;
@@ -15,8 +17,10 @@ mod reason;
 mod text;
 
 pub(crate) use choice::choice;
-pub(crate) use id::{CodeText, Id, PriceName, ProductName};
+pub(crate) use event_type::{EVENT_TYPES, EventType, EventTypesText};
+pub(crate) use id::{CodeText, EventName, Id, PriceName, ProductName};
 pub(crate) use instant::InstantText;
+pub(crate) use interval::{GroupByText, IntervalText};
 pub(crate) use limit::LimitText;
 pub(crate) use line::{Currency, CurrencyText, DescriptionText, NameText, UnitText, line};
 pub(crate) use meta::MetaObject;

@@ -1,6 +1,7 @@
 //! What callers see of products, wallets, ledgers, holds and orders.
 
 mod deducted;
+mod event;
 mod hold;
 mod instant;
 mod ledger;
@@ -9,9 +10,10 @@ mod product;
 mod wallet;
 
 pub(crate) use deducted::Deducted;
+pub(crate) use event::{Event, Events};
 pub(crate) use hold::{Hold, PlacedHold};
 pub(crate) use instant::Instant;
 pub(crate) use ledger::Ledger;
 pub(crate) use order::{Order, Orders};
 pub(crate) use product::{Price, Product};
-pub(crate) use wallet::{CodeWallet, ExternalWallet, Holdings};
+pub(crate) use wallet::{CodeWallet, ExternalWallet, Holdings, Subscription};

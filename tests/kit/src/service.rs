@@ -158,6 +158,7 @@ impl Service {
             description: None,
             credit_unit: Some("renders".into()),
             free_grant: None,
+            low_balance: None,
             active: true,
         };
         self.catalog
@@ -175,6 +176,7 @@ impl Service {
             description: None,
             credit_unit: Some("credits".into()),
             free_grant: None,
+            low_balance: None,
             active: true,
         };
         let made = self.catalog.create_product(self.project.id, product).await;

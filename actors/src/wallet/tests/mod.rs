@@ -57,6 +57,7 @@ impl House {
         let scope = Scope {
             project: ProjectId(1),
             free_grants: [].into(),
+            low_balances: [].into(),
             free_grants_for_code_wallets: true,
             ahead_millis: 0,
         };

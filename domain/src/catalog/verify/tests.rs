@@ -27,6 +27,7 @@ fn product(project: u128, id: u128) -> Product {
         description: None,
         credit_unit: Some("images".into()),
         free_grant: None,
+        low_balance: None,
         active: true,
     };
     new.decide((ProjectId(project), ProductId(id)), NOW)

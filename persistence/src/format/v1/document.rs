@@ -198,6 +198,7 @@ pub(super) struct Product<'a> {
     kind: ProductType,
     credit_unit: Option<&'a str>,
     free_grant: Option<FreeGrant>,
+    low_balance: Option<i64>,
     active: bool,
     created_at: i64,
 }
@@ -218,6 +219,7 @@ impl<'a> From<&'a catalog::Product> for Product<'a> {
             kind,
             credit_unit,
             free_grant,
+            low_balance,
             active,
             created_at,
         } = from;
@@ -233,6 +235,7 @@ impl<'a> From<&'a catalog::Product> for Product<'a> {
             kind: (*kind).into(),
             credit_unit: credit_unit.as_deref(),
             free_grant: free_grant.map(grant),
+            low_balance: *low_balance,
             active: *active,
             created_at: created_at.0,
         }
@@ -257,6 +260,7 @@ impl TryFrom<Product<'_>> for catalog::Product {
             kind: from.kind.into(),
             credit_unit: from.credit_unit.map(str::to_owned),
             free_grant: from.free_grant.map(grant).transpose()?,
+            low_balance: from.low_balance,
             active: from.active,
             created_at: Timestamp(from.created_at),
         })

@@ -1,0 +1,99 @@
+//! `GET /events`: what happened in a project, oldest first, for those whom no webhook reaches.
+
+use actors::event_number;
+use axum::{extract::State, response::Response};
+use domain::id::EventId;
+use serde::Deserialize;
+
+use crate::{
+    http::{
+        Code, Error, SecretKey,
+        field::{EventName, EventType, EventTypesText, LimitText, Text},
+        query::Params,
+        respond,
+        view::{Event, Events},
+    },
+    state::App,
+};
+
+/// Events that one request looks at, for those of the kinds that it asks for.
+const LOOKED_AT: usize = 10_000;
+
+/// Which events to read.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Part {
+    /// Only those after this one: a `nextCursor`, or an event's identifier. Without it, from the oldest
+    /// that is kept.
+    #[param(inline)]
+    after: Option<EventName>,
+    /// Only these kinds.
+    #[param(inline)]
+    types: Option<EventTypesText>,
+    /// Events on a page.
+    #[param(inline)]
+    limit: Option<LimitText>,
+}
+
+/// List events
+///
+/// What webhooks are told, oldest first, kept for 30 days. To go on, pass `nextCursor` as `after`.
+#[utoipa::path(
+    get,
+    path = "/api/v1/events",
+    tag = "Events",
+    params(Part),
+    responses((status = 200, description = "A page of events", body = Events)),
+    security(("secret" = [])),
+    extensions(("x-errors" = json!(["event_not_found"]))),
+)]
+pub(super) async fn list_events(
+    State(app): State<App>,
+    key: SecretKey,
+    Params(part): Params<Part>,
+) -> Result<Response, Error> {
+    let limit = part.limit.map_or_else(Default::default, |limit| limit.0).0;
+    let unknown = || Error::new(Code::EventNotFound);
+    let after: Option<EventId> = part.after.map(|Text(after)| after);
+    let refused = |error| Error::from_wallet(error, &key);
+    let types = part.types.map(|Text(types)| types.0);
+    let wanted = |told: &actors::Told| {
+        let kind = EventType::of(&told.notice.news);
+        types.as_ref().is_none_or(|types| types.contains(&kind))
+    };
+    let at_once = if types.is_some() { 1000 } else { limit };
+    let mut events = Vec::new();
+    let mut page = app.handle.told_after(&key.scope, after, at_once).await;
+    let (mut looked_at, mut last) = (0_usize, after);
+    loop {
+        let told = page.map_err(refused)?.ok_or_else(unknown)?;
+        looked_at = looked_at.saturating_add(told.len());
+        let end = told.last().map(|told| told.id);
+        for told in told.iter().filter(|told| wanted(told)) {
+            if events.len() == limit {
+                break;
+            }
+            let event = Event::of(told, &app.handle, &key).await;
+            events.push(event.map_err(refused)?);
+            last = Some(told.id);
+        }
+        let Some(end) = end else { break };
+        if events.len() == limit {
+            break;
+        }
+        if looked_at >= LOOKED_AT {
+            // There may be more to come: it goes on behind what was looked at.
+            last = Some(end);
+            break;
+        }
+        let next = app
+            .handle
+            .told(&key.scope, event_number(end), at_once)
+            .await;
+        page = next.map(Some);
+    }
+    respond::json(&Events {
+        events,
+        next_cursor: last.map(|last| last.to_string()),
+    })
+}

@@ -1,0 +1,102 @@
+//! Kinds of events, and lists of them.
+
+use domain::notice::{News, OrderNews};
+use domain::wallet::event::SubscriptionNews;
+use utoipa::openapi::ObjectBuilder;
+
+use super::text::{FromText, Text};
+
+/// Some kinds of events, with commas between them.
+pub(crate) type EventTypesText = Text<EventTypes>;
+
+/// A kind of event, as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct EventType(&'static str);
+
+/// Kinds of events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EventTypes(pub(crate) Vec<EventType>);
+
+/// All kinds, in the order of the documentation.
+pub(crate) const EVENT_TYPES: [&str; 14] = [
+    "order.paid",
+    "order.failed",
+    "order.expired",
+    "order.refunded",
+    "subscription.started",
+    "subscription.renewed",
+    "subscription.updated",
+    "subscription.past_due",
+    "subscription.canceled",
+    "wallet.created",
+    "wallet.credited",
+    "wallet.balance_low",
+    "wallet.depleted",
+    "features.changed",
+];
+
+impl EventType {
+    /// Of something to tell.
+    pub(crate) const fn of(news: &News) -> Self {
+        Self(match news {
+            News::Order(OrderNews::Paid, _) => "order.paid",
+            News::Order(OrderNews::Failed, _) => "order.failed",
+            News::Order(OrderNews::Expired, _) => "order.expired",
+            News::Order(OrderNews::Refunded, _) => "order.refunded",
+            News::Subscription(SubscriptionNews::Started, _) => "subscription.started",
+            News::Subscription(SubscriptionNews::Renewed, _) => "subscription.renewed",
+            News::Subscription(SubscriptionNews::Updated, _) => "subscription.updated",
+            News::Subscription(SubscriptionNews::PastDue, _) => "subscription.past_due",
+            News::Subscription(SubscriptionNews::Canceled, _) => "subscription.canceled",
+            News::WalletCreated => "wallet.created",
+            News::Credited { .. } => "wallet.credited",
+            News::BalanceLow { .. } => "wallet.balance_low",
+            News::Depleted { .. } => "wallet.depleted",
+            News::Features { .. } => "features.changed",
+        })
+    }
+
+    /// As it is written; `None`: there is no such kind.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let known = EVENT_TYPES.into_iter().find(|known| *known == name);
+        known.map(Self)
+    }
+
+    /// As it is written.
+    pub(crate) const fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+impl FromText for EventTypes {
+    const NAME: &'static str = "EventTypes";
+    const WANTED: &'static str = "kinds of events with commas between them";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let types = text.split(',').map(|name| EventType::named(name.trim()));
+        types.collect::<Option<_>>().map(Self)
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        let one = format!("({})", EVENT_TYPES.join("|").replace('.', "\\."));
+        string
+            .description(Some("Kinds of events, with commas between them."))
+            .pattern(Some(format!("^{one}(,{one}){{0,13}}$")))
+            .examples(["order.paid,wallet.balance_low"])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_known_kinds_are_read_and_others_refused() {
+        let read = |text| EventTypes::from_text(text).map(|types| types.0.len());
+        assert_eq!(read("order.paid"), Some(1));
+        assert_eq!(read("order.paid, wallet.depleted"), Some(2));
+        for bad in ["", "order", "order.paid,", "order.payed", "*"] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+}
