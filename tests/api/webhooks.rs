@@ -7,33 +7,12 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::{
     client::Client,
-    service::assert_refused,
+    service::{assert_refused, lines},
     shop::Shop,
     stripe::{self, Instead},
 };
 
 const COMPLETED: &str = "checkout.session.completed";
-
-/// The deltas of a user's ledger with their reasons, oldest first.
-async fn ledger(shop: &Shop, user: &str) -> Vec<(i64, String)> {
-    let path = format!("/api/v1/wallets/external/ledger?externalUserId={user}&limit=100");
-    let page = shop.service.secret.get(&path).await.expect(200);
-    let entries = page["entries"].as_array().unwrap().iter().rev();
-    let line = |entry: &Value| {
-        (
-            entry["delta"].as_i64().unwrap(),
-            entry["reason"].as_str().unwrap().to_owned(),
-        )
-    };
-    entries.map(line).collect()
-}
-
-fn lines(expected: &[(i64, &str)]) -> Vec<(i64, String)> {
-    expected
-        .iter()
-        .map(|&(delta, reason)| (delta, reason.to_owned()))
-        .collect()
-}
 
 #[tokio::test]
 async fn a_payment_is_fulfilled_once_however_often_it_is_reported() {
@@ -49,7 +28,10 @@ async fn a_payment_is_fulfilled_once_however_often_it_is_reported() {
     shop.report("checkout.session.async_payment_succeeded", &session)
         .await
         .expect(200);
-    assert_eq!(ledger(&shop, "ann").await, lines(&[(100, "purchase")]));
+    assert_eq!(
+        shop.service.ledger("ann").await,
+        lines(&[(100, "purchase")])
+    );
     let order = shop.order(&begun["orderId"]).await;
     assert_eq!(order["status"], "paid");
     assert!(order["paidAt"].is_string());
@@ -379,7 +361,7 @@ async fn refunds_take_what_they_are_worth_and_no_more() {
         (-50, "deduction"),
         (-10, "refund"),
     ];
-    assert_eq!(ledger(&shop, "ann").await, lines(&expected));
+    assert_eq!(shop.service.ledger("ann").await, lines(&expected));
 }
 
 #[tokio::test]
@@ -436,7 +418,7 @@ async fn a_dispute_takes_and_gives_back() {
         (&json!("paid"), &json!(100))
     );
     let expected = [(100, "purchase"), (-100, "refund"), (100, "refund")];
-    assert_eq!(ledger(&shop, "ann").await, lines(&expected));
+    assert_eq!(shop.service.ledger("ann").await, lines(&expected));
 }
 
 #[tokio::test]
@@ -493,7 +475,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
     shop.report("invoice.paid", &old).await.expect(200);
     shop.report("invoice.paid", &invoice).await.expect(200);
     assert_eq!(
-        ledger(&shop, "ann").await,
+        shop.service.ledger("ann").await,
         lines(&[(500, "purchase"), (-500, "expiry"), (500, "purchase")])
     );
     let orders = shop.service.secret.get("/api/v1/orders").await.expect(200);
@@ -646,7 +628,7 @@ async fn a_lost_renewal_is_found_with_the_next_report_of_its_subscription() {
         .await
         .expect(200);
     assert_eq!(
-        ledger(&shop, "ann").await,
+        shop.service.ledger("ann").await,
         lines(&[(500, "purchase"), (-500, "expiry"), (500, "purchase")])
     );
 }
