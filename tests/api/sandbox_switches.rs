@@ -89,6 +89,24 @@ async fn a_planned_tier_is_the_same_whatever_is_told_of_it_first() {
     }
 }
 
+/// A user of the small tier who switched in the middle of a month, of which these events were told; and
+/// all that there were.
+async fn switched(to: impl Fn(&Tiers) -> &String, order: &[&str]) -> (Fair, Vec<Value>) {
+    let fair = Fair::open().await;
+    let (_, tiers) = fair.subscribed("ann").await;
+    fair.advance(15 * DAY).await;
+    fair.portal("ann").await;
+    fair.deafen().await;
+    fair.switch("ann", to(&tiers)).await;
+    let untold = fair.untold().await;
+    for kind in order {
+        let of: Vec<&Value> = untold.iter().filter(|it| it["type"] == *kind).collect();
+        assert!(!of.is_empty(), "no {kind} among {untold:?}");
+        fair.tell(of).await;
+    }
+    (fair, untold)
+}
+
 /// What brings 200 of 400 credits more: half of the month is left.
 fn half_a_month_of_large() -> Value {
     json!({
@@ -101,18 +119,7 @@ fn half_a_month_of_large() -> Value {
 #[tokio::test]
 async fn a_switch_up_brings_its_share_once_and_its_refund_takes_that() {
     for order in orders_of(&["invoice.paid", "customer.subscription.updated"]) {
-        let fair = Fair::open().await;
-        let (_, tiers) = fair.subscribed("ann").await;
-        fair.advance(15 * DAY).await;
-        fair.portal("ann").await;
-        fair.deafen().await;
-        fair.switch("ann", &tiers.large).await;
-        let untold = fair.untold().await;
-        for kind in &order {
-            let of: Vec<&Value> = untold.iter().filter(|it| it["type"] == *kind).collect();
-            assert!(!of.is_empty(), "no {kind} among {untold:?}");
-            fair.tell(of).await;
-        }
+        let (fair, untold) = switched(|tiers| &tiers.large, &order).await;
         assert_eq!(fair.sees("ann").await, half_a_month_of_large(), "{order:?}");
         fair.tell(&untold).await;
         assert_eq!(fair.sees("ann").await, half_a_month_of_large(), "once more");
@@ -141,17 +148,7 @@ async fn from_a_month_to_a_year_is_a_whole_new_cycle() {
         "orders": [["checkout", "paid", 900, 0], ["switch", "paid", 8550, 0]],
     });
     for order in orders_of(&["invoice.paid", "customer.subscription.updated"]) {
-        let fair = Fair::open().await;
-        let (_, tiers) = fair.subscribed("ann").await;
-        fair.advance(15 * DAY).await;
-        fair.portal("ann").await;
-        fair.deafen().await;
-        fair.switch("ann", &tiers.yearly).await;
-        let untold = fair.untold().await;
-        for kind in &order {
-            fair.tell(untold.iter().filter(|it| it["type"] == *kind))
-                .await;
-        }
+        let (fair, untold) = switched(|tiers| &tiers.yearly, &order).await;
         assert_eq!(fair.sees("ann").await, year, "{order:?}");
         fair.tell(&untold).await;
         assert_eq!(fair.sees("ann").await, year, "once more");

@@ -1,5 +1,6 @@
 //! `POST /webhooks/stripe/{projectId}`: what is believed, and what it brings.
 
+use kit::deadline;
 use reqwest::Method;
 use scrip::catalog::{NewProject, ProjectChange, ProviderChange};
 use serde_json::{Value, json};
@@ -434,10 +435,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
             &["pro", "max"],
         )
         .await;
-    let begun = shop
-        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
-        .await
-        .expect(200);
+    let begun = shop.begun_with("ann", &tier).await;
     let mut subscription = shop.subscribe(&begun, "sub_1").await;
     let day = 86_400;
     shop.service.clock.advance_millis(30 * day * 1000);
@@ -488,11 +486,8 @@ async fn a_subscription_is_renewed_switched_and_ends() {
 
     subscription["items"]["data"][0]["price"]["metadata"]["scrip_price_id"] = json!(larger);
     subscription["items"]["data"][0]["current_period_end"] = json!(end);
-    shop.service.clock.advance_millis(1000);
-    shop.say(&subscription);
-    shop.report("customer.subscription.updated", &subscription)
-        .await
-        .expect(200);
+    shop.tell("customer.subscription.updated", &subscription)
+        .await;
     let wallet = shop.wallet("ann").await;
     assert_eq!(wallet["features"], json!(["max", "pro"]));
     assert_eq!(
@@ -536,11 +531,8 @@ async fn a_subscription_is_renewed_switched_and_ends() {
     );
 
     subscription["status"] = json!("past_due");
-    shop.service.clock.advance_millis(1000);
-    shop.say(&subscription);
-    shop.report("customer.subscription.updated", &subscription)
-        .await
-        .expect(200);
+    shop.tell("customer.subscription.updated", &subscription)
+        .await;
     assert_eq!(
         shop.wallet("ann").await["subscriptions"][0]["status"],
         "past_due"
@@ -577,11 +569,8 @@ async fn a_subscription_is_renewed_switched_and_ends() {
     );
 
     subscription["status"] = json!("canceled");
-    shop.service.clock.advance_millis(1000);
-    shop.say(&subscription);
-    shop.report("customer.subscription.deleted", &subscription)
-        .await
-        .expect(200);
+    shop.tell("customer.subscription.deleted", &subscription)
+        .await;
     let wallet = shop.wallet("ann").await;
     assert_eq!(
         (&wallet["subscriptions"], &wallet["features"]),
@@ -594,10 +583,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
 async fn a_lost_renewal_is_found_with_the_next_report_of_its_subscription() {
     let shop = Shop::open().await;
     let tier = shop.add_tier(500).await;
-    let begun = shop
-        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
-        .await
-        .expect(200);
+    let begun = shop.begun_with("ann", &tier).await;
     let mut subscription = shop.subscribe(&begun, "sub_1").await;
     shop.service.clock.advance_millis(30 * 86_400 * 1000);
     let price = subscription["items"]["data"][0]["price"]["id"].clone();
@@ -633,14 +619,19 @@ async fn a_lost_renewal_is_found_with_the_next_report_of_its_subscription() {
     );
 }
 
+/// Waits until all that was told is worked off; the clock stands still but for timers.
+async fn worked_off(shop: &Shop) {
+    deadline::until("an empty inbox", deadline::SOON, || {
+        (shop.service.payments.inbox().waiting() == 0).then_some(())
+    })
+    .await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_report_of_what_the_account_does_not_know_yet_is_kept() {
     let shop = Shop::open().await;
     let tier = shop.add_tier(500).await;
-    let begun = shop
-        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
-        .await
-        .expect(200);
+    let begun = shop.begun_with("ann", &tier).await;
     // The key of another account: it has no such subscription.
     let missing = json!({"error": {"type": "invalid_request_error", "code": "resource_missing"}});
     for _ in 0..3 {
@@ -649,9 +640,7 @@ async fn a_report_of_what_the_account_does_not_know_yet_is_kept() {
             .instead(path, Instead::Status(404, missing.clone()));
     }
     shop.subscribe(&begun, "sub_1").await;
-    while shop.service.payments.inbox().waiting() > 0 {
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
+    worked_off(&shop).await;
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
 }
 
@@ -686,19 +675,13 @@ async fn orders_are_asked_about_also_after_a_sandboxs_clock_was_left() {
 async fn what_the_provider_must_be_asked_about_is_tried_again() {
     let shop = Shop::open().await;
     let tier = shop.add_tier(500).await;
-    let begun = shop
-        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
-        .await
-        .expect(200);
+    let begun = shop.begun_with("ann", &tier).await;
     shop.stripe
         .instead("/v1/subscriptions/sub_1", Instead::Garbage);
     shop.stripe
         .instead("/v1/subscriptions/sub_1", Instead::Status(503, json!({})));
     shop.subscribe(&begun, "sub_1").await;
-    // The clock stands still but for timers, so the next attempts have happened by now.
-    while shop.service.payments.inbox().waiting() > 0 {
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
+    worked_off(&shop).await;
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
 }
 

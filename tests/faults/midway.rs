@@ -14,38 +14,36 @@ const MONEY: [&str; 2] = ["money.asked", "money.told"];
 /// A server whose project sells through its sandbox, to one buyer.
 struct Stand {
     server: Server,
-    /// Where the project is administrated.
-    project: String,
 }
 
 impl Stand {
     async fn open() -> Self {
         let server = Server::start().await;
-        let project = format!("/api/admin/v1/projects/{}", server.project().id);
-        let admin = server.admin();
-        let sandbox = json!({"provider": {"kind": "sandbox"}});
-        let patch = admin.request(Method::PATCH, &project).json(&sandbox);
-        Client::send(patch).await.unwrap().expect(200);
-        Self { server, project }
+        server.set_provider(&json!({"kind": "sandbox"})).await;
+        Self { server }
     }
 
-    /// 100 credits for 5.00, or a tier of as many, once bought.
-    async fn bought(&self, interval: &str) {
+    /// A tier of 100 credits for 5.00.
+    async fn tier(&self, interval: &str) -> String {
         let admin = self.server.admin();
-        let kind = if interval == "one_time" {
-            "credits"
-        } else {
-            "subscription"
-        };
-        let product = json!({"name": "Sold", "type": kind, "creditUnit": "credits"});
-        let products = format!("{}/products", self.project);
+        let product = json!({"name": "Plan", "type": "subscription", "creditUnit": "credits"});
+        let products = format!("{}/products", self.server.project_path());
         let product = admin.post(&products, &product).await.expect(201);
         let prices = format!("{products}/{}/prices", product["id"].as_str().unwrap());
         let price = json!({
             "amountCents": 500, "currency": "EUR", "creditsGranted": 100, "interval": interval,
         });
         let price = admin.post(&prices, &price).await.expect(201);
-        let body = json!({"priceId": price["id"], "externalUserId": "ann"});
+        price["id"].as_str().unwrap().to_owned()
+    }
+
+    /// 100 credits, once or as a tier, that are paid.
+    async fn bought(&self, interval: &str) {
+        let price = match interval {
+            "one_time" => self.server.add_price(100).await,
+            _ => self.tier(interval).await,
+        };
+        let body = json!({"priceId": price, "externalUserId": "ann"});
         let client = self.server.client();
         let begun = client.post("/api/v1/checkout", &body).await.expect(200);
         let paid = self.press(begun["url"].as_str().unwrap(), "pay", json!({}));
@@ -76,7 +74,7 @@ impl Stand {
 
     /// Moves the sandbox's clock on; whether there was an answer.
     async fn advance(&self, seconds: i64) -> bool {
-        let path = format!("{}/sandbox/advance", self.project);
+        let path = format!("{}/sandbox/advance", self.server.project_path());
         let request = self.server.admin().request(Method::POST, &path);
         let moved = Client::send(request.json(&json!({"seconds": seconds}))).await;
         moved.map(|reply| reply.expect(200)).is_ok()

@@ -23,19 +23,8 @@ impl Shop {
         let stripe = Stripe::start().await;
         let launch = Launch::default().env("SCRIP_STRIPE_API_BASE", &stripe.base);
         let server = Server::launch(launch).await;
-        let admin = server.admin();
-        let project = format!("/api/admin/v1/projects/{}", server.project().id);
-        let provider = json!({"provider": {
-            "kind": "stripe", "secretKey": stripe::SECRET_KEY, "webhookSecret": stripe::WEBHOOK_SECRET,
-        }});
-        let patch = admin.request(Method::PATCH, &project).json(&provider);
-        Client::send(patch).await.unwrap().expect(200);
-        let prices = format!("{project}/products/{}/prices", server.product());
-        let price = json!({
-            "amountCents": 500, "currency": "EUR", "creditsGranted": 100, "interval": "one_time",
-        });
-        let price = admin.post(&prices, &price).await.expect(201);
-        let price = price["id"].as_str().unwrap().to_owned();
+        server.set_provider(&stripe::provider()).await;
+        let price = server.add_price(100).await;
         Self {
             server,
             stripe,
@@ -141,10 +130,11 @@ async fn dying_within_a_fulfilment_fulfils_it_once() {
             assert_eq!(shop.report(&session).await, Some(200));
         } else {
             // It is stored: nobody has to send it again.
-            let end = std::time::Instant::now() + deadline::SOON;
-            while shop.orders().await[0]["status"] != "paid" {
-                assert!(std::time::Instant::now() < end, "{place}: never worked off");
-            }
+            deadline::answered("a payment worked off", deadline::SOON, async || {
+                let orders = shop.orders().await;
+                (orders[0]["status"] == "paid").then_some(())
+            })
+            .await;
         }
         shop.has_paid_once(place).await;
         assert_eq!(shop.report(&session).await, Some(200), "{place}");
