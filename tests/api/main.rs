@@ -33,6 +33,7 @@ mod portal;
 mod products;
 mod sandbox;
 mod sandbox_events;
+mod sandbox_lives;
 mod sandbox_reversals;
 mod sandbox_switches;
 mod shop;

@@ -157,6 +157,60 @@ async fn from_a_month_to_a_year_is_a_whole_new_cycle() {
     }
 }
 
+impl Fair {
+    /// Switches the only subscription in the provider's dashboard.
+    async fn switch_there(&self, to: &str, behavior: &str) {
+        let subscription = self.subscription_there().await;
+        let form = format!(
+            "items[0][id]={}&items[0][price]={}&proration_behavior={behavior}",
+            subscription["items"]["data"][0]["id"].as_str().unwrap(),
+            self.price_there(to).await,
+        );
+        let path = format!("/v1/subscriptions/{}", subscription["id"].as_str().unwrap());
+        self.ask(Method::POST, &path, &form).await;
+    }
+}
+
+#[tokio::test]
+async fn a_switch_down_that_counts_at_once_there_waits_for_the_next_cycle_here() {
+    for behavior in ["none", "create_prorations", "always_invoice"] {
+        let fair = Fair::open().await;
+        let tiers = fair.tiers().await;
+        fair.subscribe("ann", &tiers.large).await;
+        fair.portal("ann").await;
+        fair.advance(10 * DAY).await;
+        fair.switch_there(&tiers.small, behavior).await;
+        let mut seen = fair.sees("ann").await;
+        // A bill over nothing is an order, too.
+        let orders = seen["orders"].as_array_mut().unwrap();
+        orders.retain(|order| *order != json!(["switch", "paid", 0, 0]));
+        assert_eq!(seen, large(), "{behavior}");
+        fair.advance(21 * DAY).await;
+        let seen = fair.sees("ann").await;
+        for field in ["balances", "features", "tiers", "ledger"] {
+            assert_eq!(seen[field], small()[field], "{behavior}: {field}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_switch_up_that_is_billed_with_the_renewal_brings_nothing_twice() {
+    for behavior in ["none", "create_prorations"] {
+        let fair = Fair::open().await;
+        let (_, tiers) = fair.subscribed("ann").await;
+        fair.portal("ann").await;
+        fair.advance(10 * DAY).await;
+        fair.switch_there(&tiers.large, behavior).await;
+        let unpaid = json!([[500, "purchase"]]);
+        assert_eq!(fair.sees("ann").await["ledger"], unpaid, "{behavior}");
+        fair.advance(21 * DAY).await;
+        let seen = fair.sees("ann").await;
+        let renewed = json!([[500, "purchase"], [-500, "expiry"], [900, "purchase"]]);
+        assert_eq!(seen["ledger"], renewed, "{behavior}");
+        assert_eq!(seen["tiers"], json!([["Large", "active"]]), "{behavior}");
+    }
+}
+
 #[tokio::test]
 async fn a_switch_while_a_renewals_invoice_is_a_draft_brings_each_of_them_once() {
     let fair = Fair::open().await;
