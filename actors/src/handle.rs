@@ -4,6 +4,7 @@ mod admin;
 mod batch;
 mod buyers;
 mod holds;
+mod instructions;
 mod ledger;
 mod orders;
 mod serial;

@@ -45,6 +45,18 @@ impl Error {
         }
     }
 
+    /// What became of something that the provider was to do on the caller's word.
+    #[must_use]
+    pub fn from_instruction(error: payments::Error, project: &ProjectCatalog) -> Self {
+        let refusal = Self::from_payments(error, project);
+        match refusal.code() {
+            Code::ProviderError => refusal.saying(
+                "The payment provider did not do it, or not yet: try again with the same key.",
+            ),
+            _ => refusal,
+        }
+    }
+
     fn from_rejection(rejection: Rejection, project: &ProjectCatalog) -> Self {
         match rejection {
             Rejection::WalletNotFound => Self::new(Code::WalletNotFound),
@@ -52,6 +64,10 @@ impl Error {
             Rejection::ProductRequired => Self::about("productId", Code::ProductRequired),
             Rejection::KeyReused => Self::new(Code::IdempotencyKeyReused),
             Rejection::OrderNotFound => Self::new(Code::OrderNotFound),
+            Rejection::SubscriptionNotFound => Self::new(Code::SubscriptionNotFound),
+            Rejection::AlreadyRefunded { refundable_cents } => {
+                Self::already_refunded(refundable_cents)
+            }
             Rejection::HoldClosed => Self::new(Code::HoldClosed),
             Rejection::AlreadySubscribed => Self::new(Code::AlreadySubscribed),
             Rejection::NoPurchase => Self::new(Code::NoPurchase),

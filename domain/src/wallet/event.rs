@@ -2,6 +2,7 @@
 
 use super::{
     Owner,
+    instruction::Instructed,
     order::{ArchivedOrder, OrderKind, Receipt, Reversal},
     subscription::Subscription,
 };
@@ -275,4 +276,6 @@ pub enum Change {
     },
     /// An archived order is back, as it was archived last: what follows changes it.
     OrderRecalled(Box<ArchivedOrder>),
+    /// The provider is to do something, or did it, or refused to.
+    Instructed(Box<Instructed>),
 }

@@ -19,8 +19,8 @@ use domain::{
     },
     time::Period,
     wallet::{
-        ArchivedOrder, Change, Created, Event, OrderKind, Owner, Reversal, Step, Subscription,
-        SubscriptionStatus, Switched, Wallet,
+        ArchivedOrder, Change, Created, Event, Instructed, Instruction, InstructionStage,
+        OrderKind, Owner, Reversal, Step, Subscription, SubscriptionStatus, Switched, Wallet,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionNews},
     },
 };
@@ -316,6 +316,41 @@ impl Life {
         self.tell(Change::SubscriptionGone {
             subscription: subscription("sub_2"),
         });
+        // It ended before its payment was heard of.
+        self.tell(Change::SubscriptionGone {
+            subscription: subscription("sub_3"),
+        });
+    }
+
+    fn instructions(&mut self) {
+        let refund = |requested, cents| Instruction::Refund {
+            order: OrderSerial(2),
+            requested,
+            cents,
+        };
+        let cancel = Instruction::Cancel {
+            subscription: subscription("sub_1"),
+            product: CLUB,
+            at_period_end: true,
+        };
+        let resume = Instruction::Resume {
+            subscription: subscription("sub_1"),
+            product: CLUB,
+        };
+        for (name, instruction, stage) in [
+            ("part", refund(Some(400), 400), InstructionStage::Asked),
+            ("part", refund(Some(400), 400), InstructionStage::Done),
+            ("rest", refund(None, 99), InstructionStage::Asked),
+            ("rest", refund(None, 99), InstructionStage::Refused),
+            ("é", cancel, InstructionStage::Asked),
+            ("é", resume, InstructionStage::Done),
+        ] {
+            self.tell(Change::Instructed(Box::new(Instructed {
+                key: key(name),
+                instruction,
+                stage,
+            })));
+        }
     }
 }
 
@@ -370,6 +405,7 @@ pub(super) fn whole(key: WalletKey) -> Life {
     life.features();
     life.orders();
     life.subscriptions();
+    life.instructions();
     life
 }
 
@@ -480,11 +516,12 @@ pub(super) const fn number(change: &Change) -> u8 {
         Change::CycleEnded { .. } => 20,
         Change::OrderArchived { .. } => 21,
         Change::OrderRecalled(_) => 22,
+        Change::Instructed(_) => 23,
     }
 }
 
 /// How many there are.
-pub(super) const CHANGES: u8 = 23;
+pub(super) const CHANGES: u8 = 24;
 
 /// The same of what a record says.
 pub(super) const fn fact_number(fact: &Fact) -> u8 {
@@ -494,8 +531,9 @@ pub(super) const fn fact_number(fact: &Fact) -> u8 {
         Fact::HoldClosed(..) => 2,
         Fact::Order(_) => 3,
         Fact::SubscriptionOver(_) => 4,
+        Fact::Instructed(_) => 5,
     }
 }
 
 /// How many there are.
-pub(super) const FACTS: u8 = 5;
+pub(super) const FACTS: u8 = 6;

@@ -6,6 +6,7 @@ mod write;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    instruction::Instructed,
     kind::{News, Period},
     order::{Archived, Reversal},
     owner::Owner,
@@ -103,6 +104,7 @@ pub(super) enum Change<'a> {
         order: u128,
     },
     OrderRecalled(Box<Archived<'a>>),
+    Instructed(Box<Instructed<'a>>),
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

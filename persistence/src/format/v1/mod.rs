@@ -9,6 +9,7 @@
 mod change;
 mod document;
 mod fact;
+mod instruction;
 mod kind;
 mod order;
 mod owner;

@@ -154,6 +154,7 @@ impl TryFrom<Change<'_>> for wallet::Change {
             Change::OrderRecalled(archived) => {
                 Self::OrderRecalled(Box::new((*archived).try_into()?))
             }
+            Change::Instructed(instructed) => Self::Instructed(Box::new((*instructed).try_into()?)),
         })
     }
 }

@@ -153,6 +153,7 @@ impl<'a> From<&'a wallet::Change> for Change<'a> {
             },
             Domain::OrderArchived { order } => Self::OrderArchived { order: order.0 },
             Domain::OrderRecalled(archived) => Self::OrderRecalled(Box::new((&**archived).into())),
+            Domain::Instructed(instructed) => Self::Instructed(Box::new((&**instructed).into())),
         }
     }
 }
