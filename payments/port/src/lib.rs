@@ -91,7 +91,7 @@ pub trait Provider: Send + Sync {
     /// Gives money back. What that does to credits follows from how the payment stands afterwards.
     fn refund<'a>(&'a self, request: &'a RefundRequest) -> Asked<'a, ()>;
 
-    /// Ends a subscription, now or with its period.
+    /// Ends a subscription, now or with its period. To be told so again changes nothing.
     fn cancel<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
@@ -99,7 +99,8 @@ pub trait Provider: Send + Sync {
         operation: &'a Operation,
     ) -> Asked<'a, ()>;
 
-    /// Takes back that a subscription ends with its period, or that it is paused.
+    /// Takes back that a subscription ends with its period, and that it is paused. To be told so again
+    /// changes nothing.
     fn resume<'a>(
         &'a self,
         subscription: &'a SubscriptionId,

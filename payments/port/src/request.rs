@@ -4,7 +4,7 @@ use domain::{
     Quantity,
     catalog::{Price, Product},
     id::{OrderId, PriceId, ProjectId},
-    text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId, PaymentId},
+    text::{CheckoutId, CustomerId, Email, ExternalUserId, PaymentId},
     time::Timestamp,
 };
 
@@ -106,12 +106,11 @@ pub struct PortalRequest<'a> {
 /// Money to give back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundRequest {
-    /// Of which payment; a subscription's is found by its invoice.
-    pub payment: Option<PaymentId>,
-    /// Of which invoice.
-    pub invoice: Option<InvoiceId>,
-    /// How much, in the currency's minor unit; `None`: all that is left.
-    pub amount_cents: Option<i64>,
-    /// What it is called.
+    /// Of which payment.
+    pub payment: PaymentId,
+    /// How much, in the currency's minor unit.
+    pub amount_cents: i64,
+    /// What it is called: it is kept with the refund, and what is there under this name is not done again,
+    /// however long ago it was.
     pub operation: Operation,
 }

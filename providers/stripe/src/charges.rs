@@ -27,6 +27,8 @@ pub struct Charge {
     pub payment_intent: Option<PaymentIntentId>,
     /// Who paid.
     pub customer: Option<CustomerId>,
+    /// Where its payer can read about it.
+    pub receipt_url: Option<String>,
     /// What was written on the payment intent when it was charged.
     #[serde(default)]
     pub metadata: Metadata,
@@ -51,10 +53,11 @@ mod tests {
     fn a_partly_refunded_charge_is_read() {
         let json = r#"{"id":"ch_1","object":"charge","amount":500,"amount_refunded":200,
             "refunded":false,"currency":"usd","payment_intent":"pi_1","customer":null,
-            "metadata":{},"disputed":false}"#;
+            "metadata":{},"disputed":false,"receipt_url":"https://pay.example/r"}"#;
         let charge: Charge = serde_json::from_str(json).unwrap();
         assert_eq!((charge.amount, charge.amount_refunded), (500, 200));
         assert!(!charge.refunded);
+        assert_eq!(charge.receipt_url.as_deref(), Some("https://pay.example/r"));
         assert_eq!(charge.payment_intent, PaymentIntentId::new("pi_1"));
     }
 }

@@ -109,7 +109,22 @@ enum Attempt {
         status: Option<u16>,
         should_retry: Option<bool>,
         retry_after_seconds: Option<u64>,
+        replayed: bool,
     },
+}
+
+/// Why a call came to nothing.
+pub(super) struct Failure {
+    pub(super) error: Error,
+    /// Whether that was the answer to an earlier call under the same key, which Stripe keeps for a day:
+    /// what was asked now was not looked at.
+    pub(super) replayed: bool,
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        failure.error
+    }
 }
 
 impl Client {
@@ -125,7 +140,7 @@ impl Client {
         }
         let method = Method::GET;
         let body = None;
-        self.call(&Call { method, url, body }).await
+        Ok(self.call(&Call { method, url, body }).await?)
     }
 
     /// POSTs a form to `/v1/<path>`, once under this key however often it is tried.
@@ -135,7 +150,17 @@ impl Client {
         form: &Form,
         key: &OperationKey,
     ) -> Result<T, Error> {
-        let url = self.url(path)?;
+        Ok(self.try_post(path, form, key).await?)
+    }
+
+    /// The same for whoever has to know an old failure from a new one.
+    pub(super) async fn try_post<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        form: &Form,
+        key: &OperationKey,
+    ) -> Result<T, Failure> {
+        let url = self.url(path).map_err(Failure::new)?;
         let method = Method::POST;
         let body = Some((form.encode(), key));
         self.call(&Call { method, url, body }).await
@@ -150,7 +175,7 @@ impl Client {
         let url = self.url(path)?;
         let method = Method::DELETE;
         let body = Some((String::new(), key));
-        self.call(&Call { method, url, body }).await
+        Ok(self.call(&Call { method, url, body }).await?)
     }
 
     /// Each segment is encoded, so that an identifier cannot lead elsewhere.
@@ -164,18 +189,19 @@ impl Client {
         Ok(url)
     }
 
-    async fn call<T: DeserializeOwned>(&self, call: &Call<'_>) -> Result<T, Error> {
+    async fn call<T: DeserializeOwned>(&self, call: &Call<'_>) -> Result<T, Failure> {
         let mut attempts: u32 = 0;
         loop {
             attempts = attempts.saturating_add(1);
-            let (error, pause) = match self.attempt(call).await {
-                Attempt::Answered(body) => return self.parse(&body),
+            let (failure, pause) = match self.attempt(call).await {
+                Attempt::Answered(body) => return self.parse(&body).map_err(Failure::new),
                 Attempt::Failed {
                     error,
                     code,
                     status,
                     should_retry,
                     retry_after_seconds,
+                    replayed,
                 } => {
                     let failed = Failed {
                         status,
@@ -183,11 +209,12 @@ impl Client {
                         should_retry,
                         retry_after_seconds,
                     };
-                    (error, failed.pause(attempts, jitter()))
+                    let failure = Failure { error, replayed };
+                    (failure, failed.pause(attempts, jitter()))
                 }
             };
             let Some(pause) = pause else {
-                return Err(error);
+                return Err(failure);
             };
             self.api.pauses.spend(pause).await;
         }
@@ -266,6 +293,7 @@ impl Client {
             status: Some(status.as_u16()),
             should_retry,
             retry_after_seconds,
+            replayed: text(&headers, "idempotent-replayed") == Some("true"),
         }
     }
 
@@ -273,6 +301,13 @@ impl Client {
         let mut json = serde_json::Deserializer::from_slice(body);
         serde_path_to_error::deserialize(&mut json)
             .map_err(|error| Error::Garbage(self.key.redact(&error.to_string())))
+    }
+}
+
+impl Failure {
+    const fn new(error: Error) -> Self {
+        let replayed = false;
+        Self { error, replayed }
     }
 }
 
@@ -313,6 +348,7 @@ fn unanswered(error: &reqwest::Error) -> Attempt {
         status: None,
         should_retry: None,
         retry_after_seconds: None,
+        replayed: false,
     }
 }
 

@@ -79,6 +79,8 @@ id!(/// A dispute, `dp_` or `du_`.
     DisputeId);
 id!(/// A subscription, `sub_`.
     SubscriptionId);
+id!(/// A subscription's schedule, `sub_sched_`.
+    ScheduleId);
 id!(/// An invoice, `in_`.
     InvoiceId);
 id!(/// A payment of an invoice, `inpay_`.

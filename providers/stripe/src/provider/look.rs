@@ -98,8 +98,17 @@ impl Stripe {
             _ => None,
         };
         let customer = session.customer.as_ref();
-        let intent = session.payment_intent.as_ref();
         let invoice = session.invoice.as_ref();
+        // That of a subscription is its first invoice's.
+        let intent = match (&session.payment_intent, invoice) {
+            (Some(intent), _) => Some(intent.clone()),
+            (None, Some(invoice)) => self.paid_by(invoice).await?,
+            (None, None) => None,
+        };
+        let receipt_url = match &intent {
+            Some(intent) => self.receipt_page(intent).await?,
+            None => None,
+        };
         let paid = PaidOrder {
             reference: Reference {
                 project: self.project,
@@ -112,7 +121,10 @@ impl Stripe {
             payment: intent.and_then(|id| PaymentId::new(id.as_str()).ok()),
             customer: customer.and_then(|id| OurCustomerId::new(id.as_str()).ok()),
             email: session.email().map(ToOwned::to_owned),
-            receipt: self.receipt(),
+            receipt: Receipt {
+                receipt_url,
+                ..self.receipt()
+            },
             subscription,
             invoice: invoice.and_then(|id| OurInvoiceId::new(id.as_str()).ok()),
         };
@@ -213,6 +225,11 @@ impl Stripe {
             Some(price) => self.our_price(price).await?,
             None => None,
         };
+        let intent = self.paid_by(&invoice.id).await?;
+        let receipt_url = match &intent {
+            Some(intent) => self.receipt_page(intent).await?,
+            None => None,
+        };
         let customer = invoice.customer.as_ref();
         let email = invoice.customer_email.as_deref();
         let cycle = Cycle {
@@ -221,10 +238,11 @@ impl Stripe {
             price,
             payment: Payment {
                 amount_cents: invoice.amount_paid,
-                payment: None,
+                payment: intent.and_then(|id| PaymentId::new(id.as_str()).ok()),
                 customer: customer.and_then(|id| OurCustomerId::new(id.as_str()).ok()),
                 email: email.and_then(|email| Email::new(email).ok()),
                 receipt: Receipt {
+                    receipt_url,
                     invoice_url: page(invoice.hosted_invoice_url.as_deref()),
                     ..self.receipt()
                 },

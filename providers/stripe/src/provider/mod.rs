@@ -20,6 +20,7 @@ use port::{
     Asked, CheckoutRequest, Memory, OpenedCheckout, Operation, Page, PortalRequest, Provider,
     RefundRequest, Report, Subject, Told, Untrusted,
 };
+use uuid::Uuid;
 
 use crate::{
     Client, Error, OperationKey, Refusal,
@@ -28,6 +29,7 @@ use crate::{
     metadata::Metadata,
     prices::StoredPrice,
     signature::{self, SigningSecret},
+    subscriptions::SubscriptionStatus,
 };
 
 /// For one thing that is asked, however many calls and retries it takes: somebody waits for it.
@@ -113,6 +115,30 @@ impl Stripe {
     }
 }
 
+impl Stripe {
+    /// What a schedule decides about is let go of first: what ends has no next tier.
+    async fn end(
+        &self,
+        id: &SubscriptionId,
+        at_period_end: bool,
+        operation: &Operation,
+    ) -> Result<(), port::Error> {
+        if !at_period_end {
+            let key = key(operation.as_str())?;
+            self.client.cancel_now(id, &key).await?;
+            return Ok(());
+        }
+        let now = self.client.subscription(id).await?;
+        if let Some(schedule) = &now.schedule {
+            let key = key_anew(operation, "release")?;
+            self.client.release(schedule, &key).await?;
+        }
+        let key = key_anew(operation, "set")?;
+        self.client.end_with_period(id, true, &key).await?;
+        Ok(())
+    }
+}
+
 impl Provider for Stripe {
     fn webhook(
         &self,
@@ -179,13 +205,7 @@ impl Provider for Stripe {
     ) -> Asked<'a, ()> {
         asked(async move {
             let id = SubscriptionId::new(subscription.as_str()).ok_or_else(nameless)?;
-            let key = key(operation.as_str())?;
-            if at_period_end {
-                self.client.end_with_period(&id, true, &key).await?;
-            } else {
-                self.client.cancel_now(&id, &key).await?;
-            }
-            Ok(())
+            self.end(&id, at_period_end, operation).await
         })
     }
 
@@ -196,8 +216,14 @@ impl Provider for Stripe {
     ) -> Asked<'a, ()> {
         asked(async move {
             let id = SubscriptionId::new(subscription.as_str()).ok_or_else(nameless)?;
-            let key = key(operation.as_str())?;
-            self.client.end_with_period(&id, false, &key).await?;
+            let now = self.client.subscription(&id).await?;
+            self.client
+                .go_on(&now, &key_anew(operation, "set")?)
+                .await?;
+            if now.status == SubscriptionStatus::Paused {
+                let key = key_anew(operation, "resume")?;
+                self.client.resume(&id, &key).await?;
+            }
             Ok(())
         })
     }
@@ -219,6 +245,13 @@ fn asked<'a, T>(ask: impl Future<Output = Result<T, port::Error>> + Send + 'a) -
 /// Names an operation.
 fn key(name: &str) -> Result<OperationKey, port::Error> {
     OperationKey::new(name).ok_or_else(nameless)
+}
+
+/// Names a step of an operation that may be done again: under the same name Stripe would repeat for a day
+/// what it once answered, whatever became of the subscription since.
+fn key_anew(operation: &Operation, step: &str) -> Result<OperationKey, port::Error> {
+    let once = Uuid::new_v4().simple();
+    key(&format!("{}/{step}/{once}", operation.as_str()))
 }
 
 /// Something of ours has no name that can be sent.

@@ -23,6 +23,8 @@ enum Kind {
     Address,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// Nothing: the field is unset.
+    Unset,
     /// A text that was written to be read back: at most 500 characters under a name of at most 40.
     Mark,
 }
@@ -243,9 +245,29 @@ const RULES: &[Rule] = &[
         method: "POST",
         fields: &[
             ("cancel_at_period_end", Kind::Flag),
+            ("cancel_at", Kind::Unset),
+            ("pause_collection", Kind::Unset),
             ("metadata[*]", Kind::Mark),
         ],
+        also: ending,
         ..read("/v1/subscriptions/{}")
+    },
+    Rule {
+        method: "POST",
+        ..read("/v1/subscriptions/{}/resume")
+    },
+    Rule {
+        method: "POST",
+        ..read("/v1/subscription_schedules/{}/release")
+    },
+    Rule {
+        fields: &[
+            ("payment_intent", Kind::Text),
+            ("starting_after", Kind::Text),
+            ("limit", Kind::Number),
+        ],
+        also: page,
+        ..read("/v1/refunds")
     },
     Rule {
         method: "DELETE",
@@ -288,6 +310,14 @@ fn session(form: &Form) -> Result<(), String> {
         return Err("a line item has either price or price_data".into());
     }
     Ok(())
+}
+
+/// An end is said in one of two ways.
+fn ending(form: &Form) -> Result<(), String> {
+    match form.contains_key("cancel_at") && form.contains_key("cancel_at_period_end") {
+        true => Err("cancel_at and cancel_at_period_end exclude each other".into()),
+        false => Ok(()),
+    }
 }
 
 /// A page has at most a hundred.
@@ -341,6 +371,7 @@ impl Kind {
         match self {
             Self::Text => !value.is_empty(),
             Self::Number => value.parse::<u64>().is_ok(),
+            Self::Unset => value.is_empty(),
             Self::Flag => ["true", "false"].contains(&value),
             Self::Address => value.starts_with("https://") || value.starts_with("http://"),
             Self::Word(words) => words.contains(&value),
