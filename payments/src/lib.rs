@@ -1,7 +1,8 @@
 //! Money in: joins the payment provider and the wallets. A buyer is sent to the provider
 //! ([`Checkouts`]); what the provider tells is stored before it is acknowledged ([`Inbox`]), or read in
 //! its own list of events ([`Feed`]); what was never told is asked for ([`Reconciler`]). All of them say
-//! only what to look at: [`Fulfilment`] asks how it stands, and tells the wallet.
+//! only what to look at: [`Fulfilment`] asks how it stands, and tells the wallet. What a caller has the
+//! provider do ([`Refunds`], [`Subscriptions`]) is looked at likewise once it is done.
 //!
 //! It decides nothing about orders and credits: wallets do. It may do everything twice, since each
 //! wallet takes each report once. It names no provider: see the crate `port`.
@@ -12,11 +13,15 @@ mod failpoint;
 mod feed;
 mod fulfilment;
 mod inbox;
+mod instructions;
 pub mod notes;
 mod places;
 mod portals;
 mod reconciler;
+mod refunds;
 mod rounds;
+mod subscriptions;
+mod turns;
 
 use std::sync::Arc;
 
@@ -24,7 +29,6 @@ use actors::Handle;
 use catalog::{CatalogStore, ProjectCatalog};
 use port::{Asked, Provider};
 
-use self::fulfilment::Fulfilment;
 pub use self::{
     checkouts::{Checkouts, NewCheckout, OpenCheckout},
     error::Error,
@@ -32,8 +36,11 @@ pub use self::{
     inbox::{Inbox, Refused},
     portals::Portals,
     reconciler::Reconciler,
+    refunds::{Refunded, Refunds},
     rounds::Rounds,
+    subscriptions::{Instructed, Subscriptions},
 };
+use self::{fulfilment::Fulfilment, instructions::Desk};
 use notes::Note;
 
 /// Who takes each project's money.
@@ -66,6 +73,8 @@ struct Parts {
     ground: Ground,
     checkouts: Checkouts,
     portals: Portals,
+    refunds: Refunds,
+    subscriptions: Subscriptions,
     inbox: Inbox,
     feed: Feed,
     reconciler: Reconciler,
@@ -108,9 +117,12 @@ impl Payments {
         for (project, until) in read {
             feed.restore(project, until);
         }
+        let desk = Desk::new(ground.clone());
         Self(Arc::new(Parts {
             checkouts: Checkouts::new(ground.clone(), feed.clone()),
             portals: Portals::new(ground.clone()),
+            refunds: Refunds::new(desk.clone()),
+            subscriptions: Subscriptions::new(desk),
             inbox,
             feed,
             reconciler,
@@ -128,6 +140,18 @@ impl Payments {
     #[must_use]
     pub fn portals(&self) -> &Portals {
         &self.0.portals
+    }
+
+    /// Gives money back on a caller's word.
+    #[must_use]
+    pub fn refunds(&self) -> &Refunds {
+        &self.0.refunds
+    }
+
+    /// Ends subscriptions and lets them go on, on a caller's word.
+    #[must_use]
+    pub fn subscriptions(&self) -> &Subscriptions {
+        &self.0.subscriptions
     }
 
     /// Takes webhooks in.
