@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::{catalog::KeyKind, text::IdempotencyKey};
 use reqwest::Method;
-use scrip::payments;
+use scrip::{catalog::SandboxChange, payments};
 use serde_json::{Value, json};
 
 use crate::{
@@ -223,6 +223,51 @@ async fn a_project_without_a_provider_answers_what_it_knows() {
     let path = format!("/api/v1/orders/{order}/refund");
     let reply = other.secret.post(&path, &body).await;
     assert_refused(&reply, 404, "order_not_found");
+}
+
+#[tokio::test]
+async fn all_that_is_left_is_what_is_left_at_the_provider() {
+    let (counter, order) = bought().await;
+    // What happens there is told an hour later.
+    let late = SandboxChange {
+        delay_seconds: Some(3600),
+        ..SandboxChange::default()
+    };
+    let project = counter.service.project.id;
+    let set = counter.service.catalog.update_sandbox(project, late);
+    set.await.unwrap();
+    let payment = counter.order(&order).await["payment"]["paymentId"].clone();
+    let form = format!("payment_intent={}&amount=300", payment.as_str().unwrap());
+    let by_hand = counter.call(Method::POST, "v1/refunds", &form).await;
+    by_hand.expect(200);
+    assert_eq!(counter.order(&order).await["refundedCents"], 0);
+    let body = json!({"idempotencyKey": "k"});
+    let rest = counter.refund(&order, body).await.expect(200);
+    assert_eq!(back(&rest), ("refunded", 500, 0));
+}
+
+#[tokio::test]
+async fn a_disputed_order_gives_back_what_the_bank_leaves() {
+    let (counter, order) = bought().await;
+    let payment = counter.order(&order).await["payment"]["paymentId"].clone();
+    let form = format!("payment_intent={}&amount=200", payment.as_str().unwrap());
+    counter.script("disputes", &form).await;
+    counter.service.advance(60).await;
+    let body = json!({"amountCents": 301, "idempotencyKey": "k"});
+    let much = counter.refund(&order, body).await;
+    assert_refused(&much, 409, "already_refunded");
+    assert_eq!(much.body["refundableCents"], 300);
+    // While a bank decides, the provider gives nothing back.
+    let body = json!({"amountCents": 300, "idempotencyKey": "k"});
+    let refused = counter.refund(&order, body.clone()).await;
+    assert_refused(&refused, 502, "provider_error");
+    let disputes = counter.call(Method::GET, "v1/disputes", "").await;
+    let dispute = disputes.expect(200)["data"][0]["id"].clone();
+    let win = format!("disputes/{}/win", dispute.as_str().unwrap());
+    counter.script(&win, "").await;
+    counter.service.advance(60).await;
+    let refunded = counter.refund(&order, body).await.expect(200);
+    assert_eq!(back(&refunded), ("paid", 300, 40));
 }
 
 // What a provider may do otherwise.

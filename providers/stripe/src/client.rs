@@ -305,6 +305,13 @@ impl Client {
 }
 
 impl Failure {
+    /// Whether it says nothing of what was asked now: the key was used before, for the same thing or for
+    /// another one.
+    pub(super) fn is_of_old(&self) -> bool {
+        let reused = matches!(&self.error, Error::Refused(refusal) if refusal.is_key_reused());
+        self.replayed || reused
+    }
+
     const fn new(error: Error) -> Self {
         let replayed = false;
         Self { error, replayed }

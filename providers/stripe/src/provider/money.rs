@@ -88,7 +88,7 @@ impl Stripe {
             let cents = request.amount_cents;
             match self.client.create_refund(&intent, cents, name, &key).await {
                 Ok(_) => return Ok(()),
-                Err(failure) if failure.replayed => {}
+                Err(failure) if failure.is_of_old() => {}
                 Err(failure) => return Err(failure.error.into()),
             }
         }
