@@ -78,7 +78,7 @@ proptest! {
 
     #[test]
     fn any_grouping_comes_to_the_same(seed: u64, group in 1_usize..400) {
-        let world = World::shop(seed, 6, 600);
+        let world = World::desk(seed, 6, 600);
         let folded = Shelf::open(&database(), small());
         fold_all(&folded, &world.log, group);
         world.check(&folded);
@@ -86,7 +86,7 @@ proptest! {
 
     #[test]
     fn a_fold_interrupted_anywhere_is_mended_by_folding_again(seed: u64) {
-        let world = World::shop(seed, 5, 500);
+        let world = World::desk(seed, 5, 500);
         let db = database();
         let mut rng = Rng(seed);
         let mut folded = Shelf::open(&db, small());

@@ -7,9 +7,9 @@ use domain::{
     catalog::Interval,
     id::{OrderId, OrderSerial, PriceId, ProductId, ProjectId, WalletKey},
     terms::Terms,
-    text::{CheckoutId, Email},
+    text::{CheckoutId, Email, IdempotencyKey, SubscriptionId},
     wallet::{
-        Change, Order, OrderKind, OrderStatus, Reversal,
+        Change, Instructed, Instruction, InstructionStage, Order, OrderKind, OrderStatus, Reversal,
         event::{OrderClosed, OrderPaid, OrderPlaced},
     },
 };
@@ -22,6 +22,17 @@ type Notes = BTreeMap<Box<[u8]>, Box<[u8]>>;
 #[derive(Default)]
 pub(super) struct Shop {
     notes: Notes,
+    /// Whether callers have the provider do things.
+    instructs: bool,
+}
+
+impl Shop {
+    pub(super) fn of_a_desk() -> Self {
+        Self {
+            instructs: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// Half of the wallets are another project's.
@@ -37,6 +48,24 @@ fn email(number: u64) -> Email {
 
 fn checkout(serial: u64) -> CheckoutId {
     CheckoutId::new(format!("cs_{serial}")).unwrap()
+}
+
+/// Under one of a few keys: each of them moves on again and again.
+fn instructed(number: u64) -> Change {
+    let stages = [
+        InstructionStage::Asked,
+        InstructionStage::Refused,
+        InstructionStage::Done,
+    ];
+    Change::Instructed(Box::new(Instructed {
+        key: IdempotencyKey::new(format!("k{}", number % 5)).unwrap(),
+        instruction: Instruction::Cancel {
+            subscription: SubscriptionId::new("sub_1").unwrap(),
+            product: ProductId(1),
+            at_period_end: number & 64 > 0,
+        },
+        stage: stages[(number >> 16) as usize % 3],
+    }))
 }
 
 fn terms() -> Terms {
@@ -99,7 +128,8 @@ impl World {
                 order.email.clone(),
             )
         });
-        let change = match (self.rng.below(6), chosen) {
+        let kinds = 6 + u64::from(self.shop.as_ref().is_some_and(|shop| shop.instructs));
+        let change = match (self.rng.below(kinds), chosen) {
             (0..=2, Some((order, _, false, known))) => {
                 let email = number.is_multiple_of(2).then(|| email(number >> 8));
                 Change::OrderPaid(Box::new(OrderPaid {
@@ -127,6 +157,7 @@ impl World {
                 },
                 credits: 0,
             },
+            (6, _) => instructed(number),
             _ => self.placement(project, number),
         };
         self.push(key, change);
