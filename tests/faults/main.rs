@@ -16,6 +16,7 @@
 mod books;
 mod crowded_disk;
 mod full_disk;
+mod instructions;
 mod kill9;
 mod knobs;
 mod midway;
