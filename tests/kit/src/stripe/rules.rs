@@ -159,11 +159,13 @@ const RULES: &[Rule] = &[
         method: "POST",
         fields: UPDATE,
         needs: &["features[subscription_update][enabled]"],
+        also: few_products,
         ..read("/v1/billing_portal/configurations")
     },
     Rule {
         method: "POST",
         fields: UPDATE,
+        also: few_products,
         ..read("/v1/billing_portal/configurations/{}")
     },
     Rule {
@@ -288,6 +290,15 @@ fn session(form: &Form) -> Result<(), String> {
         return Err("a line item has either price or price_data".into());
     }
     Ok(())
+}
+
+/// A customer may choose between ten products.
+fn few_products(form: &Form) -> Result<(), String> {
+    let products = form.keys().filter(|name| name.ends_with("[product]"));
+    match products.count() {
+        0..=10 => Ok(()),
+        many => Err(format!("{many} products are offered, and not at most 10")),
+    }
 }
 
 /// A page has at most a hundred.
