@@ -6,11 +6,7 @@
 //! any order. Where it stops in the middle, the next one begins where this one began: nothing is noted
 //! before all of it is worked off.
 
-use std::{
-    collections::HashSet,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::HashSet, sync::Arc};
 
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
@@ -25,11 +21,11 @@ use super::{
 };
 
 /// While the last minute saw a checkout, or no webhook has ever come.
-const OFTEN: Duration = Duration::from_secs(5);
+const OFTEN_SECONDS: i64 = 5;
 /// Else.
-const SELDOM: Duration = Duration::from_secs(300);
+const SELDOM_SECONDS: i64 = 300;
 /// How long a checkout has the list read often.
-const AFTER_A_CHECKOUT: Duration = Duration::from_secs(60);
+const AFTER_A_CHECKOUT_SECONDS: i64 = 60;
 /// How far a reading goes back behind the last one.
 const OVERLAP_SECONDS: i64 = 60;
 /// How long providers keep the list.
@@ -52,10 +48,12 @@ struct Parts {
 struct Reading {
     /// By the provider's clock; `None`: never.
     until: Option<Timestamp>,
-    /// When it was last read to its end.
-    read: Option<Instant>,
-    /// When the last checkout was opened.
-    checkout: Option<Instant>,
+    /// Whether a webhook had ever come by then: kept with it.
+    heard: bool,
+    /// When it was last read to its end, by our own clock.
+    read: Option<Timestamp>,
+    /// When the last checkout was opened, likewise.
+    checkout: Option<Timestamp>,
 }
 
 /// What a reading came to.
@@ -77,31 +75,33 @@ impl Feed {
     }
 
     /// Takes up how far an earlier process had read.
-    pub(crate) fn restore(&self, project: ProjectId, until: Timestamp) {
+    pub(crate) fn restore(&self, project: ProjectId, until: Timestamp, heard: bool) {
         let mut reading = self.0.projects.entry(project).or_default();
-        reading.until = Some(until);
+        (reading.until, reading.heard) = (Some(until), heard);
     }
 
     /// A checkout was opened: soon there will be something to read.
     pub(crate) fn expect(&self, project: ProjectId) {
         let mut reading = self.0.projects.entry(project).or_default();
-        reading.checkout = Some(Instant::now());
+        reading.checkout = Some(self.0.ground.handle.now());
     }
 
     /// Whether it is time to read a project's list again.
     pub(crate) fn is_due(&self, project: ProjectId) -> bool {
-        let reading = self.0.projects.get(&project);
-        let Some(read) = reading.as_ref().and_then(|reading| reading.read) else {
+        let reading = self.0.projects.get(&project).map(|reading| *reading);
+        let Some((reading, read)) = reading.and_then(|it| Some((it, it.read?))) else {
             return true;
         };
-        let checkout = reading.and_then(|reading| reading.checkout);
-        let busy = checkout.is_some_and(|at| at.elapsed() < AFTER_A_CHECKOUT);
-        let pause = if busy || !self.0.inbox.hears(project) {
-            OFTEN
+        let now = self.0.ground.handle.now();
+        let busy = reading
+            .checkout
+            .is_some_and(|at| now < at.plus_seconds(AFTER_A_CHECKOUT_SECONDS));
+        let pause = if busy || !reading.heard {
+            OFTEN_SECONDS
         } else {
-            SELDOM
+            SELDOM_SECONDS
         };
-        read.elapsed() >= pause
+        now >= read.plus_seconds(pause)
     }
 
     /// Reads what is new in a project's list, and looks at what it tells of.
@@ -152,14 +152,19 @@ impl Feed {
         known: Reading,
         newest: Option<Timestamp>,
     ) -> Result<(), Error> {
-        let moved = newest.filter(|newest| known.until != Some(*newest));
-        if let Some(until) = moved {
-            let note = Note::Read { project, until };
+        let heard = known.heard || self.0.inbox.hears(project);
+        let unsaid = known.until != newest || known.heard != heard;
+        if let Some(until) = newest.filter(|_| unsaid) {
+            let note = Note::Read {
+                project,
+                until,
+                heard,
+            };
             self.0.ground.handle.put_notes(vec![note.put()]).await?;
         }
         let mut reading = self.0.projects.entry(project).or_default();
-        reading.until = newest;
-        reading.read = Some(Instant::now());
+        (reading.until, reading.heard) = (newest, heard);
+        reading.read = Some(self.0.ground.handle.now());
         Ok(())
     }
 

@@ -22,6 +22,8 @@ use std::sync::Arc;
 
 use actors::Handle;
 use catalog::{CatalogStore, ProjectCatalog};
+use dashmap::DashMap;
+use domain::{Timestamp, id::ProjectId};
 use port::{Asked, Provider};
 
 use self::fulfilment::Fulfilment;
@@ -69,6 +71,8 @@ struct Parts {
     inbox: Inbox,
     feed: Feed,
     reconciler: Reconciler,
+    /// Until when a project's provider is left alone.
+    resting: DashMap<ProjectId, Timestamp>,
 }
 
 impl Payments {
@@ -98,15 +102,19 @@ impl Payments {
                     order,
                     until,
                 } => reconciler.restore_awaited(project, order, until),
-                Note::Read { project, until } => read.push((project, until)),
+                Note::Read {
+                    project,
+                    until,
+                    heard,
+                } => read.push((project, until, heard)),
                 // The providers' own.
                 Note::Made { .. } | Note::Sandbox { .. } => {}
             }
         }
         let inbox = Inbox::new(ground.clone(), events);
         let feed = Feed::new(ground.clone(), inbox.clone());
-        for (project, until) in read {
-            feed.restore(project, until);
+        for (project, until, heard) in read {
+            feed.restore(project, until, heard);
         }
         Self(Arc::new(Parts {
             checkouts: Checkouts::new(ground.clone(), feed.clone()),
@@ -114,6 +122,7 @@ impl Payments {
             inbox,
             feed,
             reconciler,
+            resting: DashMap::new(),
             ground,
         }))
     }
