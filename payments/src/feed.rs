@@ -11,11 +11,11 @@ use std::{collections::HashSet, sync::Arc};
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
 use domain::{Timestamp, id::ProjectId};
-use futures_util::{StreamExt as _, stream};
-use port::{Provider, Subject};
+use port::Subject;
 
 use super::{
     Error, Ground,
+    each::each,
     inbox::Inbox,
     notes::{EventKey, Note},
 };
@@ -133,7 +133,11 @@ impl Feed {
             caught.events = caught.events.saturating_add(new.len());
             let subjects: HashSet<Subject> = new.iter().map(|(_, about)| about.clone()).collect();
             caught.subjects = caught.subjects.saturating_add(subjects.len());
-            self.look(project, &*provider, subjects).await?;
+            let look = |about: Subject| {
+                let (fulfilment, provider) = (&ground.fulfilment, &*provider);
+                async move { fulfilment.look(project, provider, &about).await.map(drop) }
+            };
+            each(subjects, AT_ONCE, look).await?;
             for (key, _) in new {
                 self.0.inbox.remember(key);
             }
@@ -165,31 +169,6 @@ impl Feed {
         let mut reading = self.0.projects.entry(project).or_default();
         (reading.until, reading.heard) = (newest, heard);
         reading.read = Some(self.0.ground.handle.now());
-        Ok(())
-    }
-
-    /// One that cannot be worked off is passed over: the reconciler and later events ask about it again.
-    async fn look(
-        &self,
-        project: &ProjectCatalog,
-        provider: &dyn Provider,
-        subjects: HashSet<Subject>,
-    ) -> Result<(), Error> {
-        let fulfilment = &self.0.ground.fulfilment;
-        let looked = stream::iter(subjects).map(|about| async move {
-            let looked = fulfilment.look(project, provider, &about).await;
-            (about, looked)
-        });
-        let mut looked = looked.buffer_unordered(AT_ONCE);
-        while let Some((about, looked)) = looked.next().await {
-            match looked {
-                Ok(_) => {}
-                Err(error) if error.is_about_the_account() => return Err(error),
-                Err(error) => {
-                    tracing::warn!(%error, ?about, "What the provider's list tells of could not be worked off");
-                }
-            }
-        }
         Ok(())
     }
 }

@@ -7,11 +7,13 @@
 //! wallet takes each report once. It names no provider: see the crate `port`.
 
 mod checkouts;
+mod each;
 mod error;
 mod failpoint;
 mod feed;
 mod fulfilment;
 mod inbox;
+mod lapses;
 pub mod notes;
 mod places;
 mod portals;
@@ -26,7 +28,6 @@ use dashmap::DashMap;
 use domain::{Timestamp, id::ProjectId};
 use port::{Asked, Provider};
 
-use self::fulfilment::Fulfilment;
 pub use self::{
     checkouts::{Checkouts, NewCheckout, OpenCheckout},
     error::Error,
@@ -36,6 +37,7 @@ pub use self::{
     reconciler::Reconciler,
     rounds::Rounds,
 };
+use self::{fulfilment::Fulfilment, lapses::Lapses};
 use notes::Note;
 
 /// Who takes each project's money.
@@ -71,6 +73,7 @@ struct Parts {
     inbox: Inbox,
     feed: Feed,
     reconciler: Reconciler,
+    lapses: Lapses,
     /// Until when a project's provider is left alone.
     resting: DashMap<ProjectId, Timestamp>,
 }
@@ -122,6 +125,7 @@ impl Payments {
             inbox,
             feed,
             reconciler,
+            lapses: Lapses::new(ground.clone()),
             resting: DashMap::new(),
             ground,
         }))
@@ -155,6 +159,15 @@ impl Payments {
     #[must_use]
     pub fn reconciler(&self) -> &Reconciler {
         &self.0.reconciler
+    }
+
+    /// What was told of or asked about since the start, and the provider does not know.
+    #[must_use]
+    pub fn given_up(&self) -> u64 {
+        let inbox = self.0.inbox.given_up();
+        let orders = self.0.reconciler.given_up();
+        let subscriptions = self.0.lapses.given_up();
+        inbox.saturating_add(orders).saturating_add(subscriptions)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What time brings, once a second for each project with a provider: a provider that has to be told the
-//! time is, its list of events is read, orders that stay pending are asked about, those past their time
-//! expire.
+//! time is, its list of events is read, orders that stay pending and subscriptions that should have gone
+//! on are asked about, orders past their time expire.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -69,6 +69,9 @@ impl Payments {
                     tracing::warn!(%error, project = %id, "The payment provider could not be asked; trying again later");
                     let pause = asked_for(&error).max(AFTER_FAILURE_SECONDS);
                     resting.insert(id, now.plus_seconds(pause));
+                    if let Err(error) = self.0.lapses.miss(project).await {
+                        tracing::warn!(%error, project = %id, "Subscriptions without a word could not be ended yet");
+                    }
                 }
             }
         }
@@ -84,7 +87,9 @@ impl Payments {
         if self.0.feed.is_due(project.project.id) {
             self.0.feed.read(project).await?;
         }
-        self.0.reconciler.ask(project).await
+        self.0.reconciler.ask(project).await?;
+        let provider = self.0.ground.providers.of(project)?;
+        self.0.lapses.ask(project, &*provider).await
     }
 
     /// All that time has brought for a project by now: for whoever moved its clock on.
@@ -97,6 +102,8 @@ impl Payments {
         // Orders of the last seconds are not in the books yet, and may be due by this clock.
         handle.fold_all().await?;
         self.0.reconciler.ask(project).await?;
+        let provider = self.0.ground.providers.of(project)?;
+        self.0.lapses.ask(project, &*provider).await?;
         let until = handle.now_in(&project.scope);
         handle.expire_due(&project.scope, until).await?;
         Ok(())

@@ -33,6 +33,7 @@ mod products;
 mod sandbox;
 mod shop;
 mod short_way;
+mod subscriptions;
 mod unavailable;
 mod vitals;
 mod wallets_create;
