@@ -112,7 +112,7 @@ impl Feed {
     pub async fn read(&self, project: &ProjectCatalog) -> Result<Caught, Error> {
         let ground = &self.0.ground;
         let id = project.project.id;
-        let provider = ground.providers.of(project)?;
+        let provider = ground.providers.of(project)?.in_background();
         let now = ground.handle.now_in(&project.scope);
         let known = self.0.projects.get(&id).map(|reading| *reading);
         let known = known.unwrap_or_default();

@@ -112,7 +112,7 @@ impl Reconciler {
     pub async fn ask(&self, project: &ProjectCatalog) -> Result<(), Error> {
         let id = project.project.id;
         let now = self.0.ground.handle.now_in(&project.scope);
-        let provider = self.0.ground.providers.of(project)?;
+        let provider = self.0.ground.providers.of(project)?.in_background();
         let provider = &*provider;
         let mut reached = self.reached(id, now);
         // The oldest first: they are the next to expire.

@@ -88,7 +88,7 @@ impl Payments {
             self.0.feed.read(project).await?;
         }
         self.0.reconciler.ask(project).await?;
-        let provider = self.0.ground.providers.of(project)?;
+        let provider = self.0.ground.providers.of(project)?.in_background();
         self.0.lapses.ask(project, &*provider).await
     }
 
@@ -102,7 +102,7 @@ impl Payments {
         // Orders of the last seconds are not in the books yet, and may be due by this clock.
         handle.fold_all().await?;
         self.0.reconciler.ask(project).await?;
-        let provider = self.0.ground.providers.of(project)?;
+        let provider = self.0.ground.providers.of(project)?.in_background();
         self.0.lapses.ask(project, &*provider).await?;
         let until = handle.now_in(&project.scope);
         handle.expire_due(&project.scope, until).await?;

@@ -1,10 +1,13 @@
 //! The provider's own list of events: what no webhook brought is found there.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::{
+    service::Service,
     shop::Shop,
-    stripe::{self, Instead},
+    stripe::{self, Instead, Stripe},
 };
 
 const COMPLETED: &str = "checkout.session.completed";
@@ -116,6 +119,39 @@ async fn many_pages_are_read_and_a_failure_among_them_loses_nothing() {
     }
     let pages = shop.stripe.calls(EVENTS).len();
     assert_eq!(pages, 1 + 3, "one that failed, then three");
+}
+
+/// Stripe allows so many requests a second: what is read in the background keeps below that, and a buyer
+/// does not wait for it.
+#[tokio::test]
+async fn a_long_reading_keeps_to_its_pace_and_lets_a_buyer_go_first() {
+    let stripe = Stripe::start().await;
+    let base = stripe.base.parse().unwrap();
+    let service = Service::with(|config| {
+        config.stripe.api_base = base;
+        config.stripe.background_per_second = 40;
+    });
+    let shop = Shop::of(stripe, service.await, None).await;
+    for number in 0..40 {
+        let begun = shop.begun(&format!("user {number}")).await;
+        shop.paid_silently(&begun, &format!("evt_{number}"));
+    }
+    let begun = Instant::now();
+    let reading = shop.read_events();
+    let buying = async {
+        // The first of them is read.
+        while shop.readings().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        shop.begun("bea").await;
+        begun.elapsed()
+    };
+    let (read, bought) = tokio::join!(reading, buying);
+    assert_eq!(read, 40);
+    // A page of the list, then forty sessions.
+    let took = begun.elapsed();
+    assert!(took >= Duration::from_millis(40 * 25), "{took:?}");
+    assert!(bought < took / 2, "the buyer waited {bought:?} of {took:?}");
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ pub mod invoice_payments;
 pub mod invoices;
 pub mod key;
 pub mod metadata;
+mod pace;
 pub mod payment_intents;
 pub mod portal;
 pub mod prices;

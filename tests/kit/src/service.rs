@@ -317,6 +317,8 @@ async fn serve(
     config.data_dir = files.to_owned();
     // Nothing is there: a test that sells says where its provider is.
     config.stripe.api_base = "http://127.0.0.1:1".parse().unwrap();
+    // The double takes any number.
+    config.stripe.background_per_second = 1_000_000;
     // Where tests read them.
     config.mail.files = true;
     change(&mut config);
