@@ -86,15 +86,6 @@ impl DisputeStatus {
 }
 
 impl Client {
-    /// Reads a dispute.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn dispute(&self, id: &DisputeId) -> Result<Dispute, Error> {
-        self.get(&["disputes", id.as_str()], &Form::new()).await
-    }
-
     /// The disputes of a payment, at most a hundred: more than there can be.
     ///
     /// # Errors

@@ -12,7 +12,6 @@ pub mod client;
 pub mod connect;
 pub mod disputes;
 pub mod error;
-pub mod event;
 pub mod events;
 mod form;
 pub mod id;
