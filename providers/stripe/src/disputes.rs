@@ -6,7 +6,7 @@ use super::{
     client::Client,
     error::Error,
     form::Form,
-    id::{ChargeId, DisputeId, PaymentIntentId},
+    id::{ChargeId, DisputeId, PaymentId},
     read::{Page, words},
 };
 
@@ -24,7 +24,7 @@ pub struct Dispute {
     /// Of which charge.
     pub charge: ChargeId,
     /// What that belongs to.
-    pub payment_intent: Option<PaymentIntentId>,
+    pub payment_intent: Option<PaymentId>,
 }
 
 words! {
@@ -91,7 +91,7 @@ impl Client {
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn disputes_of(&self, intent: &PaymentIntentId) -> Result<Vec<Dispute>, Error> {
+    pub async fn disputes_of(&self, intent: &PaymentId) -> Result<Vec<Dispute>, Error> {
         let query = Form::new()
             .with("payment_intent", intent)
             .with("limit", 100);

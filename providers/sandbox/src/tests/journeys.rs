@@ -5,7 +5,7 @@ use stripe::{
     charges::Charge,
     checkout_sessions::SessionStatus,
     disputes::{Dispute, DisputedMoney},
-    id::{ChargeId, PaymentIntentId},
+    id::{ChargeId, PaymentId},
     invoices::{BillingReason, InvoiceStatus},
     portal::{NewConfiguration, NewPortalSession, PortalProduct},
     subscriptions::SubscriptionStatus,
@@ -324,6 +324,6 @@ async fn a_dispute_withholds_and_gives_back() {
         &state["payments"][0]["paymentIntent"],
     );
     assert!(ChargeId::new(charge.as_str().unwrap()).is_some());
-    assert!(PaymentIntentId::new(intent.as_str().unwrap()).is_some());
+    assert!(PaymentId::new(intent.as_str().unwrap()).is_ok());
     assert_eq!(stage.told(1).await, ["charge.refunded"]);
 }

@@ -12,7 +12,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 use dashmap::DashMap;
 use domain::{
     id::{OrderId, PriceId, ProjectId},
-    text::{CheckoutId, SubscriptionId as OurSubscriptionId},
+    text::{CheckoutId, SubscriptionId},
     time::Timestamp,
     wallet::{ProviderKind, Receipt},
 };
@@ -24,7 +24,7 @@ use port::{
 use crate::{
     Client, Error, OperationKey, Refusal,
     events::Notice,
-    id::{SessionId, StripePriceId, SubscriptionId},
+    id::StripePriceId,
     metadata::Metadata,
     prices::StoredPrice,
     signature::{self, SigningSecret},
@@ -181,9 +181,8 @@ impl Provider for Stripe {
 
     fn close_checkout<'a>(&'a self, checkout: &'a CheckoutId, order: OrderId) -> Asked<'a, ()> {
         self.asked(async move {
-            let id = SessionId::new(checkout.as_str()).ok_or_else(nameless)?;
             let key = key(&format!("expire/{order}"))?;
-            self.client.expire_session(&id, &key).await?;
+            self.client.expire_session(checkout, &key).await?;
             Ok(())
         })
     }
@@ -198,17 +197,18 @@ impl Provider for Stripe {
 
     fn cancel<'a>(
         &'a self,
-        subscription: &'a OurSubscriptionId,
+        subscription: &'a SubscriptionId,
         at_period_end: bool,
         operation: &'a Operation,
     ) -> Asked<'a, ()> {
         self.asked(async move {
-            let id = SubscriptionId::new(subscription.as_str()).ok_or_else(nameless)?;
             let key = key(operation.as_str())?;
             if at_period_end {
-                self.client.end_with_period(&id, true, &key).await?;
+                self.client
+                    .end_with_period(subscription, true, &key)
+                    .await?;
             } else {
-                self.client.cancel_now(&id, &key).await?;
+                self.client.cancel_now(subscription, &key).await?;
             }
             Ok(())
         })
@@ -216,13 +216,14 @@ impl Provider for Stripe {
 
     fn resume<'a>(
         &'a self,
-        subscription: &'a OurSubscriptionId,
+        subscription: &'a SubscriptionId,
         operation: &'a Operation,
     ) -> Asked<'a, ()> {
         self.asked(async move {
-            let id = SubscriptionId::new(subscription.as_str()).ok_or_else(nameless)?;
             let key = key(operation.as_str())?;
-            self.client.end_with_period(&id, false, &key).await?;
+            self.client
+                .end_with_period(subscription, false, &key)
+                .await?;
             Ok(())
         })
     }
