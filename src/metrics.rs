@@ -126,7 +126,7 @@ impl Metrics {
             ),
             given_up: gauge(
                 "payments_given_up",
-                "Reports and pending orders since the start that the payment provider does not know",
+                "Reports, pending orders and lapsed subscriptions since the start that the payment provider does not know",
             ),
             registry,
             requests,

@@ -77,24 +77,21 @@ impl Bench {
         let report = &mut self.report;
         let name = format!("catching up on {} events", thousands(events as f64));
         report.add(name, took, "s", Target::None);
+        let pace = match per_second {
+            Some(pace) => format!("at {pace} requests/s"),
+            None => {
+                let of = |(mode, pace)| {
+                    format!("{mode} mode's {pace}/s {:.0} s", requests as f64 / pace)
+                };
+                format!("as fast as it goes; at {}", PACES.map(of).join(", "))
+            }
+        };
         report.note(format!(
-            "{} pages, {} checkouts looked at; ready after {:.2} s",
+            "{pace}; {} pages, {} checkouts looked at; ready after {:.2} s",
             events.div_ceil(PAGE),
             thousands(events as f64),
             ready.as_secs_f64(),
         ));
-        match per_second {
-            Some(pace) => report.note(format!("at {pace} requests/s")),
-            None => {
-                let paced = PACES.map(|(mode, pace)| {
-                    format!(
-                        "{:.0} s at {mode} mode's {pace} requests/s",
-                        requests as f64 / pace
-                    )
-                });
-                report.note(format!("without a pace; {}", paced.join(", ")));
-            }
-        }
         report.detail(json!({
             "suite": "catch-up", "events": events, "requests": requests, "seconds": took,
             "perSecond": per_second,
