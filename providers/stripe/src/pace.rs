@@ -16,9 +16,10 @@ const LIVE: u32 = 50;
 const TEST: u32 = 10;
 /// Things of an account that are asked about at once. Each takes a few requests: so many have their turns
 /// before anybody's patience ends.
-const AT_ONCE: usize = 8;
-/// Requests that somebody waits for put off the others by no more than this.
-const LONGEST_DELAY: Duration = Duration::from_secs(5);
+const AT_ONCE: u32 = 8;
+/// Requests that somebody waits for put off the others by no more than this, each time: a few in a row end
+/// before anybody's patience does.
+const LONGEST_DELAY: Duration = Duration::from_secs(2);
 /// Accounts that are remembered while nothing is asked of them.
 const REMEMBERED: usize = 1000;
 
@@ -74,7 +75,7 @@ impl Pace {
         Self {
             interval: interval.unwrap_or_default(),
             next: Mutex::new(Instant::now()),
-            places: Semaphore::new(AT_ONCE),
+            places: Semaphore::new(per_second.clamp(1, AT_ONCE) as usize),
         }
     }
 
@@ -157,6 +158,6 @@ mod tests {
             pace.go_first();
         }
         pace.wait().await;
-        assert_eq!(begun.elapsed(), Duration::from_secs(7));
+        assert_eq!(begun.elapsed(), Duration::from_secs(4));
     }
 }
