@@ -8,6 +8,7 @@ mod instructions;
 mod ledger;
 mod orders;
 mod serial;
+mod subscriptions;
 mod wallets;
 
 pub use buyers::BoughtCode;

@@ -8,12 +8,14 @@
 //! wallet takes each report once. It names no provider: see the crate `port`.
 
 mod checkouts;
+mod each;
 mod error;
 mod failpoint;
 mod feed;
 mod fulfilment;
 mod inbox;
 mod instructions;
+mod lapses;
 pub mod notes;
 mod places;
 mod portals;
@@ -27,6 +29,8 @@ use std::sync::Arc;
 
 use actors::Handle;
 use catalog::{CatalogStore, ProjectCatalog};
+use dashmap::DashMap;
+use domain::{Timestamp, id::ProjectId};
 use port::{Asked, Provider};
 
 pub use self::{
@@ -40,7 +44,7 @@ pub use self::{
     rounds::Rounds,
     subscriptions::{Instructed, Subscriptions},
 };
-use self::{fulfilment::Fulfilment, instructions::Desk};
+use self::{fulfilment::Fulfilment, instructions::Desk, lapses::Lapses};
 use notes::Note;
 
 /// Who takes each project's money.
@@ -78,6 +82,9 @@ struct Parts {
     inbox: Inbox,
     feed: Feed,
     reconciler: Reconciler,
+    lapses: Lapses,
+    /// Until when a project's provider is left alone.
+    resting: DashMap<ProjectId, Timestamp>,
 }
 
 impl Payments {
@@ -107,15 +114,19 @@ impl Payments {
                     order,
                     until,
                 } => reconciler.restore_awaited(project, order, until),
-                Note::Read { project, until } => read.push((project, until)),
+                Note::Read {
+                    project,
+                    until,
+                    heard,
+                } => read.push((project, until, heard)),
                 // The providers' own.
                 Note::Made { .. } | Note::Sandbox { .. } => {}
             }
         }
         let inbox = Inbox::new(ground.clone(), events);
         let feed = Feed::new(ground.clone(), inbox.clone());
-        for (project, until) in read {
-            feed.restore(project, until);
+        for (project, until, heard) in read {
+            feed.restore(project, until, heard);
         }
         let desk = Desk::new(ground.clone());
         Self(Arc::new(Parts {
@@ -126,6 +137,8 @@ impl Payments {
             inbox,
             feed,
             reconciler,
+            lapses: Lapses::new(ground.clone()),
+            resting: DashMap::new(),
             ground,
         }))
     }
@@ -170,6 +183,15 @@ impl Payments {
     #[must_use]
     pub fn reconciler(&self) -> &Reconciler {
         &self.0.reconciler
+    }
+
+    /// What was told of or asked about since the start, and the provider does not know.
+    #[must_use]
+    pub fn given_up(&self) -> u64 {
+        let inbox = self.0.inbox.given_up();
+        let orders = self.0.reconciler.given_up();
+        let subscriptions = self.0.lapses.given_up();
+        inbox.saturating_add(orders).saturating_add(subscriptions)
     }
 }
 

@@ -48,6 +48,22 @@ impl Shop {
         }
     }
 
+    /// The same after a restart.
+    pub(crate) async fn again(self) -> Self {
+        let base = self.stripe.base.parse().unwrap();
+        let service = self.service.again(|config| config.stripe.api_base = base);
+        let service = service.await;
+        Self { service, ..self }
+    }
+
+    /// Rounds of the next seconds.
+    pub(crate) async fn rounds(&self, seconds: i64) {
+        for _ in 0..seconds {
+            self.service.clock.advance_millis(1000);
+            self.service.round().await;
+        }
+    }
+
     /// Asks for a checkout with the secret key.
     pub(crate) async fn checkout(&self, fields: Value) -> Reply {
         self.checkout_with(&self.service.secret, fields).await

@@ -19,6 +19,7 @@ pub mod feature;
 pub mod hold;
 mod holds;
 pub mod instruction;
+pub mod lapse;
 mod lots;
 pub mod order;
 pub mod parts;

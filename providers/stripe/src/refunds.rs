@@ -6,7 +6,7 @@ use super::{
     client::{Client, Failure},
     error::Error,
     form::Form,
-    id::{PaymentIntentId, RefundId},
+    id::{PaymentId, RefundId},
     key::OperationKey,
     metadata::{Metadata, OPERATION},
 };
@@ -22,7 +22,7 @@ pub struct Refund {
     /// In the minor unit.
     pub amount: i64,
     /// Of which payment.
-    pub payment_intent: Option<PaymentIntentId>,
+    pub payment_intent: Option<PaymentId>,
     /// `succeeded`, `pending`, `requires_action`, `failed` or `canceled`.
     pub status: Option<String>,
     /// What we wrote on it.
@@ -40,7 +40,7 @@ impl Client {
     /// Gives money of a payment back, in the minor unit, and writes the operation's name on the refund.
     pub(super) async fn create_refund(
         &self,
-        intent: &PaymentIntentId,
+        intent: &PaymentId,
         amount: i64,
         name: &str,
         key: &OperationKey,
@@ -53,11 +53,7 @@ impl Client {
     }
 
     /// Whether a payment has a refund with an operation's name on it, however that stands.
-    pub(super) async fn has_refund(
-        &self,
-        intent: &PaymentIntentId,
-        name: &str,
-    ) -> Result<bool, Error> {
+    pub(super) async fn has_refund(&self, intent: &PaymentId, name: &str) -> Result<bool, Error> {
         let mut after: Option<RefundId> = None;
         loop {
             let form = Form::new()

@@ -3,11 +3,11 @@
 use domain::text::PageUrl;
 use port::{Money, Payable, RefundRequest, Report};
 
-use super::{Stripe, key, nameless};
+use super::{Stripe, key, look::name_of};
 use crate::{
     Error,
     disputes::DisputedMoney,
-    id::{InvoiceId, PaymentIntentId},
+    id::{InvoiceId, PaymentId},
     invoices::BillingReason,
 };
 
@@ -25,7 +25,7 @@ fn readable<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
 
 impl Stripe {
     /// A payment as it stands: what went back of its charge, and what its disputes withhold or took.
-    pub(super) async fn money(&self, id: &PaymentIntentId) -> Result<Vec<Report>, Error> {
+    pub(super) async fn money(&self, id: &PaymentId) -> Result<Vec<Report>, Error> {
         let intent = self.client.payment_intent(id).await?;
         let of = match self.ours(&intent.metadata) {
             Some(order) => Some(Payable::Order(order)),
@@ -53,7 +53,7 @@ impl Stripe {
 
     /// What a subscription's payment was for, by the bill that it pays: the checkout's order for the
     /// first one, one of its own for each later one.
-    async fn payable(&self, intent: &PaymentIntentId) -> Result<Option<Payable>, Error> {
+    async fn payable(&self, intent: &PaymentId) -> Result<Option<Payable>, Error> {
         let payments = self.client.invoice_payments_of_intent(intent).await?;
         let Some(payment) = payments.first() else {
             return Ok(None);
@@ -64,7 +64,7 @@ impl Stripe {
         };
         Ok(match invoice.billing_reason {
             Some(BillingReason::SubscriptionCycle | BillingReason::SubscriptionUpdate) => {
-                Self::name_of(&invoice).map(|name| Payable::Invoice(first, name))
+                Some(Payable::Invoice(first, name_of(&invoice)))
             }
             Some(BillingReason::SubscriptionCreate) => Some(Payable::Order(first)),
             _ => None,
@@ -75,10 +75,10 @@ impl Stripe {
     /// a day what it answered under a key, also that it failed or refused: then the next key is the one
     /// to ask under. It is the same one for everybody, so that two who ask at once ask for one refund.
     pub(super) async fn give_back(&self, request: &RefundRequest) -> Result<(), port::Error> {
-        let intent = PaymentIntentId::new(request.payment.as_str()).ok_or_else(nameless)?;
+        let intent = &request.payment;
         let name = request.operation.as_str();
         for turn in 1..=MOST_TURNS {
-            if self.client.has_refund(&intent, name).await? {
+            if self.client.has_refund(intent, name).await? {
                 return Ok(());
             }
             let key = match turn {
@@ -86,7 +86,7 @@ impl Stripe {
                 turn => key(&format!("{name}/{turn}"))?,
             };
             let cents = request.amount_cents;
-            match self.client.create_refund(&intent, cents, name, &key).await {
+            match self.client.create_refund(intent, cents, name, &key).await {
                 Ok(_) => return Ok(()),
                 Err(failure) if failure.is_of_old() => {}
                 Err(failure) => return Err(failure.error.into()),
@@ -99,10 +99,7 @@ impl Stripe {
     }
 
     /// What an invoice was paid by, and the page about that.
-    pub(super) async fn paid_by(
-        &self,
-        invoice: &InvoiceId,
-    ) -> Result<Option<PaymentIntentId>, Error> {
+    pub(super) async fn paid_by(&self, invoice: &InvoiceId) -> Result<Option<PaymentId>, Error> {
         let payments = self.client.invoice_payments_of_invoice(invoice).await;
         let payments = readable(payments)?.unwrap_or_default().into_iter();
         let mut intents = payments.map(|payment| payment.payment.payment_intent);
@@ -110,10 +107,7 @@ impl Stripe {
     }
 
     /// The page about a payment, where there is one.
-    pub(super) async fn receipt_page(
-        &self,
-        intent: &PaymentIntentId,
-    ) -> Result<Option<PageUrl>, Error> {
+    pub(super) async fn receipt_page(&self, intent: &PaymentId) -> Result<Option<PageUrl>, Error> {
         let intent = readable(self.client.payment_intent(intent).await)?;
         let Some(charge) = intent.and_then(|intent| intent.latest_charge) else {
             return Ok(None);

@@ -6,7 +6,7 @@ mod also;
 
 use std::collections::BTreeMap;
 
-use also::{ending, invoice_payments, page, page_of_events, session};
+use also::{ending, few_products, invoice_payments, page, page_of_events, session};
 
 /// The version that these rules are of.
 pub const VERSION: &str = "2026-10-28.endive";
@@ -165,11 +165,13 @@ const RULES: &[Rule] = &[
         method: "POST",
         fields: UPDATE,
         needs: &["features[subscription_update][enabled]"],
+        also: few_products,
         ..read("/v1/billing_portal/configurations")
     },
     Rule {
         method: "POST",
         fields: UPDATE,
+        also: few_products,
         ..read("/v1/billing_portal/configurations/{}")
     },
     Rule {

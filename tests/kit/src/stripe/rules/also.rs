@@ -37,6 +37,15 @@ pub(super) fn ending(form: &Form) -> Result<(), String> {
     }
 }
 
+/// A customer may choose between ten products.
+pub(super) fn few_products(form: &Form) -> Result<(), String> {
+    let products = form.keys().filter(|name| name.ends_with("[product]"));
+    match products.count() {
+        0..=10 => Ok(()),
+        many => Err(format!("{many} products are offered, and not at most 10")),
+    }
+}
+
 /// A page has at most a hundred.
 pub(super) fn page(form: &Form) -> Result<(), String> {
     match form.get("limit").map(|limit| limit.parse()) {
