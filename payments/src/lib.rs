@@ -1,7 +1,8 @@
 //! Money in: joins the payment provider and the wallets. A buyer is sent to the provider
 //! ([`Checkouts`]); what the provider tells is stored before it is acknowledged ([`Inbox`]), or read in
 //! its own list of events ([`Feed`]); what was never told is asked for ([`Reconciler`]). All of them say
-//! only what to look at: [`Fulfilment`] asks how it stands, and tells the wallet.
+//! only what to look at: [`Fulfilment`] asks how it stands, and tells the wallet. What was begun with a
+//! provider that a project has no more is ended ([`Leaving`]).
 //!
 //! It decides nothing about orders and credits: wallets do. It may do everything twice, since each
 //! wallet takes each report once. It names no provider: see the crate `port`.
@@ -12,28 +13,32 @@ mod failpoint;
 mod feed;
 mod fulfilment;
 mod inbox;
+mod leaving;
 pub mod notes;
 mod places;
 mod portals;
 mod reconciler;
 mod rounds;
+mod tenures;
 
 use std::sync::Arc;
 
 use actors::Handle;
 use catalog::{CatalogStore, ProjectCatalog};
+use domain::id::ProjectId;
 use port::{Asked, Provider};
 
-use self::fulfilment::Fulfilment;
 pub use self::{
     checkouts::{Checkouts, NewCheckout, OpenCheckout},
     error::Error,
     feed::{Caught, Feed},
     inbox::{Inbox, Refused},
+    leaving::Leaving,
     portals::Portals,
     reconciler::Reconciler,
     rounds::Rounds,
 };
+use self::{fulfilment::Fulfilment, tenures::Tenures};
 use notes::Note;
 
 /// Who takes each project's money.
@@ -47,6 +52,9 @@ pub trait Providers: Send + Sync {
 
     /// Does what time brings, where a project's provider is one that has to be told the time.
     fn tend<'a>(&'a self, project: &'a ProjectCatalog) -> Asked<'a, ()>;
+
+    /// Forgets what was made for a project at the provider that it had before.
+    fn forget(&self, project: ProjectId) -> Asked<'_, ()>;
 }
 
 /// What all of payments stand on. Cheap to clone.
@@ -56,6 +64,7 @@ pub(crate) struct Ground {
     pub(crate) catalog: Arc<CatalogStore>,
     pub(crate) providers: Arc<dyn Providers>,
     pub(crate) fulfilment: Fulfilment,
+    pub(crate) tenures: Tenures,
 }
 
 /// All of it. Cheap to clone.
@@ -69,6 +78,7 @@ struct Parts {
     inbox: Inbox,
     feed: Feed,
     reconciler: Reconciler,
+    leaving: Leaving,
 }
 
 impl Payments {
@@ -80,12 +90,14 @@ impl Payments {
         providers: Arc<dyn Providers>,
         stored: Vec<Note>,
     ) -> Self {
-        let fulfilment = Fulfilment::new(handle.clone());
+        let tenures = Tenures::new(Arc::clone(&catalog));
+        let fulfilment = Fulfilment::new(handle.clone(), tenures.clone());
         let ground = Ground {
             handle,
             catalog,
             providers,
             fulfilment,
+            tenures,
         };
         let reconciler = Reconciler::new(ground.clone());
         let (mut events, mut read) = (Vec::new(), Vec::new());
@@ -108,7 +120,14 @@ impl Payments {
         for (project, until) in read {
             feed.restore(project, until);
         }
+        let leaving = Leaving::new(
+            ground.clone(),
+            inbox.clone(),
+            feed.clone(),
+            reconciler.clone(),
+        );
         Self(Arc::new(Parts {
+            leaving,
             checkouts: Checkouts::new(ground.clone(), feed.clone()),
             portals: Portals::new(ground.clone()),
             inbox,
@@ -140,6 +159,12 @@ impl Payments {
     #[must_use]
     pub fn feed(&self) -> &Feed {
         &self.0.feed
+    }
+
+    /// Finishes with providers that projects had before.
+    #[must_use]
+    pub fn leaving(&self) -> &Leaving {
+        &self.0.leaving
     }
 
     /// Asks about what was never told.

@@ -73,6 +73,13 @@ impl Payments {
     /// `rest` is until when the provider is left alone; so is what it returns.
     async fn round(&self, project: &ProjectCatalog, rest: Option<Instant>) -> Option<Instant> {
         let id = project.project.id;
+        if project.tenure().leaving {
+            if let Err(error) = self.0.leaving.finish(id).await {
+                tracing::warn!(%error, project = %id, "What was begun with the former payment provider could not all be ended yet");
+            }
+            // What the former one was left alone for is no affair of the next one.
+            return None;
+        }
         let rest = match rest.filter(|until| *until > Instant::now()) {
             Some(until) => Some(until),
             None => match self.ask(project).await {

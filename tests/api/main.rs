@@ -12,6 +12,7 @@
 
 mod body;
 mod checkout;
+mod checkout_settings;
 mod cors;
 mod credit;
 mod crowded_wallets;
@@ -30,6 +31,7 @@ mod me;
 mod orders;
 mod portal;
 mod products;
+mod provider_change;
 mod sandbox;
 mod shop;
 mod short_way;

@@ -18,6 +18,7 @@ mod crowded_disk;
 mod full_disk;
 mod kill9;
 mod knobs;
+mod leaving;
 mod powercut;
 mod purchases;
 mod seed;

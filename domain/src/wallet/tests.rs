@@ -18,6 +18,7 @@ mod expiry;
 mod feature;
 mod free_grant;
 mod hold;
+mod leave;
 mod limit;
 mod many_orders;
 mod order;

@@ -75,12 +75,22 @@ fn open(session: &Session, books: &Books, notice: &Notice) -> String {
     };
     format!(
         "<section class=\"pay\" aria-labelledby=\"how\"><h2 id=\"how\">Payment</h2>{}\
-         <form method=\"post\" action=\"{url}/pay\">{}{CARD}\
+         <form method=\"post\" action=\"{url}/pay\">{}{CARD}{}\
          <button class=\"primary\">{}</button>{others}</form></section>",
         alert(notice.pay.as_deref(), "pay-alert"),
         email(session, books, notice),
+        terms(session),
         Escaped(label),
     )
+}
+
+/// The box without which nobody pays, where the shop wants consent.
+fn terms(session: &Session) -> &'static str {
+    if !session.wishes.terms {
+        return "";
+    }
+    "<p class=\"terms\"><label><input type=\"checkbox\" name=\"terms\" value=\"accepted\" required> I \
+     agree to the shop's terms of service</label></p>"
 }
 
 /// What a bank would show in the middle of paying.

@@ -112,11 +112,26 @@ impl Stripe {
             payment: intent.and_then(|id| PaymentId::new(id.as_str()).ok()),
             customer: customer.and_then(|id| OurCustomerId::new(id.as_str()).ok()),
             email: session.email().map(ToOwned::to_owned),
-            receipt: self.receipt(),
+            receipt: Receipt {
+                invoice_url: self.invoice_page(invoice).await?,
+                ..self.receipt()
+            },
             subscription,
             invoice: invoice.and_then(|id| OurInvoiceId::new(id.as_str()).ok()),
         };
         Ok(vec![Report::Paid(Box::new(paid))])
+    }
+
+    /// Where a bill can be read. One that is not there (any more) has no page.
+    async fn invoice_page(&self, id: Option<&InvoiceId>) -> Result<Option<PageUrl>, Error> {
+        let Some(id) = id else {
+            return Ok(None);
+        };
+        match self.client.invoice(id).await {
+            Ok(invoice) => Ok(page(invoice.hosted_invoice_url.as_deref())),
+            Err(Error::Refused(refusal)) if refusal.is_missing() => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// A bill, and the subscription that it is of.
@@ -222,6 +237,7 @@ impl Stripe {
             payment: Payment {
                 amount_cents: invoice.amount_paid,
                 payment: None,
+                invoice: None,
                 customer: customer.and_then(|id| OurCustomerId::new(id.as_str()).ok()),
                 email: email.and_then(|email| Email::new(email).ok()),
                 receipt: Receipt {

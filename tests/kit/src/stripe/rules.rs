@@ -110,6 +110,19 @@ const RULES: &[Rule] = &[
             ("payment_intent_data[metadata][*]", Kind::Mark),
             ("subscription_data[metadata][*]", Kind::Mark),
             ("subscription_data[trial_period_days]", Kind::Number),
+            ("automatic_tax[enabled]", Kind::Flag),
+            ("tax_id_collection[enabled]", Kind::Flag),
+            ("customer_update[address]", Kind::Word(&["auto", "never"])),
+            ("customer_update[name]", Kind::Word(&["auto", "never"])),
+            (
+                "billing_address_collection",
+                Kind::Word(&["auto", "required"]),
+            ),
+            ("invoice_creation[enabled]", Kind::Flag),
+            (
+                "consent_collection[terms_of_service]",
+                Kind::Word(&["none", "required"]),
+            ),
         ],
         needs: &["mode", "line_items[0][quantity]", "success_url"],
         also: session,
@@ -251,6 +264,7 @@ const RULES: &[Rule] = &[
         method: "DELETE",
         ..read("/v1/subscriptions/{}")
     },
+    read("/v1/account"),
     read("/v1/charges/{}"),
     Rule {
         fields: &[("payment_intent", Kind::Text), ("limit", Kind::Number)],
@@ -266,11 +280,15 @@ const RULES: &[Rule] = &[
 /// What of a session excludes what.
 fn session(form: &Form) -> Result<(), String> {
     let has = |prefix: &str| form.keys().any(|name| name.starts_with(prefix));
-    let other = match form.get("mode").map(String::as_str) {
-        Some("payment") => ["subscription_data", "subscription_data"],
-        _ => ["payment_intent_data", "customer_creation"],
+    let other: &[&str] = match form.get("mode").map(String::as_str) {
+        Some("payment") => &["subscription_data"],
+        _ => &[
+            "payment_intent_data",
+            "customer_creation",
+            "invoice_creation",
+        ],
     };
-    if let Some(name) = other.into_iter().find(|name| has(name)) {
+    if let Some(name) = other.iter().find(|name| has(name)) {
         return Err(format!("{name} is of another mode"));
     }
     for (one, another) in [
@@ -286,6 +304,24 @@ fn session(form: &Form) -> Result<(), String> {
     }
     if has("line_items[0][price]") == has("line_items[0][price_data]") {
         return Err("a line item has either price or price_data".into());
+    }
+    known_buyer(form)
+}
+
+/// What a buyer who is known enters is kept only where that is said; tax and tax numbers need it kept.
+fn known_buyer(form: &Form) -> Result<(), String> {
+    let says = |name: &str, word: &str| form.get(name).is_some_and(|said| said == word);
+    let known = form.contains_key("customer");
+    if !known && form.keys().any(|name| name.starts_with("customer_update")) {
+        return Err("customer_update is of no customer".into());
+    }
+    for (asked, kept) in [
+        ("automatic_tax[enabled]", "customer_update[address]"),
+        ("tax_id_collection[enabled]", "customer_update[name]"),
+    ] {
+        if known && says(asked, "true") && !says(kept, "auto") {
+            return Err(format!("{asked} of a customer needs {kept}"));
+        }
     }
     Ok(())
 }

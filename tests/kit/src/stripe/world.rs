@@ -24,6 +24,8 @@ pub(super) struct World {
     answered: HashMap<String, (String, Form, Value)>,
     /// Things made so far, by kind.
     made: HashMap<&'static str, u32>,
+    /// Of which account a key is; `None`: it may not read that. Of all others: the shop's.
+    pub(super) accounts: HashMap<String, Option<String>>,
     /// Keeps no calls and no answers: a load would fill the memory.
     pub(super) forgets: bool,
 }
