@@ -75,9 +75,11 @@ impl Payments {
         let id = project.project.id;
         if project.tenure().leaving {
             if let Err(error) = self.0.leaving.finish(id).await {
-                tracing::warn!(%error, project = %id, "What was begun with the former payment provider could not all be ended yet");
+                tracing::warn!(%error, project = %id, "What was begun with the former payment provider could not all be ended yet; trying again later");
+                // It begins again from the start.
+                tokio::time::sleep(AFTER_FAILURE).await;
             }
-            // What the former one was left alone for is no affair of the next one.
+            // For how long the former one was to be left alone is no affair of the next one.
             return None;
         }
         let rest = match rest.filter(|until| *until > Instant::now()) {

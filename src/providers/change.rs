@@ -62,6 +62,7 @@ impl Accounts {
         // What is wrong by itself is said before anybody else is asked.
         change.check().map_err(catalog::Error::from)?;
         provider.check().map_err(catalog::Error::from)?;
+        drop(self.catalog().project(id)?);
         let turn = self.turn(id);
         let _turn = turn.lock().await;
         let current = self.catalog().project(id)?;
