@@ -100,8 +100,9 @@ impl Wallet {
         self.commerce.as_ref().map_or(0, |c| c.early.len())
     }
 
-    /// An archived order as it comes back. What is given back to it is no younger than its cycle, which
-    /// may have ended meanwhile: that of a subscription that the wallet does not have any more has.
+    /// An archived order as it comes back. What is given back to it is over where its cycle is, which may
+    /// have ended meanwhile, and has if the wallet does not have the subscription any more. Should a clock
+    /// have stepped back behind that end, it is over all the same.
     pub(super) fn recall(&self, order: &Order, now: Timestamp) -> Order {
         let mut order = order.clone();
         let Some(id) = order
@@ -114,7 +115,8 @@ impl Wallet {
         let ended = match self.subscription(id) {
             Some(known) => known
                 .cycle_ended_at
-                .filter(|_| known.cycles_ended > order.cycle),
+                .filter(|_| known.cycles_ended > order.cycle)
+                .map(|end| end.min(now)),
             None => Some(now),
         };
         order.credits_end = order.credits_end.min(ended.unwrap_or(Timestamp::NEVER));

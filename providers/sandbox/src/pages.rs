@@ -1,12 +1,10 @@
 //! The hosted pages: plain HTML with its style inside, no script, nothing loaded from anywhere.
-//! Whatever comes from outside is escaped on its way in.
-
-use std::fmt::{self, Display};
 
 use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use url::Url;
 
 mod basket;
@@ -71,17 +69,28 @@ impl Notice {
 
 impl Page {
     /// `leads_to`: addresses that a form's answer may send the browser to.
-    fn new<'a>(title: &str, body: &str, leads_to: impl IntoIterator<Item = &'a str>) -> Self {
-        let html = format!(
-            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"robots\" content=\"noindex\">\n\
-             <title>{}</title>\n<style>\n{STYLE}</style>\n\
-             <p class=\"sandbox\"><b>Sandbox</b> <span>No real money moves here.</span></p>\n{body}",
-            Escaped(title),
-        );
+    fn new<'a>(title: &str, body: &Markup, leads_to: impl IntoIterator<Item = &'a str>) -> Self {
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="robots" content="noindex";
+                    title { (title) }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    p class="sandbox" { b { "Sandbox" } " " span { "No real money moves here." } }
+                    (body)
+                }
+            }
+        };
         let leads_to = leads_to.into_iter().filter_map(origin).collect();
-        Self { html, leads_to }
+        Self {
+            html: page.into_string(),
+            leads_to,
+        }
     }
 
     pub(super) fn answer(self, status: StatusCode) -> Response {
@@ -126,57 +135,57 @@ fn origin(url: &str) -> Option<String> {
 
 /// There is no such page, or no longer.
 pub(super) fn nothing() -> Response {
-    let body = "<main class=\"alone\"><h1>This page is not there</h1>\
-        <p>The link may be old or incomplete. Go back to the shop and start again.</p></main>";
-    Page::new("Not found", body, []).answer(StatusCode::NOT_FOUND)
+    let body = html! {
+        main class="alone" {
+            h1 { "This page is not there" }
+            p { "The link may be old or incomplete. Go back to the shop and start again." }
+        }
+    };
+    Page::new("Not found", &body, []).answer(StatusCode::NOT_FOUND)
 }
 
 /// Something is broken on this side.
 pub(super) fn unavailable() -> Response {
-    let body = "<main class=\"alone\"><h1>That did not work</h1>\
-        <p>The sandbox cannot answer just now. Try again in a moment.</p></main>";
-    Page::new("Not available", body, []).answer(StatusCode::SERVICE_UNAVAILABLE)
+    let body = html! {
+        main class="alone" {
+            h1 { "That did not work" }
+            p { "The sandbox cannot answer just now. Try again in a moment." }
+        }
+    };
+    Page::new("Not available", &body, []).answer(StatusCode::SERVICE_UNAVAILABLE)
 }
 
-/// A text as it may stand in HTML, quoted attributes included.
-struct Escaped<T>(T);
-
-impl<T: Display> Display for Escaped<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use fmt::Write as _;
-        for c in self.0.to_string().chars() {
-            match c {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                c => f.write_char(c)?,
-            }
+/// The way back to the shop, where it named one.
+fn back(to: Option<&str>, label: &str) -> Markup {
+    html! {
+        @if let Some(to) = to {
+            a class="back" href=(to) rel="noreferrer" { span aria-hidden="true" { "←" } " " (label) }
         }
-        Ok(())
     }
 }
 
 /// A message of something that went wrong, where there is one.
-fn alert(message: Option<&str>, id: &str) -> String {
-    message.map_or_else(String::new, |message| {
-        format!(
-            "<p class=\"alert\" role=\"alert\" id=\"{id}\">{}</p>",
-            Escaped(message)
-        )
-    })
+fn alert(message: Option<&str>, id: &str) -> Markup {
+    html! {
+        @if let Some(message) = message {
+            p class="alert" role="alert" id=(id) { (message) }
+        }
+    }
+}
+
+/// A button that does one thing with one object.
+fn button(url: &str, action: &str, (name, id): (&str, &str), class: &str, label: &str) -> Markup {
+    html! {
+        form method="post" action={ (url) "/" (action) } {
+            input type="hidden" name=(name) value=(id);
+            button class=(class) { (label) }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_gets_through_unescaped() {
-        let text = "<script>\"'&";
-        assert_eq!(Escaped(text).to_string(), "&lt;script&gt;&quot;&#39;&amp;");
-    }
 
     #[test]
     fn forms_may_lead_to_the_shop_and_nowhere_else() {
@@ -188,7 +197,7 @@ mod tests {
         assert_eq!(origin("javascript:alert(1)"), None);
         let page = Page::new(
             "x",
-            "",
+            &html! {},
             ["https://shop.example/done", "https://a.b; script-src *"],
         );
         let answer = page.answer(StatusCode::OK);

@@ -344,6 +344,53 @@ fn play(worth: i64, products: u128, commands: &[Command]) {
     check::replays(&run.teller);
 }
 
+/// Found by the random model: the clock steps back to before the end of the cycle that ended last.
+#[test]
+fn what_comes_back_to_a_cycle_that_is_over_is_over_also_when_the_clock_stepped_back() {
+    let renew = |order| {
+        Command::Buy(Purchase::Renew {
+            order,
+            subscription: 0,
+            tier: 0,
+            since: 0,
+            age: 0,
+            free: false,
+            trial: false,
+            paused: false,
+        })
+    };
+    let disputed = |disputed| {
+        Command::Buy(Purchase::Reverse {
+            order: 9,
+            refunded: 0,
+            disputed,
+            age: 0,
+        })
+    };
+    let switch = Command::Buy(Purchase::Switch {
+        order: 5,
+        subscription: 0,
+        tiers: (0, 0),
+        since: 0,
+        after: 0,
+        free: false,
+        trial: false,
+        paused: false,
+    });
+    let wait = |quarters| Command::Wait { quarters };
+    let commands = [
+        renew(9),
+        wait(4),
+        disputed(1),
+        renew(4),
+        wait(6),
+        switch,
+        wait(-2),
+        disputed(0),
+    ];
+    play(1, 1, &commands);
+}
+
 /// A whole number of these makes the largest balance.
 const COINS_IN_MAX: i64 = 6361;
 

@@ -1,6 +1,8 @@
 //! What a buyer keeps: receipts and invoices, as pages and as a plain PDF.
 
-use super::{Escaped, Page};
+use maud::{Markup, html};
+
+use super::Page;
 use crate::core::{
     books::Books,
     calendar::date,
@@ -9,23 +11,20 @@ use crate::core::{
     views::invoice_url,
 };
 
-fn rows(rows: &[(String, String)]) -> String {
-    let row = |(name, value): &(String, String)| {
-        format!(
-            "<div><dt>{}</dt><dd>{}</dd></div>",
-            Escaped(name),
-            Escaped(value)
-        )
-    };
-    rows.iter().map(row).collect()
+fn rows(rows: &[(String, String)]) -> Markup {
+    html! {
+        dl {
+            @for (name, value) in rows {
+                div { dt { (name) } dd { (value) } }
+            }
+        }
+    }
 }
 
-fn paper(title: &str, shop: &str, body: &str) -> Page {
-    let html = format!(
-        "<main class=\"alone\"><h1>{}</h1><p>{}</p>{body}</main>",
-        Escaped(title),
-        Escaped(shop),
-    );
+fn paper(title: &str, shop: &str, body: &Markup) -> Page {
+    let html = html! {
+        main class="alone" { h1 { (title) } p { (shop) } (body) }
+    };
     Page::new(&format!("{shop}: {title}"), &html, [])
 }
 
@@ -39,7 +38,7 @@ pub(crate) fn receipt(charge: &Charge, shop: &str) -> Page {
         let back = written(charge.amount_refunded, &charge.currency);
         lines.push(("Given back".into(), back));
     }
-    paper("Receipt", shop, &format!("<dl>{}</dl>", rows(&lines)))
+    paper("Receipt", shop, &rows(&lines))
 }
 
 fn lines(invoice: &Invoice) -> Vec<(String, String)> {
@@ -61,11 +60,10 @@ fn lines(invoice: &Invoice) -> Vec<(String, String)> {
 
 /// What was billed.
 pub(crate) fn invoice(invoice: &Invoice, books: &Books, shop: &str) -> Page {
-    let body = format!(
-        "<dl>{}</dl><p><a href=\"{}/pdf\">As a PDF</a></p>",
-        rows(&lines(invoice)),
-        Escaped(invoice_url(books, &invoice.head.id)),
-    );
+    let body = html! {
+        (rows(&lines(invoice)))
+        p { a href={ (invoice_url(books, &invoice.head.id)) "/pdf" } { "As a PDF" } }
+    };
     paper(&format!("Invoice {}", invoice.number()), shop, &body)
 }
 

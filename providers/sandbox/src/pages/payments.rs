@@ -1,7 +1,9 @@
 //! What a customer paid, and the ways in which it can go back: a refund by the shop, a dispute by
 //! the bank.
 
-use super::Escaped;
+use maud::{Markup, html};
+
+use super::button;
 use crate::core::{
     books::Books,
     calendar::date,
@@ -14,22 +16,22 @@ use crate::core::{
 const MOST: usize = 50;
 
 /// The section with all payments, the newest first.
-pub(super) fn payments(visit: &PortalSession, books: &Books, url: &str) -> String {
+pub(super) fn payments(visit: &PortalSession, books: &Books, url: &str) -> Markup {
     let found = books.newest::<Charge>(|charge| charge.customer.as_ref() == Some(&visit.customer));
-    let shown: String = found
-        .iter()
-        .take(MOST)
-        .map(|charge| payment(charge, books, url))
-        .collect();
-    let shown = if shown.is_empty() {
-        "<p class=\"none\">Nothing was paid yet.</p>".into()
-    } else {
-        shown
-    };
-    format!("<section aria-labelledby=\"paid\"><h2 id=\"paid\">Payments</h2>{shown}</section>")
+    html! {
+        section aria-labelledby="paid" {
+            h2 id="paid" { "Payments" }
+            @for charge in found.iter().take(MOST) {
+                (payment(charge, books, url))
+            }
+            @if found.is_empty() {
+                p class="none" { "Nothing was paid yet." }
+            }
+        }
+    }
 }
 
-fn payment(charge: &Charge, books: &Books, url: &str) -> String {
+fn payment(charge: &Charge, books: &Books, url: &str) -> Markup {
     let disputes = disputes::of(books, &charge.head.id);
     let newest = disputes.first().map(|dispute| dispute.status);
     let (class, status) = match newest {
@@ -41,95 +43,91 @@ fn payment(charge: &Charge, books: &Books, url: &str) -> String {
         Some(DisputeStatus::Won) => ("good", "Dispute won"),
         _ => ("good", "Paid"),
     };
-    let refunded = if charge.amount_refunded > 0 {
-        let back = written(charge.amount_refunded, &charge.currency);
-        format!(" · {} refunded", Escaped(back))
-    } else {
-        String::new()
-    };
-    format!(
-        "<article class=\"box\"><div class=\"head\"><h3>{}</h3><span class=\"badge {class}\">{status}\
-         </span></div><p class=\"when\">{}{refunded}</p>{}{}{}</article>",
-        Escaped(written(charge.amount, &charge.currency)),
-        Escaped(date(charge.head.created)),
-        pending(charge, books, url),
-        open(&disputes, url),
-        controls(charge, &disputes, url),
-    )
-}
-
-fn button(url: &str, action: &str, (name, id): (&str, &str), label: &str) -> String {
-    format!(
-        "<form method=\"post\" action=\"{url}/{action}\"><input type=\"hidden\" name=\"{name}\" \
-         value=\"{}\"><button class=\"quiet\">{label}</button></form>",
-        Escaped(id)
-    )
+    let amount = |amount: i64| written(amount, &charge.currency);
+    html! {
+        article class="box" {
+            div class="head" {
+                h3 { (amount(charge.amount)) }
+                span class={ "badge " (class) } { (status) }
+            }
+            p class="when" {
+                (date(charge.head.created))
+                @if charge.amount_refunded > 0 {
+                    " · " (amount(charge.amount_refunded)) " refunded"
+                }
+            }
+            (pending(charge, books, url))
+            (open(&disputes, url))
+            (controls(charge, &disputes, url))
+        }
+    }
 }
 
 /// Refunds on their way: here it is decided whether they arrive.
-fn pending(charge: &Charge, books: &Books, url: &str) -> String {
+fn pending(charge: &Charge, books: &Books, url: &str) -> Markup {
     let waits =
         |refund: &Refund| refund.charge == charge.head.id && refund.status == RefundStatus::Pending;
-    let found = books.newest::<Refund>(waits);
-    let rows = found.iter().map(|refund| {
-        let named = ("refund", refund.head.id.as_str());
-        format!(
-            "<p class=\"when\">Refund of {} is on its way</p><div class=\"row\">{}{}</div>",
-            Escaped(written(refund.amount, &refund.currency)),
-            button(url, "refund_succeeds", named, "It arrives"),
-            button(url, "refund_fails", named, "It fails"),
-        )
-    });
-    rows.collect()
+    html! {
+        @for refund in books.newest::<Refund>(waits) {
+            @let named = ("refund", refund.head.id.as_str());
+            p class="when" { "Refund of " (written(refund.amount, &refund.currency)) " is on its way" }
+            div class="row" {
+                (button(url, "refund_succeeds", named, "quiet", "It arrives"))
+                (button(url, "refund_fails", named, "quiet", "It fails"))
+            }
+        }
+    }
 }
 
 /// Disputes that a bank has not decided.
-fn open(disputes: &[&Dispute], url: &str) -> String {
-    let waiting = disputes.iter().filter(|dispute| dispute.status.is_open());
-    let rows = waiting.map(|dispute| {
-        let named = ("dispute", dispute.head.id.as_str());
-        let buttons = if dispute.status.is_inquiry() {
-            format!(
-                "{}{}",
-                button(url, "dispute_escalated", named, "It becomes a dispute"),
-                button(url, "dispute_won", named, "The bank is content"),
-            )
-        } else {
-            format!(
-                "{}{}",
-                button(url, "dispute_won", named, "Shop wins the dispute"),
-                button(url, "dispute_lost", named, "Shop loses the dispute"),
-            )
-        };
-        format!(
-            "<p class=\"when\">{} disputed</p><div class=\"row\">{buttons}</div>",
-            Escaped(written(dispute.amount, &dispute.currency)),
-        )
-    });
-    rows.collect()
+fn open(disputes: &[&Dispute], url: &str) -> Markup {
+    html! {
+        @for dispute in disputes.iter().filter(|dispute| dispute.status.is_open()) {
+            @let named = ("dispute", dispute.head.id.as_str());
+            p class="when" { (written(dispute.amount, &dispute.currency)) " disputed" }
+            div class="row" {
+                @if dispute.status.is_inquiry() {
+                    (button(url, "dispute_escalated", named, "quiet", "It becomes a dispute"))
+                    (button(url, "dispute_won", named, "quiet", "The bank is content"))
+                } @else {
+                    (button(url, "dispute_won", named, "quiet", "Shop wins the dispute"))
+                    (button(url, "dispute_lost", named, "quiet", "Shop loses the dispute"))
+                }
+            }
+        }
+    }
 }
 
-fn controls(charge: &Charge, disputes: &[&Dispute], url: &str) -> String {
-    let id = Escaped(&charge.head.id).to_string();
+fn controls(charge: &Charge, disputes: &[&Dispute], url: &str) -> Markup {
     let held = disputes.iter().filter(|dispute| dispute.status.holds());
     let left = held.fold(charge.left(), |left, dispute| {
         left.saturating_sub(dispute.amount)
     });
     if left <= 0 {
-        return String::new();
+        return html! {};
     }
     let all = written(left, &charge.currency);
-    format!(
-        "<details><summary>Refund or dispute</summary><form class=\"refund\" method=\"post\" \
-         action=\"{url}/refund\"><input type=\"hidden\" name=\"charge\" value=\"{id}\"><label \
-         for=\"amount-{id}\">Amount, or empty for all of {}</label><div><input id=\"amount-{id}\" \
-         name=\"amount\" inputmode=\"decimal\" autocomplete=\"off\" pattern=\"[0-9]+([.][0-9]+)?\" \
-         placeholder=\"{}\"><button>Refund</button></div><div class=\"row\"><button class=\"quiet\" \
-         name=\"status\" value=\"pending\">Refund slowly</button><button class=\"quiet\" \
-         formaction=\"{url}/dispute\">Open a dispute</button><button class=\"quiet\" \
-         formaction=\"{url}/dispute\" name=\"inquiry\" value=\"true\">Bank asks first</button></div>\
-         </form></details>",
-        Escaped(&all),
-        Escaped(all.trim_matches(|c: char| !c.is_ascii_digit())),
-    )
+    let digits = all.trim_matches(|c: char| !c.is_ascii_digit());
+    let field = format!("amount-{}", charge.head.id);
+    html! {
+        details {
+            summary { "Refund or dispute" }
+            form class="refund" method="post" action={ (url) "/refund" } {
+                input type="hidden" name="charge" value=(charge.head.id);
+                label for=(field) { "Amount, or empty for all of " (all) }
+                div {
+                    input id=(field) name="amount" inputmode="decimal" autocomplete="off"
+                        pattern="[0-9]+([.][0-9]+)?" placeholder=(digits);
+                    button { "Refund" }
+                }
+                div class="row" {
+                    button class="quiet" name="status" value="pending" { "Refund slowly" }
+                    button class="quiet" formaction={ (url) "/dispute" } { "Open a dispute" }
+                    button class="quiet" formaction={ (url) "/dispute" } name="inquiry" value="true" {
+                        "Bank asks first"
+                    }
+                }
+            }
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! The portal's page: what a customer subscribed to and paid, and what can be done about it.
 
-use super::{Escaped, Page, alert, payments::payments};
+use maud::{Markup, html};
+
+use super::{Page, alert, back, button, payments::payments};
 use crate::core::{
     billing::{How, how},
     books::Books,
@@ -18,44 +20,36 @@ pub(crate) fn portal(
     shop: &str,
     notice: Option<&str>,
 ) -> Page {
-    let url = Escaped(portal_url(books, &visit.head.id)).to_string();
+    let url = portal_url(books, &visit.head.id);
     let customer = books.get::<Customer>(&visit.customer);
     let email = customer
         .and_then(|customer| customer.email.as_deref())
         .unwrap_or("Customer");
-    let back = visit.return_url.as_ref().map_or_else(String::new, |to| {
-        format!(
-            "<a class=\"back\" href=\"{}\" rel=\"noreferrer\"><span aria-hidden=\"true\">←</span> \
-             Return</a>",
-            Escaped(to),
-        )
-    });
-    let found = books.newest::<Subscription>(|one| one.customer == visit.customer);
-    let shown: String = found
-        .iter()
-        .map(|one| subscription(one, offer, books, &url))
-        .collect();
-    let shown = if shown.is_empty() {
-        "<p class=\"none\">No subscriptions.</p>".into()
-    } else {
-        shown
-    };
     let declines = customer.is_some_and(|customer| customer.declines);
-    let body = format!(
-        "<div class=\"portal\"><header>{back}<p class=\"shop\">{}</p></header><main><h1>Your \
-         account</h1><p class=\"who\">{}</p>{}<section aria-labelledby=\"subs\"><h2 \
-         id=\"subs\">Subscriptions</h2>{shown}</section>{}{}</main></div>",
-        Escaped(shop),
-        Escaped(email),
-        alert(notice, "alert"),
-        card(&url, declines),
-        payments(visit, books, &url),
-    );
-    Page::new(
-        &format!("{shop}: your account"),
-        &body,
-        visit.return_url.as_deref(),
-    )
+    let found = books.newest::<Subscription>(|one| one.customer == visit.customer);
+    let return_url = visit.return_url.as_deref();
+    let body = html! {
+        div class="portal" {
+            header { (back(return_url, "Return")) p class="shop" { (shop) } }
+            main {
+                h1 { "Your account" }
+                p class="who" { (email) }
+                (alert(notice, "alert"))
+                section aria-labelledby="subs" {
+                    h2 id="subs" { "Subscriptions" }
+                    @for one in &found {
+                        (subscription(one, offer, books, &url))
+                    }
+                    @if found.is_empty() {
+                        p class="none" { "No subscriptions." }
+                    }
+                }
+                (card(&url, declines))
+                (payments(visit, books, &url))
+            }
+        }
+    };
+    Page::new(&format!("{shop}: your account"), &body, return_url)
 }
 
 fn tier(price: &Price, books: &Books) -> (String, String) {
@@ -67,7 +61,7 @@ fn tier(price: &Price, books: &Books) -> (String, String) {
     (name.to_owned(), format!("{amount} / {every}"))
 }
 
-fn subscription(one: &Subscription, offer: &Configuration, books: &Books, url: &str) -> String {
+fn subscription(one: &Subscription, offer: &Configuration, books: &Books, url: &str) -> Markup {
     let price = books.get::<Price>(&one.price);
     let (name, cost) = price.map(|price| tier(price, books)).unwrap_or_default();
     let (class, status) = match one.status {
@@ -97,22 +91,21 @@ fn subscription(one: &Subscription, offer: &Configuration, books: &Books, url: &
         .scheduled
         .as_deref()
         .and_then(|id| books.get::<Price>(id));
-    let next = next.map_or_else(String::new, |price| {
-        let (name, cost) = tier(price, books);
-        format!(
-            "<p class=\"next\">Changes to {} ({}) then.</p>",
-            Escaped(name),
-            Escaped(cost)
-        )
-    });
-    format!(
-        "<article class=\"box\"><div class=\"head\"><h3>{}</h3><span class=\"badge {class}\">{status}\
-         </span></div><p class=\"cost\">{}</p><p class=\"when\">{}</p>{next}{}</article>",
-        Escaped(name),
-        Escaped(cost),
-        Escaped(when),
-        controls(one, price, offer, books, url),
-    )
+    html! {
+        article class="box" {
+            div class="head" {
+                h3 { (name) }
+                span class={ "badge " (class) } { (status) }
+            }
+            p class="cost" { (cost) }
+            p class="when" { (when) }
+            @if let Some(price) = next {
+                @let (name, cost) = tier(price, books);
+                p class="next" { "Changes to " (name) " (" (cost) ") then." }
+            }
+            (controls(one, price, offer, books, url))
+        }
+    }
 }
 
 fn controls(
@@ -121,33 +114,27 @@ fn controls(
     offer: &Configuration,
     books: &Books,
     url: &str,
-) -> String {
-    let id = Escaped(&one.head.id).to_string();
-    let button = |action: &str, class: &str, label: &str| {
-        format!(
-            "<form method=\"post\" action=\"{url}/{action}\"><input type=\"hidden\" \
-             name=\"subscription\" value=\"{id}\"><button class=\"{class}\">{label}</button></form>"
-        )
-    };
-    let mut html = String::new();
-    if one.status == Standing::Active && offer.switch && !one.cancel_at_end {
-        html.push_str(&switches(one, price, offer, books, url));
+) -> Markup {
+    let named = ("subscription", one.head.id.as_str());
+    let past_due = one.status == Standing::PastDue;
+    let may_end = one.status.is_running() && offer.cancel;
+    html! {
+        @if one.status == Standing::Active && offer.switch && !one.cancel_at_end {
+            (switches(one, price, offer, books, url))
+        }
+        @if past_due || may_end {
+            div class="row" {
+                @if past_due {
+                    (button(url, "pay_now", named, "primary", "Pay now"))
+                }
+                @if may_end && one.cancel_at_end {
+                    (button(url, "undo", named, "", "Keep subscription"))
+                } @else if may_end {
+                    (button(url, "cancel", named, "quiet", "Cancel subscription"))
+                }
+            }
+        }
     }
-    let mut buttons = String::new();
-    if one.status == Standing::PastDue {
-        buttons.push_str(&button("pay_now", "primary", "Pay now"));
-    }
-    if one.status.is_running() && offer.cancel {
-        buttons.push_str(&if one.cancel_at_end {
-            button("undo", "", "Keep subscription")
-        } else {
-            button("cancel", "quiet", "Cancel subscription")
-        });
-    }
-    if !buttons.is_empty() {
-        html.push_str(&format!("<div class=\"row\">{buttons}</div>"));
-    }
-    html
 }
 
 fn switches(
@@ -156,52 +143,73 @@ fn switches(
     offer: &Configuration,
     books: &Books,
     url: &str,
-) -> String {
+) -> Markup {
     let Some(from) = price else {
-        return String::new();
+        return html! {};
     };
     let offered = offer.tiers.iter().flat_map(|tiers| &tiers.prices);
-    let options: String = offered
+    let found: Vec<_> = offered
         .filter_map(|id| books.get::<Price>(id))
         .filter(|to| to.active && to.currency == from.currency)
-        .filter_map(|to| {
-            let (name, cost) = tier(to, books);
-            let label = match how(offer, from, to) {
-                How::Same if one.scheduled.is_some() => "Keep this tier",
-                How::Same => return None,
-                How::AtOnce => "Switch now",
-                How::AtEnd if one.scheduled.as_ref() == Some(&to.head.id) => return None,
-                How::AtEnd => "Switch at renewal",
-            };
-            Some(format!(
-                "<form class=\"tier\" method=\"post\" action=\"{url}/switch\"><input type=\"hidden\" \
-                 name=\"subscription\" value=\"{}\"><input type=\"hidden\" name=\"price\" \
-                 value=\"{}\"><span><b>{}</b> {}</span><button>{label}</button></form>",
-                Escaped(&one.head.id),
-                Escaped(&to.head.id),
-                Escaped(name),
-                Escaped(cost),
-            ))
-        })
+        .filter_map(|to| Some((to, label(one, offer, from, to)?)))
         .collect();
-    if options.is_empty() {
-        return String::new();
+    if found.is_empty() {
+        return html! {};
     }
-    format!("<div class=\"tiers\"><h4>Change tier</h4>{options}</div>")
+    html! {
+        div class="tiers" {
+            h4 { "Change tier" }
+            @for (to, label) in found {
+                @let (name, cost) = tier(to, books);
+                form class="tier" method="post" action={ (url) "/switch" } {
+                    input type="hidden" name="subscription" value=(one.head.id);
+                    input type="hidden" name="price" value=(to.head.id);
+                    span { b { (name) } " " (cost) }
+                    button { (label) }
+                }
+            }
+        }
+    }
 }
 
-fn card(url: &str, declines: bool) -> String {
-    let (class, says, next, label) = if declines {
-        ("bad", "Declined", false, "Make it work again")
+/// What the button of a tier says, if it would change anything.
+fn label(
+    one: &Subscription,
+    offer: &Configuration,
+    from: &Price,
+    to: &Price,
+) -> Option<&'static str> {
+    match how(offer, from, to) {
+        How::Same if one.scheduled.is_some() => Some("Keep this tier"),
+        How::Same => None,
+        How::AtOnce => Some("Switch now"),
+        How::AtEnd if one.scheduled.as_ref() == Some(&to.head.id) => None,
+        How::AtEnd => Some("Switch at renewal"),
+    }
+}
+
+fn card(url: &str, declines: bool) -> Markup {
+    let (class, says, label) = if declines {
+        ("bad", "Declined", "Make it work again")
     } else {
-        ("good", "Works", true, "Make it decline")
+        ("good", "Works", "Make it decline")
     };
-    format!(
-        "<section aria-labelledby=\"card\"><h2 id=\"card\">Payment method</h2><article \
-         class=\"box\"><div class=\"head\"><h3>Test card •••• 4242</h3><span class=\"badge \
-         {class}\">{says}</span></div><p class=\"when\">Expires 12/34. A card that declines makes the \
-         next renewal fail.</p><form class=\"row\" method=\"post\" action=\"{url}/card\"><input \
-         type=\"hidden\" name=\"declines\" value=\"{next}\"><button>{label}</button></form></article>\
-         </section>"
-    )
+    html! {
+        section aria-labelledby="card" {
+            h2 id="card" { "Payment method" }
+            article class="box" {
+                div class="head" {
+                    h3 { "Test card •••• 4242" }
+                    span class={ "badge " (class) } { (says) }
+                }
+                p class="when" {
+                    "Expires 12/34. A card that declines makes the next renewal fail."
+                }
+                form class="row" method="post" action={ (url) "/card" } {
+                    input type="hidden" name="declines" value=(!declines);
+                    button { (label) }
+                }
+            }
+        }
+    }
 }
