@@ -251,3 +251,57 @@ async fn the_next_accounts_list_is_read_from_its_own_beginning() {
     set(&shop.service, forced(key(OTHER))).await.expect(200);
     assert_eq!(read().await, oldest);
 }
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_begun_for_the_next_one_while_somebody_is_at_work_for_the_former() {
+    const SESSIONS: &str = "/v1/checkout/sessions";
+    let (shop, _) = busy().await;
+    for _ in 0..10 {
+        shop.stripe.instead(SESSIONS, Instead::Silence);
+    }
+    let before = shop.stripe.calls(SESSIONS).len();
+    let (client, price) = (shop.service.secret.clone(), shop.price.clone());
+    let under_way = tokio::spawn(async move {
+        let body = json!({"priceId": price, "externalUserId": "dora"});
+        client.post("/api/v1/checkout", &body).await
+    });
+    while shop.stripe.calls(SESSIONS).len() == before {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    let sandbox = forced(json!({"kind": "sandbox"}));
+    let done = set(&shop.service, sandbox).await.expect(200);
+    assert_eq!(done["provider"]["changing"], true);
+    let refused = shop.checkout(json!({"externalUserId": "eve"})).await;
+    assert_refused(&refused, 503, "overloaded");
+    assert!(is_subscribed(&shop).await, "it has not come to her yet");
+    assert_refused(&under_way.await.unwrap(), 502, "provider_error");
+    let leaving = shop.service.payments.leaving();
+    leaving.finish(shop.service.project.id).await.unwrap();
+    assert_eq!(shown(&shop.service).await["changing"], false);
+    assert!(!is_subscribed(&shop).await);
+    shop.begun("eve").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_former_one_told_is_asked_about_no_more() {
+    let (shop, [ann, ..]) = busy().await;
+    let checkout = ann["checkoutId"].as_str().unwrap();
+    let session = shop.stripe.pay(checkout);
+    for _ in 0..10 {
+        let path = format!("/v1/checkout/sessions/{checkout}");
+        shop.stripe.instead(&path, Instead::Status(503, json!({})));
+    }
+    shop.report("checkout.session.completed", &session)
+        .await
+        .expect(200);
+    assert_eq!(shop.service.payments.inbox().waiting(), 1);
+    let sandbox = forced(json!({"kind": "sandbox"}));
+    set(&shop.service, sandbox).await.expect(200);
+    assert_eq!(shop.service.payments.inbox().waiting(), 0);
+    let order = shop.order(&ann["orderId"]).await;
+    assert_eq!(order["status"], "expired");
+    // Nor after a restart: no note of it is left.
+    let notes = payments::stored(&shop.service.handle).unwrap();
+    let is_event = |note: &payments::notes::Note| matches!(note, payments::notes::Note::Event(_));
+    assert!(!notes.iter().any(is_event), "{notes:?}");
+}
