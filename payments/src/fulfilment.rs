@@ -25,7 +25,7 @@ use port::{
     Standing, Subject, SubscriptionNow,
 };
 
-use super::{Error, tenures::Tenures};
+use super::{Error, failpoint, tenures::Tenures};
 
 /// See the module. Cheap to clone.
 #[derive(Clone)]
@@ -97,8 +97,18 @@ impl Telling<'_> {
             Report::Failed(order) => self.tell(order, Purchase::Fail(order.serial)).await,
             Report::Expired(order) => self.tell(order, Purchase::Expire(order.serial)).await,
             Report::Subscription(now) => self.subscription(*now).await,
-            Report::Cycle(cycle) => self.cycle(*cycle).await,
-            Report::Money(money) => self.money(money).await,
+            Report::Cycle(cycle) => {
+                failpoint::reached("cycle.asked");
+                self.cycle(*cycle).await?;
+                failpoint::reached("cycle.told");
+                Ok(())
+            }
+            Report::Money(money) => {
+                failpoint::reached("money.asked");
+                self.money(money).await?;
+                failpoint::reached("money.told");
+                Ok(())
+            }
         }
     }
 

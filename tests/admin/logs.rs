@@ -1,26 +1,17 @@
 //! What the log says of a request: its name in every line.
 
-use kit::{Launch, Server, deadline};
+use kit::{Launch, Server, deadline, stripe};
 use serde_json::{Value, json};
 
-use crate::{patch, post, product, project};
+use crate::post;
 
 /// A server whose provider cannot be reached, and a price to buy.
-async fn shop(launch: Launch) -> (Server, Value) {
+async fn shop(launch: Launch) -> (Server, String) {
     // Nothing listens there.
     let launch = launch.env("SCRIP_STRIPE_API_BASE", "http://127.0.0.1:9");
     let server = Server::launch(launch).await;
-    let admin = server.admin();
-    let body =
-        json!({"amountCents": 500, "currency": "EUR", "creditsGranted": 5, "interval": "one_time"});
-    let path = format!("{}/prices", product(&server));
-    let price = post(&admin, &path, &body).await.expect(201)["id"].clone();
-    let provider = json!({"provider": {
-        "kind": "stripe", "secretKey": "sk_test_x", "webhookSecret": "whsec_x",
-    }});
-    patch(&admin, &project(&server), &provider)
-        .await
-        .expect(200);
+    let price = server.add_price(5).await;
+    server.set_provider(&stripe::provider()).await;
     (server, price)
 }
 

@@ -19,7 +19,7 @@ use tokio::{
     net::TcpListener,
 };
 
-use crate::{get, patch, post, product, project};
+use crate::{get, patch, project};
 
 const KEY: &str = "sk_test_hushAAAA1111";
 const WEBHOOK: &str = "whsec_hushBBBB2222";
@@ -79,14 +79,10 @@ async fn a_providers_and_a_mail_servers_secrets_are_said_nowhere() {
         .env("SCRIP_MAIL_SMTP_URL", smtp);
     let server = Server::launch(launch).await;
     let admin = server.admin();
-    let body =
-        json!({"amountCents": 500, "currency": "EUR", "creditsGranted": 5, "interval": "one_time"});
-    let path = format!("{}/prices", product(&server));
-    let price = post(&admin, &path, &body).await.expect(201)["id"].clone();
+    let price = server.add_price(5).await;
 
     // A purchase, so that there is a mail to send.
-    let sandbox = json!({"provider": {"kind": "sandbox"}});
-    patch(&admin, &project(&server), &sandbox).await.expect(200);
+    server.set_provider(&json!({"kind": "sandbox"})).await;
     let buy = json!({"priceId": price, "customerEmail": "ann@mail.example"});
     let begun = server.client().post("/api/v1/checkout", &buy).await;
     let url = begun.expect(200)["url"].as_str().unwrap().to_owned();

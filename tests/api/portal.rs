@@ -68,10 +68,7 @@ async fn subscribers_can_switch_between_the_tiers_of_their_product() {
     let interval = domain::catalog::Interval::Month;
     shop.add_price_of(product, interval, 900, &[]).await;
     shop.add_tier(7).await;
-    let begun = shop
-        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
-        .await
-        .expect(200);
+    let begun = shop.begun_with("ann", &tier).await;
     shop.subscribe(&begun, "sub_1").await;
     external(&shop, "ann").await.expect(200);
     let offered = shop

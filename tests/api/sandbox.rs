@@ -2,138 +2,13 @@
 
 use reqwest::Method;
 use scrip::catalog::{NewPrice, ProjectChange, ProviderChange, SandboxChange};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
-    client::{Client, Reply},
-    service::Service,
+    fair::{DAY, Fair},
+    service::lines,
     shop::Catalog,
 };
-
-const DAY: i64 = 86_400;
-
-struct Fair {
-    service: Service,
-    price: String,
-}
-
-impl Fair {
-    async fn open() -> Self {
-        let service = Service::start().await;
-        let project = service.project.id;
-        let sandbox = Some(ProviderChange::Sandbox);
-        let nothing = ProjectChange::default();
-        service
-            .catalog
-            .update_project(project, nothing, sandbox)
-            .await
-            .unwrap();
-        let price = service.add_price(100).await;
-        Self { service, price }
-    }
-
-    async fn checkout(&self, mut fields: Value) -> Value {
-        if fields.get("priceId").is_none() {
-            fields["priceId"] = json!(self.price);
-        }
-        self.service
-            .secret
-            .post("/api/v1/checkout", &fields)
-            .await
-            .expect(200)
-    }
-
-    async fn try_press(&self, url: &str, button: &str, fields: Value) -> Reply {
-        let path = url
-            .strip_prefix(&self.service.base)
-            .expect("a page of the sandbox");
-        let request = self
-            .service
-            .secret
-            .request(Method::POST, &format!("{path}/{button}"));
-        Client::send(request.json(&fields)).await.unwrap()
-    }
-
-    async fn press(&self, begun: &Value, button: &str) -> Value {
-        let url = begun["url"].as_str().unwrap();
-        self.try_press(url, button, json!({})).await.expect(200)
-    }
-
-    async fn portal(&self, user: &str) -> String {
-        let body = json!({"externalUserId": user, "returnUrl": "https://shop.example/"});
-        let path = "/api/v1/wallets/external/portal";
-        let opened = self.service.secret.post(path, &body).await.expect(200);
-        opened["url"].as_str().unwrap().to_owned()
-    }
-
-    async fn order(&self, begun: &Value) -> Value {
-        let path = format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap());
-        self.service.secret.get(&path).await.expect(200)
-    }
-
-    async fn wallet(&self, user: &str) -> Value {
-        let path = format!("/api/v1/wallets/external?externalUserId={user}");
-        self.service.secret.get(&path).await.expect(200)
-    }
-
-    async fn ledger(&self, user: &str) -> Vec<(i64, String)> {
-        let path = format!("/api/v1/wallets/external/ledger?externalUserId={user}&limit=100");
-        let page = self.service.secret.get(&path).await.expect(200);
-        let entries = page["entries"].as_array().unwrap().iter().rev();
-        let line = |entry: &Value| {
-            (
-                entry["delta"].as_i64().unwrap(),
-                entry["reason"].as_str().unwrap().to_owned(),
-            )
-        };
-        entries.map(line).collect()
-    }
-
-    async fn advance(&self, seconds: i64) {
-        self.service.advance(seconds).await;
-    }
-
-    async fn set(&self, change: SandboxChange) {
-        let project = self.service.project.id;
-        self.service
-            .catalog
-            .update_sandbox(project, change)
-            .await
-            .unwrap();
-    }
-
-    async fn subscribed(&self, user: &str) -> (Value, [String; 2]) {
-        let tiers = [("Small", 500, 900), ("Large", 900, 1900)];
-        let product = self.service.add_plan().await;
-        let mut ids = Vec::new();
-        for (label, credits_granted, amount_cents) in tiers {
-            let tier = NewPrice {
-                label: Some(label.into()),
-                amount_cents,
-                credits_granted,
-                ..Catalog::tier()
-            };
-            let price = self
-                .service
-                .catalog
-                .create_price(self.service.project.id, product, tier)
-                .await;
-            ids.push(price.unwrap().id.to_string());
-        }
-        let begun = self
-            .checkout(json!({"priceId": ids[0], "externalUserId": user}))
-            .await;
-        self.press(&begun, "pay").await;
-        (begun, ids.try_into().unwrap())
-    }
-}
-
-fn lines(expected: &[(i64, &str)]) -> Vec<(i64, String)> {
-    expected
-        .iter()
-        .map(|&(delta, reason)| (delta, reason.to_owned()))
-        .collect()
-}
 
 #[tokio::test]
 async fn every_button_of_the_checkout_page_does_what_it_says() {
@@ -203,7 +78,7 @@ async fn promotion_codes_change_what_is_charged() {
 #[tokio::test]
 async fn the_clock_renews_expires_and_grants() {
     let fair = Fair::open().await;
-    let (_, [small, _]) = fair.subscribed("ann").await;
+    let (_, tiers) = fair.subscribed("ann").await;
     let forgotten = fair.checkout(json!({"externalUserId": "bea"})).await;
     fair.advance(DAY - 60).await;
     // Its session closed a minute early, so that nobody pays for an order that expires.
@@ -216,7 +91,7 @@ async fn the_clock_renews_expires_and_grants() {
     }
     assert_eq!(ledger, lines(&expected), "three months, three renewals");
     let wallet = fair.wallet("ann").await;
-    assert_eq!(wallet["subscriptions"][0]["priceId"], small.as_str());
+    assert_eq!(wallet["subscriptions"][0]["priceId"], tiers.small.as_str());
     let orders = fair
         .service
         .secret
@@ -238,7 +113,7 @@ async fn the_clock_renews_expires_and_grants() {
 #[tokio::test]
 async fn tiers_are_switched_and_subscriptions_end_in_the_portal() {
     let fair = Fair::open().await;
-    let (_, [small, large]) = fair.subscribed("ann").await;
+    let (_, tiers) = fair.subscribed("ann").await;
     let portal = fair.portal("ann").await;
     let offered = {
         let path = portal.strip_prefix(&fair.service.base).unwrap();
@@ -252,18 +127,18 @@ async fn tiers_are_switched_and_subscriptions_end_in_the_portal() {
             .await
             .unwrap()
     };
-    let price_of_large = between(&offered, "name=\"price\" value=\"", "\"");
+    let large = fair.price_there(&tiers.large).await;
+    assert!(offered.contains(&large), "{offered}");
     let switched = fair
-        .try_press(&portal, "switch", json!({"price": price_of_large}))
+        .try_press(&portal, "switch", json!({"price": large}))
         .await;
     assert_eq!(switched.status, 200, "{}", switched.body);
     let wallet = fair.wallet("ann").await;
-    assert_eq!(wallet["subscriptions"][0]["priceId"], large.as_str());
+    assert_eq!(wallet["subscriptions"][0]["priceId"], tiers.large.as_str());
     assert_eq!(
         wallet["balances"][0]["balance"], 900,
         "the difference came at once"
     );
-    assert_ne!(small, large);
     fair.try_press(&portal, "cancel", json!({}))
         .await
         .expect(200);
@@ -278,13 +153,6 @@ async fn tiers_are_switched_and_subscriptions_end_in_the_portal() {
         (&json!([]), &json!([]))
     );
     assert_eq!(wallet["balances"][0]["balance"], 0);
-}
-
-fn between(text: &str, before: &str, after: &str) -> String {
-    let (_, rest) = text
-        .split_once(before)
-        .unwrap_or_else(|| panic!("no {before} in {text}"));
-    rest.split_once(after).unwrap().0.to_owned()
 }
 
 #[tokio::test]
@@ -468,60 +336,12 @@ async fn a_trial_has_its_features_and_its_own_credits_until_the_first_cycle_is_p
 }
 
 #[tokio::test]
-async fn without_a_single_webhook_the_list_of_events_says_it_all() {
-    let fair = Fair::open().await;
-    // None arrives during this test.
-    fair.set(SandboxChange {
-        delay_seconds: Some(7 * 86_400),
-        ..SandboxChange::default()
-    })
-    .await;
-    let read = async || {
-        let project = fair.service.catalog.project(fair.service.project.id);
-        let read = fair.service.payments.feed().read(&project.unwrap()).await;
-        read.unwrap().events
-    };
-    let once = fair.checkout(json!({"externalUserId": "ann"})).await;
-    fair.press(&once, "pay").await;
-    let (begun, _) = fair.subscribed("bea").await;
-    for order in [&once, &begun] {
-        assert_eq!(fair.order(order).await["status"], "pending");
-    }
-    assert!(read().await > 1);
-    for order in [&once, &begun] {
-        assert_eq!(fair.order(order).await["status"], "paid");
-    }
-    let portal = fair.portal("ann").await;
-    let half = json!({"amountCents": "250"});
-    fair.try_press(&portal, "refund", half).await.expect(200);
-    assert_eq!(fair.order(&once).await["refundedCents"], 0);
-    assert!(read().await > 0);
-    let order = fair.order(&once).await;
-    assert_eq!(
-        (&order["refundedCents"], &order["balance"]),
-        (&json!(250), &json!(50))
-    );
-    assert_eq!(read().await, 0, "nothing is new");
-}
-
-#[tokio::test]
 async fn a_subscription_that_is_paused_has_no_features_until_it_goes_on() {
     let fair = Fair::open().await;
     let (begun, _) = fair.subscribed("ann").await;
     let id = fair.order(&begun).await["payment"]["subscriptionId"].clone();
-    let keys = fair.service.accounts.sandbox_keys(fair.service.project.id);
-    let api = Client::new(
-        &fair.service.accounts.sandbox_api(fair.service.project.id),
-        &keys.secret_key,
-    );
-    let change = async |form: &'static str| {
-        let path = format!("/v1/subscriptions/{}", id.as_str().unwrap());
-        let request = api.request(Method::POST, &path);
-        let request = request.header("content-type", "application/x-www-form-urlencoded");
-        Client::send(request.body(form)).await.unwrap().expect(200);
-        // Its webhook goes out with the next second.
-        fair.advance(1).await;
-    };
+    let path = format!("/v1/subscriptions/{}", id.as_str().unwrap());
+    let change = async |form: &'static str| fair.ask(Method::POST, &path, form).await;
     let before = fair.wallet("ann").await;
     change("pause_collection[behavior]=void").await;
     let paused = fair.wallet("ann").await;

@@ -67,6 +67,13 @@ impl Shop {
             .expect(200)
     }
 
+    /// The same of a price.
+    pub(crate) async fn begun_with(&self, user: &str, price: &str) -> Value {
+        self.checkout(json!({"externalUserId": user, "priceId": price}))
+            .await
+            .expect(200)
+    }
+
     pub(crate) async fn order(&self, id: &Value) -> Value {
         let path = format!("/api/v1/orders/{}", id.as_str().unwrap());
         self.service.secret.get(&path).await.expect(200)
@@ -124,15 +131,10 @@ impl Shop {
         let new = NewPrice {
             label: Some("Studio".into()),
             amount_cents: 1900,
-            currency: "EUR".into(),
             credits_granted,
-            credits_product: None,
-            credits_expire_after_days: None,
-            rollover: false,
-            trial_days: None,
-            trial_credits: 0,
             features: features.iter().map(|&slug| slug.into()).collect(),
             interval,
+            ..Catalog::tier()
         };
         let project = self.service.project.id;
         let price = self
@@ -153,7 +155,6 @@ impl Shop {
 
     /// A subscription as the provider would have it after this checkout.
     pub(crate) fn subscription(&self, begun: &Value, id: &str) -> Value {
-        let checkout = begun["checkoutId"].as_str().unwrap();
         let calls = self.stripe.calls("/v1/checkout/sessions");
         let order = begun["orderId"].as_str().unwrap();
         let form = &calls
@@ -161,7 +162,6 @@ impl Shop {
             .find(|call| call.form["client_reference_id"] == order)
             .unwrap()
             .form;
-        let _ = checkout;
         let price = &form["line_items[0][price]"];
         json!({
             "id": id, "object": "subscription", "customer": "cus_1", "status": "active",
@@ -183,6 +183,13 @@ impl Shop {
         let id = subscription["id"].as_str().unwrap();
         self.stripe
             .put(&format!("/v1/subscriptions/{id}"), subscription.clone());
+    }
+
+    /// A second later the provider says this of a subscription, and reports it.
+    pub(crate) async fn tell(&self, kind: &str, subscription: &Value) {
+        self.service.clock.advance_millis(1000);
+        self.say(subscription);
+        self.report(kind, subscription).await.expect(200);
     }
 
     /// Has a subscription's checkout paid, and that reported.

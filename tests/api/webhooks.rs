@@ -1,5 +1,6 @@
 //! `POST /webhooks/stripe/{projectId}`: what is believed, and what it brings.
 
+use kit::deadline;
 use reqwest::Method;
 use scrip::catalog::{NewProject, ProjectChange, ProviderChange};
 use serde_json::{Value, json};
@@ -7,33 +8,12 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::{
     client::Client,
-    service::assert_refused,
+    service::{assert_refused, lines},
     shop::Shop,
     stripe::{self, Instead},
 };
 
 const COMPLETED: &str = "checkout.session.completed";
-
-/// The deltas of a user's ledger with their reasons, oldest first.
-async fn ledger(shop: &Shop, user: &str) -> Vec<(i64, String)> {
-    let path = format!("/api/v1/wallets/external/ledger?externalUserId={user}&limit=100");
-    let page = shop.service.secret.get(&path).await.expect(200);
-    let entries = page["entries"].as_array().unwrap().iter().rev();
-    let line = |entry: &Value| {
-        (
-            entry["delta"].as_i64().unwrap(),
-            entry["reason"].as_str().unwrap().to_owned(),
-        )
-    };
-    entries.map(line).collect()
-}
-
-fn lines(expected: &[(i64, &str)]) -> Vec<(i64, String)> {
-    expected
-        .iter()
-        .map(|&(delta, reason)| (delta, reason.to_owned()))
-        .collect()
-}
 
 #[tokio::test]
 async fn a_payment_is_fulfilled_once_however_often_it_is_reported() {
@@ -49,7 +29,10 @@ async fn a_payment_is_fulfilled_once_however_often_it_is_reported() {
     shop.report("checkout.session.async_payment_succeeded", &session)
         .await
         .expect(200);
-    assert_eq!(ledger(&shop, "ann").await, lines(&[(100, "purchase")]));
+    assert_eq!(
+        shop.service.ledger("ann").await,
+        lines(&[(100, "purchase")])
+    );
     let order = shop.order(&begun["orderId"]).await;
     assert_eq!(order["status"], "paid");
     assert!(order["paidAt"].is_string());
@@ -379,7 +362,7 @@ async fn refunds_take_what_they_are_worth_and_no_more() {
         (-50, "deduction"),
         (-10, "refund"),
     ];
-    assert_eq!(ledger(&shop, "ann").await, lines(&expected));
+    assert_eq!(shop.service.ledger("ann").await, lines(&expected));
 }
 
 #[tokio::test]
@@ -436,7 +419,7 @@ async fn a_dispute_takes_and_gives_back() {
         (&json!("paid"), &json!(100))
     );
     let expected = [(100, "purchase"), (-100, "refund"), (100, "refund")];
-    assert_eq!(ledger(&shop, "ann").await, lines(&expected));
+    assert_eq!(shop.service.ledger("ann").await, lines(&expected));
 }
 
 #[tokio::test]
@@ -452,10 +435,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
             &["pro", "max"],
         )
         .await;
-    let begun = shop
-        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
-        .await
-        .expect(200);
+    let begun = shop.begun_with("ann", &tier).await;
     let mut subscription = shop.subscribe(&begun, "sub_1").await;
     let day = 86_400;
     shop.service.clock.advance_millis(30 * day * 1000);
@@ -493,7 +473,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
     shop.report("invoice.paid", &old).await.expect(200);
     shop.report("invoice.paid", &invoice).await.expect(200);
     assert_eq!(
-        ledger(&shop, "ann").await,
+        shop.service.ledger("ann").await,
         lines(&[(500, "purchase"), (-500, "expiry"), (500, "purchase")])
     );
     let orders = shop.service.secret.get("/api/v1/orders").await.expect(200);
@@ -506,11 +486,8 @@ async fn a_subscription_is_renewed_switched_and_ends() {
 
     subscription["items"]["data"][0]["price"]["metadata"]["scrip_price_id"] = json!(larger);
     subscription["items"]["data"][0]["current_period_end"] = json!(end);
-    shop.service.clock.advance_millis(1000);
-    shop.say(&subscription);
-    shop.report("customer.subscription.updated", &subscription)
-        .await
-        .expect(200);
+    shop.tell("customer.subscription.updated", &subscription)
+        .await;
     let wallet = shop.wallet("ann").await;
     assert_eq!(wallet["features"], json!(["max", "pro"]));
     assert_eq!(
@@ -554,11 +531,8 @@ async fn a_subscription_is_renewed_switched_and_ends() {
     );
 
     subscription["status"] = json!("past_due");
-    shop.service.clock.advance_millis(1000);
-    shop.say(&subscription);
-    shop.report("customer.subscription.updated", &subscription)
-        .await
-        .expect(200);
+    shop.tell("customer.subscription.updated", &subscription)
+        .await;
     assert_eq!(
         shop.wallet("ann").await["subscriptions"][0]["status"],
         "past_due"
@@ -595,11 +569,8 @@ async fn a_subscription_is_renewed_switched_and_ends() {
     );
 
     subscription["status"] = json!("canceled");
-    shop.service.clock.advance_millis(1000);
-    shop.say(&subscription);
-    shop.report("customer.subscription.deleted", &subscription)
-        .await
-        .expect(200);
+    shop.tell("customer.subscription.deleted", &subscription)
+        .await;
     let wallet = shop.wallet("ann").await;
     assert_eq!(
         (&wallet["subscriptions"], &wallet["features"]),
@@ -612,10 +583,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
 async fn a_lost_renewal_is_found_with_the_next_report_of_its_subscription() {
     let shop = Shop::open().await;
     let tier = shop.add_tier(500).await;
-    let begun = shop
-        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
-        .await
-        .expect(200);
+    let begun = shop.begun_with("ann", &tier).await;
     let mut subscription = shop.subscribe(&begun, "sub_1").await;
     shop.service.clock.advance_millis(30 * 86_400 * 1000);
     let price = subscription["items"]["data"][0]["price"]["id"].clone();
@@ -646,19 +614,24 @@ async fn a_lost_renewal_is_found_with_the_next_report_of_its_subscription() {
         .await
         .expect(200);
     assert_eq!(
-        ledger(&shop, "ann").await,
+        shop.service.ledger("ann").await,
         lines(&[(500, "purchase"), (-500, "expiry"), (500, "purchase")])
     );
+}
+
+/// Waits until all that was told is worked off; the clock stands still but for timers.
+async fn worked_off(shop: &Shop) {
+    deadline::until("an empty inbox", deadline::SOON, || {
+        (shop.service.payments.inbox().waiting() == 0).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_report_of_what_the_account_does_not_know_yet_is_kept() {
     let shop = Shop::open().await;
     let tier = shop.add_tier(500).await;
-    let begun = shop
-        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
-        .await
-        .expect(200);
+    let begun = shop.begun_with("ann", &tier).await;
     // The key of another account: it has no such subscription.
     let missing = json!({"error": {"type": "invalid_request_error", "code": "resource_missing"}});
     for _ in 0..3 {
@@ -667,9 +640,7 @@ async fn a_report_of_what_the_account_does_not_know_yet_is_kept() {
             .instead(path, Instead::Status(404, missing.clone()));
     }
     shop.subscribe(&begun, "sub_1").await;
-    while shop.service.payments.inbox().waiting() > 0 {
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
+    worked_off(&shop).await;
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
 }
 
@@ -706,19 +677,13 @@ async fn orders_are_asked_about_also_after_a_sandboxs_clock_was_left() {
 async fn what_the_provider_must_be_asked_about_is_tried_again() {
     let shop = Shop::open().await;
     let tier = shop.add_tier(500).await;
-    let begun = shop
-        .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
-        .await
-        .expect(200);
+    let begun = shop.begun_with("ann", &tier).await;
     shop.stripe
         .instead("/v1/subscriptions/sub_1", Instead::Garbage);
     shop.stripe
         .instead("/v1/subscriptions/sub_1", Instead::Status(503, json!({})));
     shop.subscribe(&begun, "sub_1").await;
-    // The clock stands still but for timers, so the next attempts have happened by now.
-    while shop.service.payments.inbox().waiting() > 0 {
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
+    worked_off(&shop).await;
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
 }
 

@@ -92,12 +92,8 @@ async fn the_types_of_stripes_library_allow_every_form() {
 /// Every kind of purchase once.
 async fn buy(server: &Server, stripe: &Stripe) {
     let admin = server.admin();
-    let project = format!("/api/admin/v1/projects/{}", server.project().id);
-    let provider = json!({"provider": {
-        "kind": "stripe", "secretKey": stripe::SECRET_KEY, "webhookSecret": stripe::WEBHOOK_SECRET,
-    }});
-    let patch = admin.request(Method::PATCH, &project).json(&provider);
-    Client::send(patch).await.unwrap().expect(200);
+    server.set_provider(&stripe::provider()).await;
+    let project = server.project_path();
     let plan = json!({"name": "Plan", "type": "subscription"});
     let plan = admin
         .post(&format!("{project}/products"), &plan)

@@ -1,18 +1,13 @@
 //! A running server with a sandbox project, and the judges that meet it.
 
-use kit::{Client, Demo, Server, deadline};
-use reqwest::Method;
+use kit::{Demo, Server, deadline};
 use serde_json::{Value, json};
 
 use crate::node::judge;
 
 async fn open() -> Server {
     let server = Server::start().await;
-    let project = format!("/api/admin/v1/projects/{}", server.project().id);
-    let admin = server.admin();
-    let sandbox = json!({"provider": {"kind": "sandbox"}});
-    let patch = admin.request(Method::PATCH, &project).json(&sandbox);
-    Client::send(patch).await.unwrap().expect(200);
+    server.set_provider(&json!({"kind": "sandbox"})).await;
     server
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Which tier is in force follows from what is known of the cycle, in whatever order it was heard: the
 //! highest one that was paid for in it, or a higher one of the same interval that the provider names. So
-//! a switch up is in force at once, and one down with the next cycle.
+//! a switch up is in force at once, and one down with the next cycle. One whose payment went back is not
+//! in force, also while the provider goes on naming it.
 
 use serde::Serialize;
 
@@ -108,9 +109,12 @@ impl Subscription {
             .map(|switched| &switched.terms)
             .filter(|terms| rank(terms) >= rank(&self.paid))
             .unwrap_or(&self.paid);
+        let went_back = self.switched.as_deref().filter(|it| it.reversed);
+        let went_back = went_back.map(|switched| switched.terms.price);
         // What is not paid up to now is not paid higher either.
         let said = self.said.as_deref();
         said.filter(|_| self.status == SubscriptionStatus::Active)
+            .filter(|terms| went_back != Some(terms.price))
             .filter(|terms| terms.interval == paid.interval && rank(terms) >= rank(paid))
             .unwrap_or(paid)
     }

@@ -1,6 +1,7 @@
 //! A server of a test's own: a fresh data directory, a project, and the binary serving it.
 
 use crate::{client::Client, instance::Instance, launch::Launch, ledger, project::Project};
+use reqwest::Method;
 use serde_json::{Value, json};
 use std::{
     path::{Path, PathBuf},
@@ -109,6 +110,29 @@ impl Server {
     /// A client with the administrator's secret.
     pub fn admin(&self) -> Client {
         self.instance().admin()
+    }
+
+    /// Where the administration has the project.
+    pub fn project_path(&self) -> String {
+        format!("/api/admin/v1/projects/{}", self.project.id)
+    }
+
+    /// Has the project sell through this provider, said as the administration takes it.
+    pub async fn set_provider(&self, provider: &Value) {
+        let admin = self.admin();
+        let patch = admin.request(Method::PATCH, &self.project_path());
+        let patch = patch.json(&json!({"provider": provider}));
+        Client::send(patch).await.expect("an answer").expect(200);
+    }
+
+    /// Adds a price of the project's product, so many credits for 5.00 EUR; its id.
+    pub async fn add_price(&self, credits: i64) -> String {
+        let price = json!({
+            "amountCents": 500, "currency": "EUR", "creditsGranted": credits, "interval": "one_time",
+        });
+        let prices = format!("{}/products/{}/prices", self.project_path(), self.product());
+        let made = self.admin().post(&prices, &price).await.expect(201);
+        made["id"].as_str().expect("a price has an id").to_owned()
     }
 
     /// Grants credits to an external wallet, which need not exist.

@@ -291,12 +291,33 @@ impl Service {
         self.secret.post("/api/v1/credit", &body).await.expect(200);
     }
 
+    /// The deltas of a user's ledger with their reasons, oldest first.
+    pub async fn ledger(&self, user: &str) -> Vec<(i64, String)> {
+        let path = format!("/api/v1/wallets/external/ledger?externalUserId={user}&limit=100");
+        let page = self.secret.get(&path).await.expect(200);
+        let entries = page["entries"].as_array().unwrap().iter().rev();
+        let line = |entry: &Value| {
+            (
+                entry["delta"].as_i64().unwrap(),
+                entry["reason"].as_str().unwrap().to_owned(),
+            )
+        };
+        entries.map(line).collect()
+    }
+
     /// A user's balance of the product.
     pub async fn balance(&self, user: &str) -> Value {
         let path = format!("/api/v1/wallets/external?externalUserId={user}");
         let wallet = self.secret.get(&path).await.expect(200);
         wallet["balances"][0]["balance"].clone()
     }
+}
+
+/// Lines of a ledger, as [`Service::ledger`] has them.
+#[must_use]
+pub fn lines(expected: &[(i64, &str)]) -> Vec<(i64, String)> {
+    let line = |&(delta, reason): &(i64, &str)| (delta, reason.to_owned());
+    expected.iter().map(line).collect()
 }
 
 /// That an answer is this refusal.

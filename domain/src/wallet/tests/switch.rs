@@ -226,6 +226,24 @@ fn features_of_a_refunded_switch_go_with_it() {
 }
 
 #[test]
+fn a_refunded_switch_is_not_in_force_while_the_provider_names_its_tier() {
+    let mut teller = ten_days_in();
+    let switch = teller.switching(2, 1, (basic(), plus()));
+    teller.switch_with(switch);
+    teller.name_tier(1, plus());
+    teller.refund(2, 700);
+    assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["basic"]));
+    assert_eq!(*teller.subscription(1).tier(), basic());
+    teller.name_tier(1, plus());
+    assert_eq!(unlocked(&teller), ["basic"], "said again");
+    teller.refund(2, 0);
+    assert_eq!((teller.gold(), unlocked(&teller)), (200, vec!["plus"]));
+    teller.refund(2, 700);
+    teller.renew(3, 1, plus());
+    assert_eq!(unlocked(&teller), ["plus"], "the next cycle is paid for");
+}
+
+#[test]
 fn a_tier_that_is_not_paid_for_brings_its_credits_when_it_is() {
     let mut teller = ten_days_in();
     teller.set_status(1, PastDue);

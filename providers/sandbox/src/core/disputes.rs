@@ -133,8 +133,8 @@ pub(crate) fn answer(desk: &mut Desk<'_>, mut dispute: Dispute) -> Result<Disput
     Ok(dispute)
 }
 
-/// The bank decides. Saying again what it decided changes nothing. A question that is closed is
-/// neither won nor lost: nothing was taken.
+/// The bank decides, and may find for the shop after all. Saying again what it decided changes nothing.
+/// A question that is closed is neither won nor lost: nothing was taken.
 pub(crate) fn close(
     desk: &mut Desk<'_>,
     mut dispute: Dispute,
@@ -148,7 +148,8 @@ pub(crate) fn close(
     if dispute.status == status {
         return Ok(dispute);
     }
-    if !dispute.status.is_open() {
+    let overturned = dispute.status == DisputeStatus::Lost && won;
+    if !dispute.status.is_open() && !overturned {
         return Err(Refusal::invalid("This dispute was decided otherwise."));
     }
     dispute.status = status;

@@ -33,6 +33,12 @@ pub const SECRET_KEY: &str = "sk_test_of_the_shop";
 /// What reports are signed with.
 pub const WEBHOOK_SECRET: &str = "whsec_of_the_shop";
 
+/// The account as a project's provider, said as the administration takes it.
+#[must_use]
+pub fn provider() -> Value {
+    json!({"kind": "stripe", "secretKey": SECRET_KEY, "webhookSecret": WEBHOOK_SECRET})
+}
+
 /// What was asked.
 #[derive(Debug, Clone)]
 pub struct Call {

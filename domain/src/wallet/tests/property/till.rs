@@ -381,11 +381,13 @@ impl Model {
         self.till.gone.contains(&id) || known.is_some_and(|known| !known.is_current())
     }
 
-    /// The tier in force: the highest that is paid, or a higher one that was named.
+    /// The tier in force: the highest that is paid, or a higher one that was named and not refunded.
     pub(super) fn tier_of(&self, known: &ModelSubscription) -> usize {
         let top = known.top.filter(|&(order, ..)| !self.went_back(order));
         let paid = top.map_or(known.paid, |(_, tier, _)| tier.max(known.paid));
-        let said = known.said.unwrap_or(0);
+        let gone = known.top.filter(|&(order, ..)| self.went_back(order));
+        let gone = gone.map(|(_, tier, _)| tier);
+        let said = known.said.filter(|&said| gone != Some(said)).unwrap_or(0);
         if known.status == SubscriptionStatus::Active {
             paid.max(said)
         } else {

@@ -1,0 +1,30 @@
+//! A server that is told to die at some place of its code, between two steps of what it does.
+
+use kit::Server;
+
+/// What names the place.
+const DIE_AT: &str = "SCRIP_DIE_AT";
+
+/// Starts it again, to die at this place.
+pub(crate) async fn start(server: &mut Server, place: &str) {
+    let status = server.terminate().await;
+    assert!(status.success(), "{status}");
+    let launch = server.launch_settings().clone().env(DIE_AT, place);
+    server.start_as(&launch).await;
+}
+
+/// Waits for the end that was ordered, and starts it again.
+pub(crate) async fn survive(server: &mut Server) {
+    let status = server.instance_mut().wait().await;
+    assert!(!status.success(), "it was to die, not to end with {status}");
+    server.crash().await;
+    server.verify();
+    server.start_again().await;
+}
+
+/// A clean end, with clean books.
+pub(crate) async fn close(mut server: Server) {
+    let status = server.terminate().await;
+    assert!(status.success(), "{status}");
+    server.verify();
+}

@@ -1,0 +1,83 @@
+//! A backup is put back: what was bought since, the provider remembers.
+
+use crate::{
+    mortal,
+    purchases::{COMPLETED, Shop, seconds},
+};
+use kit::deadline;
+use serde_json::Value;
+use std::{fs, path::Path};
+
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let there = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &there);
+        } else {
+            fs::copy(entry.path(), there).unwrap();
+        }
+    }
+}
+
+impl Shop {
+    /// Begins an order and has it paid, of which only the provider's list tells.
+    async fn pays_unheard(&self, user: &str, event: &str) -> Value {
+        let begun = self.checkout(user).await.expect("it lives");
+        let session = self.stripe.pay(begun["checkoutId"].as_str().unwrap());
+        self.stripe.list(event, COMPLETED, &session, seconds());
+        session
+    }
+
+    /// Waits until so many orders are there and paid.
+    async fn has_paid(&self, count: usize) {
+        deadline::answered(
+            &format!("{count} paid orders"),
+            deadline::SOON,
+            async || {
+                let orders = self.orders().await;
+                let paid = orders.iter().filter(|order| order["status"] == "paid");
+                ((paid.count(), orders.len()) == (count, count)).then_some(())
+            },
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn what_was_bought_after_a_backup_is_there_when_it_is_put_back() {
+    let mut shop = Shop::open().await;
+    let first = shop.pays_unheard("ann", "evt_1").await;
+    shop.has_paid(1).await;
+
+    let status = shop.server.terminate().await;
+    assert!(status.success(), "{status}");
+    let data = shop.server.data_dir().to_owned();
+    let backup = data.with_file_name("backup");
+    copy(&data, &backup);
+    shop.server.start_again().await;
+
+    // One by a wallet that the backup has, one by a wallet that it has not.
+    shop.pays_unheard("ann", "evt_2").await;
+    shop.pays_unheard("bea", "evt_3").await;
+    shop.has_paid(3).await;
+
+    let status = shop.server.terminate().await;
+    assert!(status.success(), "{status}");
+    fs::remove_dir_all(&data).unwrap();
+    fs::rename(&backup, &data).unwrap();
+    shop.server.verify();
+    shop.server.start_again().await;
+    shop.has_paid(3).await;
+    assert_eq!(shop.report(&first).await, Some(200), "told again");
+    for (user, balance) in [("ann", 200), ("bea", 100)] {
+        assert_eq!(shop.server.balance(user).await.balance, balance, "{user}");
+        let path = format!("/api/v1/wallets/external/ledger?externalUserId={user}");
+        let ledger = shop.server.client().get(&path).await.expect(200);
+        let entries = ledger["entries"].as_array().unwrap();
+        assert!(entries.iter().all(|entry| entry["delta"] == 100), "{user}");
+    }
+    mortal::close(shop.server).await;
+}
