@@ -7,6 +7,7 @@ mod holds;
 mod ledger;
 mod orders;
 mod serial;
+mod subscriptions;
 mod wallets;
 
 pub use buyers::BoughtCode;

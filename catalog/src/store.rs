@@ -321,7 +321,9 @@ impl CatalogStore {
     ) -> Result<Price, Error> {
         self.change(move |catalog, now| {
             let price = new.decide((project, product, PriceId(new_id())), now)?;
-            let price = price.fits(find(catalog, project)?.shelf())?;
+            let catalog = find(catalog, project)?;
+            let price = price.fits(catalog.shelf())?;
+            let price = price.joins(catalog.active_prices(&product), "interval")?;
             Ok((vec![Document::Price(price.clone())], price))
         })
         .await
@@ -342,7 +344,11 @@ impl CatalogStore {
                 return Err(Refusal::ProductNotFound(product).into());
             }
             let old = catalog.price(&product, &id);
-            let price = change.decide(old.ok_or(Refusal::PriceNotFound(id))?)?;
+            let old = old.ok_or(Refusal::PriceNotFound(id))?;
+            let mut price = change.decide(old)?;
+            if price.active && !old.active {
+                price = price.joins(catalog.active_prices(&product), "active")?;
+            }
             Ok((vec![Document::Price(price.clone())], price))
         })
         .await

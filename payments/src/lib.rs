@@ -8,11 +8,13 @@
 //! wallet takes each report once. It names no provider: see the crate `port`.
 
 mod checkouts;
+mod each;
 mod error;
 mod failpoint;
 mod feed;
 mod fulfilment;
 mod inbox;
+mod lapses;
 mod leaving;
 pub mod notes;
 mod places;
@@ -25,7 +27,8 @@ use std::sync::Arc;
 
 use actors::Handle;
 use catalog::{CatalogStore, ProjectCatalog};
-use domain::id::ProjectId;
+use dashmap::DashMap;
+use domain::{Timestamp, id::ProjectId};
 use port::{Asked, Provider};
 
 pub use self::{
@@ -38,7 +41,7 @@ pub use self::{
     reconciler::Reconciler,
     rounds::Rounds,
 };
-use self::{fulfilment::Fulfilment, tenures::Tenures};
+use self::{fulfilment::Fulfilment, lapses::Lapses, tenures::Tenures};
 use notes::Note;
 
 /// Who takes each project's money.
@@ -79,6 +82,9 @@ struct Parts {
     feed: Feed,
     reconciler: Reconciler,
     leaving: Leaving,
+    lapses: Lapses,
+    /// Until when a project's provider is left alone.
+    resting: DashMap<ProjectId, Timestamp>,
 }
 
 impl Payments {
@@ -110,15 +116,19 @@ impl Payments {
                     order,
                     until,
                 } => reconciler.restore_awaited(project, order, until),
-                Note::Read { project, until } => read.push((project, until)),
+                Note::Read {
+                    project,
+                    until,
+                    heard,
+                } => read.push((project, until, heard)),
                 // The providers' own.
                 Note::Made { .. } | Note::Sandbox { .. } => {}
             }
         }
         let inbox = Inbox::new(ground.clone(), events);
         let feed = Feed::new(ground.clone(), inbox.clone());
-        for (project, until) in read {
-            feed.restore(project, until);
+        for (project, until, heard) in read {
+            feed.restore(project, until, heard);
         }
         let leaving = Leaving::new(
             ground.clone(),
@@ -133,6 +143,8 @@ impl Payments {
             inbox,
             feed,
             reconciler,
+            lapses: Lapses::new(ground.clone()),
+            resting: DashMap::new(),
             ground,
         }))
     }
@@ -171,6 +183,15 @@ impl Payments {
     #[must_use]
     pub fn reconciler(&self) -> &Reconciler {
         &self.0.reconciler
+    }
+
+    /// What was told of or asked about since the start, and the provider does not know.
+    #[must_use]
+    pub fn given_up(&self) -> u64 {
+        let inbox = self.0.inbox.given_up();
+        let orders = self.0.reconciler.given_up();
+        let subscriptions = self.0.lapses.given_up();
+        inbox.saturating_add(orders).saturating_add(subscriptions)
     }
 }
 

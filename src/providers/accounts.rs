@@ -35,6 +35,8 @@ pub struct Place {
     pub own_url: String,
     /// Stripe's API.
     pub stripe_api: Url,
+    /// Requests a second for what nobody waits for, to one account of it.
+    pub stripe_per_second: u32,
 }
 
 /// All projects' accounts.
@@ -141,14 +143,24 @@ impl Accounts {
         key.ok_or(Error::Defect("a provider's key cannot be decrypted"))
     }
 
+    fn stripe_api(&self) -> Result<Api, Error> {
+        let Place {
+            stripe_api: base,
+            stripe_per_second,
+            ..
+        } = &self.place;
+        let set_up = || Ok(Api::new(base.clone())?.paced(*stripe_per_second));
+        api(&self.stripe, set_up)
+    }
+
     pub(super) fn stripe_client(&self, account: &Stripe) -> Result<stripe::Client, Error> {
-        let api = api(&self.stripe, &self.place.stripe_api)?;
+        let api = self.stripe_api()?;
         Ok(api.client(secret(&self.key_of(account)?)?))
     }
 
     /// A client of whichever account this key is of.
     pub(super) fn client_of(&self, key: &str) -> Result<stripe::Client, Error> {
-        let api = api(&self.stripe, &self.place.stripe_api)?;
+        let api = self.stripe_api()?;
         Ok(api.client(secret(key)?))
     }
 
@@ -167,7 +179,7 @@ impl Accounts {
         let base = format!("{}/sandbox/{id}", self.place.own_url);
         let base: Url = base.parse().map_err(|_| Error::Defect("no own address"))?;
         let keys = self.sandbox_keys(id);
-        let client = api(&self.loopback, &base)?
+        let client = api(&self.loopback, || Api::new(base.clone()))?
             .at(base)
             .client(secret(&keys.secret_key)?);
         let secrets = SigningSecret::new(&keys.webhook_secret).into_iter();
@@ -251,12 +263,15 @@ pub(super) fn livemode(key: &str) -> Option<bool> {
     }
 }
 
-fn api(slot: &Mutex<Option<Api>>, base: &Url) -> Result<Api, Error> {
+fn api(
+    slot: &Mutex<Option<Api>>,
+    set_up: impl FnOnce() -> Result<Api, stripe::Error>,
+) -> Result<Api, Error> {
     let mut slot = slot.lock();
     if let Some(api) = &*slot {
         return Ok(api.clone());
     }
-    let api = Api::new(base.clone()).map_err(port::Error::from)?;
+    let api = set_up().map_err(port::Error::from)?;
     *slot = Some(api.clone());
     Ok(api)
 }

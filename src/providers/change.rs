@@ -10,7 +10,6 @@ use domain::{
 };
 use payments::Error;
 use secrecy::ExposeSecret as _;
-use stripe::id::SessionId;
 
 use super::accounts::{Accounts, livemode};
 
@@ -160,7 +159,7 @@ impl Accounts {
         let orders = self.handle().orders(&current.scope, None, NEWEST);
         let orders = orders.await.map_err(Error::from)?.orders;
         let checkout = orders.into_iter().find_map(|order| order.order.checkout);
-        let Some(session) = checkout.and_then(|checkout| SessionId::new(checkout.as_str())) else {
+        let Some(session) = checkout else {
             return Ok(false);
         };
         let client = self.client_of(key)?;

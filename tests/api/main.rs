@@ -40,6 +40,7 @@ mod sandbox_reversals;
 mod sandbox_switches;
 mod shop;
 mod short_way;
+mod subscriptions;
 mod unavailable;
 mod vitals;
 mod wallets_create;

@@ -118,6 +118,10 @@ pub enum SubscriptionNews {
 /// A subscription started, or is not as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionChanged {
+    /// The wallet's tenant.
+    pub project: ProjectId,
+    /// When its period was to end before, if it was there.
+    pub former_end: Option<Timestamp>,
     /// What there is to tell; `None`: nothing that anybody sees.
     pub news: Option<SubscriptionNews>,
     /// As it is now.

@@ -17,6 +17,7 @@ mod faults;
 pub mod feature;
 pub mod hold;
 mod holds;
+pub mod lapse;
 pub mod leave_provider;
 mod lots;
 pub mod order;

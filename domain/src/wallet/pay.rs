@@ -5,7 +5,7 @@ use super::{
     Archived, Change, Event, Owner, Subscription, Wallet,
     cycle::Place,
     draft::Draft,
-    event::{OrderPaid, SubscriptionChanged, SubscriptionNews},
+    event::{OrderPaid, SubscriptionNews},
     order::{OrderKind, OrderStatus, Receipt, Stage},
     place_order::PlaceOrder,
 };
@@ -248,9 +248,6 @@ impl Draft {
             customer: customer.or(known.customer.clone()),
             ..known
         };
-        self.push(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
-            news: Some(news),
-            subscription: next.billed(billing),
-        })));
+        self.push_subscription(Some(news), next.billed(billing));
     }
 }

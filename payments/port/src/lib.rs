@@ -10,7 +10,7 @@ mod error;
 mod report;
 mod request;
 
-use std::{future::Future, pin::Pin};
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use domain::{
     id::{OrderId, ProjectId},
@@ -60,6 +60,10 @@ pub struct Page {
 /// Everything that changes something there is named by an [`Operation`]: asked for again under the
 /// same name, it is done once.
 pub trait Provider: Send + Sync {
+    /// The same account for what nobody waits for: it lets others go first, and stays well below what the
+    /// provider allows.
+    fn in_background(&self) -> Arc<dyn Provider>;
+
     /// What a webhook tells, once it is known to be the provider's. `None`: nothing that Scrip acts on.
     ///
     /// # Errors

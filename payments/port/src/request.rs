@@ -99,7 +99,8 @@ pub struct PortalRequest<'a> {
     pub project: ProjectId,
     /// Whose page.
     pub customer: CustomerId,
-    /// Between which tiers subscriptions may be switched.
+    /// Between which tiers subscriptions may be switched, the most wanted first: a provider that
+    /// offers only so many leaves out the last ones.
     pub offered: Vec<(&'a Product, &'a Price)>,
     /// Where the customer goes afterwards.
     pub return_url: Option<&'a str>,

@@ -55,6 +55,8 @@ pub enum Note {
         project: ProjectId,
         /// By the provider's clock.
         until: Timestamp,
+        /// Whether a webhook had ever come by then.
+        heard: bool,
     },
     /// The provider's name for something that was made there once, by the hash of what it is.
     Made {
@@ -105,7 +107,10 @@ impl Note {
             Self::Event(stored) => stored.put(),
             Self::Reached { to, .. } => key.put(to.map(|to| to.0.to_be_bytes()).as_flattened()),
             Self::Awaited { until, .. } => key.put(&until.0.to_be_bytes()),
-            Self::Read { until, .. } => key.put(&until.0.to_be_bytes()),
+            Self::Read { until, heard, .. } => {
+                let until = until.0.to_be_bytes();
+                key.put(&[&until[..], &[u8::from(*heard)]].concat())
+            }
             Self::Made { id, .. } => key.put(id.as_bytes()),
             Self::Sandbox { json, .. } => key.put(json.as_bytes()),
         }

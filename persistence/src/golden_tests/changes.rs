@@ -256,6 +256,8 @@ fn orders() -> Vec<Change> {
 fn subscriptions() -> Vec<Change> {
     vec![
         Change::SubscriptionChanged(Box::new(SubscriptionChanged {
+            project: ProjectId(6),
+            former_end: Some(NOW),
             news: Some(SubscriptionNews::PastDue),
             subscription: Subscription {
                 id: subscription(),

@@ -6,7 +6,7 @@ use super::{
     client::Client,
     error::Error,
     form::Form,
-    id::{ChargeId, CustomerId, PaymentIntentId},
+    id::{ChargeId, CustomerId, PaymentId},
     metadata::Metadata,
 };
 
@@ -24,7 +24,7 @@ pub struct Charge {
     /// Lower case.
     pub currency: String,
     /// What it belongs to.
-    pub payment_intent: Option<PaymentIntentId>,
+    pub payment_intent: Option<PaymentId>,
     /// Who paid.
     pub customer: Option<CustomerId>,
     /// What was written on the payment intent when it was charged.
@@ -55,6 +55,6 @@ mod tests {
         let charge: Charge = serde_json::from_str(json).unwrap();
         assert_eq!((charge.amount, charge.amount_refunded), (500, 200));
         assert!(!charge.refunded);
-        assert_eq!(charge.payment_intent, PaymentIntentId::new("pi_1"));
+        assert_eq!(charge.payment_intent, PaymentId::new("pi_1").ok());
     }
 }

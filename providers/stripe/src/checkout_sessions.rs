@@ -8,8 +8,8 @@ use super::{
     error::Error,
     form::Form,
     id::{
-        CouponId, CustomerId, InvoiceId, PaymentIntentId, PromotionCodeId, SessionId,
-        StripePriceId, SubscriptionId,
+        CheckoutId, CouponId, CustomerId, InvoiceId, PaymentId, PromotionCodeId, StripePriceId,
+        SubscriptionId,
     },
     key::OperationKey,
     metadata::{self, Metadata, Reference},
@@ -182,7 +182,7 @@ impl NewSession {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Session {
     /// Its identifier.
-    pub id: SessionId,
+    pub id: CheckoutId,
     /// Where to send the buyer; only while it is open.
     pub url: Option<String>,
     /// How far it is.
@@ -192,7 +192,7 @@ pub struct Session {
     /// What it is for.
     pub mode: SessionMode,
     /// The payment, of a session in payment mode that had something to charge.
-    pub payment_intent: Option<PaymentIntentId>,
+    pub payment_intent: Option<PaymentId>,
     /// The subscription, once there is one.
     pub subscription: Option<SubscriptionId>,
     /// The first invoice of the subscription.
@@ -299,7 +299,7 @@ impl Client {
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn session(&self, id: &SessionId) -> Result<Session, Error> {
+    pub async fn session(&self, id: &CheckoutId) -> Result<Session, Error> {
         let path = ["checkout", "sessions", id.as_str()];
         self.get(&path, &Form::new()).await
     }
@@ -311,7 +311,7 @@ impl Client {
     /// See [`Error`]; a session that is not open is refused.
     pub async fn expire_session(
         &self,
-        id: &SessionId,
+        id: &CheckoutId,
         key: &OperationKey,
     ) -> Result<Session, Error> {
         let path = ["checkout", "sessions", id.as_str(), "expire"];

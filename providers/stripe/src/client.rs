@@ -1,17 +1,19 @@
 //! One request and its retries. The resources next door say what is asked and what is read.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use reqwest::{
     Method, Response, Url,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, RETRY_AFTER},
 };
 use serde::de::DeserializeOwned;
+use tokio::sync::SemaphorePermit;
 
 use super::{
     error::{Error, ErrorBody},
     form::Form,
     key::{OperationKey, SecretKey},
+    pace::{Pace, Paces},
     retry::Failed,
 };
 use crate::connect::Kind;
@@ -32,6 +34,8 @@ pub struct Api {
     http: reqwest::Client,
     base: Url,
     pauses: Pauses,
+    /// `None`: as fast as it goes.
+    paces: Option<Arc<Paces>>,
 }
 
 /// How the pauses between attempts are spent.
@@ -40,7 +44,7 @@ enum Pauses {
     Slept,
     /// Noted instead, so that no test waits.
     #[cfg(test)]
-    Noted(std::sync::Arc<parking_lot::Mutex<Vec<Duration>>>),
+    Noted(Arc<parking_lot::Mutex<Vec<Duration>>>),
 }
 
 impl Api {
@@ -63,7 +67,18 @@ impl Api {
             http,
             base,
             pauses: Pauses::Slept,
+            paces: None,
         })
+    }
+
+    /// The same way at a pace: what nobody waits for makes so many requests a second for each account; 0:
+    /// as many as its mode allows without harm.
+    #[must_use]
+    pub fn paced(self, per_second: u32) -> Self {
+        Self {
+            paces: Some(Arc::new(Paces::new(per_second))),
+            ..self
+        }
     }
 
     /// The same way to another address of the same kind.
@@ -79,8 +94,10 @@ impl Api {
     #[must_use]
     pub fn client(&self, key: SecretKey) -> Client {
         Client {
+            pace: self.paces.as_ref().map(|paces| paces.of(key.text())),
             api: self.clone(),
             key,
+            background: false,
         }
     }
 }
@@ -90,6 +107,9 @@ impl Api {
 pub struct Client {
     api: Api,
     key: SecretKey,
+    pace: Option<Arc<Pace>>,
+    /// Whether nobody waits for its answers.
+    background: bool,
 }
 
 /// What is asked, the same in each attempt.
@@ -113,6 +133,24 @@ enum Attempt {
 }
 
 impl Client {
+    /// The same for what nobody waits for: it lets others go first.
+    #[must_use]
+    pub fn in_background(&self) -> Self {
+        Self {
+            background: true,
+            ..self.clone()
+        }
+    }
+
+    /// A place among the things that are asked about at once, where nobody waits for them.
+    pub(super) async fn place(&self) -> Option<SemaphorePermit<'_>> {
+        self.pace
+            .as_ref()
+            .filter(|_| self.background)?
+            .place()
+            .await
+    }
+
     /// GETs `/v1/<path>?<query>`.
     pub(super) async fn get<T: DeserializeOwned>(
         &self,
@@ -194,6 +232,11 @@ impl Client {
     }
 
     async fn attempt(&self, call: &Call<'_>) -> Attempt {
+        match &self.pace {
+            Some(pace) if self.background => pace.wait().await,
+            Some(pace) => pace.go_first(),
+            None => {}
+        }
         let mut request = self
             .api
             .http

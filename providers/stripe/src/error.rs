@@ -62,12 +62,6 @@ impl Refusal {
     pub fn is_about_the_currency(&self) -> bool {
         self.message.contains("combine currencies")
     }
-
-    /// Whether the operation key was used before with another form.
-    #[must_use]
-    pub fn is_key_reused(&self) -> bool {
-        self.status == 400 && self.kind == "idempotency_error"
-    }
 }
 
 fn at(param: Option<&str>) -> String {

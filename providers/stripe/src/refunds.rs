@@ -6,7 +6,7 @@ use super::{
     client::Client,
     error::Error,
     form::Form,
-    id::{PaymentIntentId, RefundId},
+    id::{PaymentId, RefundId},
     key::OperationKey,
 };
 
@@ -18,7 +18,7 @@ pub struct Refund {
     /// In the minor unit.
     pub amount: i64,
     /// Of which payment.
-    pub payment_intent: Option<PaymentIntentId>,
+    pub payment_intent: Option<PaymentId>,
     /// `succeeded`, `pending`, `requires_action`, `failed` or `canceled`.
     pub status: Option<String>,
 }
@@ -31,7 +31,7 @@ impl Client {
     /// See [`Error`]; more than is left is refused.
     pub async fn create_refund(
         &self,
-        intent: &PaymentIntentId,
+        intent: &PaymentId,
         amount: Option<i64>,
         key: &OperationKey,
     ) -> Result<Refund, Error> {

@@ -57,6 +57,13 @@ pub(super) enum PriceStep {
     },
 }
 
+impl PriceStep {
+    /// Whether it ends an offer.
+    pub(super) fn switches_off(&self) -> bool {
+        matches!(self, Self::Change { change, .. } if change.get("active") == Some(&Value::Bool(false)))
+    }
+}
+
 /// Finds the project, by what the command line or else the file says.
 pub(super) fn project<'a>(
     file: &file::File,

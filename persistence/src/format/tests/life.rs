@@ -256,6 +256,8 @@ impl Life {
 
     fn subscribed(&mut self, name: &str, status: SubscriptionStatus, news: SubscriptionNews) {
         self.tell(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
+            project: ProjectId(6),
+            former_end: Some(NOW),
             news: Some(news),
             subscription: Subscription {
                 id: subscription(name),

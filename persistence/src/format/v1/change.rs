@@ -107,6 +107,8 @@ pub(super) enum Change<'a> {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SubscriptionChanged<'a> {
+    project: u128,
+    former_end: Option<i64>,
     news: Option<News>,
     #[serde(borrow)]
     subscription: Subscription<'a>,

@@ -12,7 +12,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 use dashmap::DashMap;
 use domain::{
     id::{OrderId, PriceId, ProjectId},
-    text::{CheckoutId, SubscriptionId as OurSubscriptionId},
+    text::{CheckoutId, SubscriptionId},
     time::Timestamp,
     wallet::{ProviderKind, Receipt},
 };
@@ -24,7 +24,7 @@ use port::{
 use crate::{
     Client, Error, OperationKey, Refusal,
     events::Notice,
-    id::{SessionId, StripePriceId, SubscriptionId},
+    id::StripePriceId,
     metadata::Metadata,
     prices::StoredPrice,
     signature::{self, SigningSecret},
@@ -34,6 +34,7 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One project's account.
+#[derive(Clone)]
 pub struct Stripe {
     project: ProjectId,
     client: Client,
@@ -96,6 +97,23 @@ impl Stripe {
         }
     }
 
+    /// Gives up after a while, whatever was asked. What nobody waits for has its place first.
+    fn asked<'a, T>(
+        &'a self,
+        ask: impl Future<Output = Result<T, port::Error>> + Send + 'a,
+    ) -> Asked<'a, T> {
+        Box::pin(async {
+            let _place = self.client.place().await;
+            let answer = tokio::time::timeout(PATIENCE, ask).await;
+            answer.unwrap_or_else(|_| {
+                Err(port::Error::Unavailable {
+                    reason: "it does not answer in time".into(),
+                    retry_after_seconds: None,
+                })
+            })
+        })
+    }
+
     /// Who took the money.
     fn receipt(&self) -> Receipt {
         Receipt {
@@ -122,6 +140,13 @@ impl Stripe {
 }
 
 impl Provider for Stripe {
+    fn in_background(&self) -> Arc<dyn Provider> {
+        Arc::new(Self {
+            client: self.client.in_background(),
+            ..self.clone()
+        })
+    }
+
     fn webhook(
         &self,
         signature: &[u8],
@@ -135,7 +160,7 @@ impl Provider for Stripe {
     }
 
     fn events<'a>(&'a self, since: Timestamp, page: Option<&'a str>) -> Asked<'a, Page> {
-        asked(async move {
+        self.asked(async move {
             let since = since.0.div_euclid(1000).max(0);
             let notices = self.client.events(since, page).await?;
             let oldest = notices.data.last().filter(|_| notices.has_more);
@@ -155,43 +180,43 @@ impl Provider for Stripe {
     }
 
     fn look<'a>(&'a self, subject: &'a Subject) -> Asked<'a, Vec<Report>> {
-        asked(async move { Ok(self.reports(subject).await?) })
+        self.asked(async move { Ok(self.reports(subject).await?) })
     }
 
     fn open_checkout<'a>(&'a self, request: &'a CheckoutRequest<'a>) -> Asked<'a, OpenedCheckout> {
-        asked(self.checkout(request))
+        self.asked(self.checkout(request))
     }
 
     fn close_checkout<'a>(&'a self, checkout: &'a CheckoutId, order: OrderId) -> Asked<'a, ()> {
-        asked(async move {
-            let id = SessionId::new(checkout.as_str()).ok_or_else(nameless)?;
+        self.asked(async move {
             let key = key(&format!("expire/{order}"))?;
-            self.client.expire_session(&id, &key).await?;
+            self.client.expire_session(checkout, &key).await?;
             Ok(())
         })
     }
 
     fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> Asked<'a, String> {
-        asked(self.portal(request))
+        self.asked(self.portal(request))
     }
 
     fn refund<'a>(&'a self, request: &'a RefundRequest) -> Asked<'a, ()> {
-        asked(self.give_back(request))
+        self.asked(self.give_back(request))
     }
 
     fn cancel<'a>(
         &'a self,
-        subscription: &'a OurSubscriptionId,
+        subscription: &'a SubscriptionId,
         at_period_end: bool,
         operation: &'a Operation,
     ) -> Asked<'a, ()> {
-        asked(async move {
-            let id = SubscriptionId::new(subscription.as_str()).ok_or_else(nameless)?;
+        self.asked(async move {
             let key = key(operation.as_str())?;
             if at_period_end {
-                self.client.end_with_period(&id, true, &key).await?;
+                self.client
+                    .end_with_period(subscription, true, &key)
+                    .await?;
             } else {
-                self.client.cancel_now(&id, &key).await?;
+                self.client.cancel_now(subscription, &key).await?;
             }
             Ok(())
         })
@@ -199,29 +224,17 @@ impl Provider for Stripe {
 
     fn resume<'a>(
         &'a self,
-        subscription: &'a OurSubscriptionId,
+        subscription: &'a SubscriptionId,
         operation: &'a Operation,
     ) -> Asked<'a, ()> {
-        asked(async move {
-            let id = SubscriptionId::new(subscription.as_str()).ok_or_else(nameless)?;
+        self.asked(async move {
             let key = key(operation.as_str())?;
-            self.client.end_with_period(&id, false, &key).await?;
+            self.client
+                .end_with_period(subscription, false, &key)
+                .await?;
             Ok(())
         })
     }
-}
-
-/// Gives up after a while, whatever was asked.
-fn asked<'a, T>(ask: impl Future<Output = Result<T, port::Error>> + Send + 'a) -> Asked<'a, T> {
-    Box::pin(async {
-        let answer = tokio::time::timeout(PATIENCE, ask).await;
-        answer.unwrap_or_else(|_| {
-            Err(port::Error::Unavailable {
-                reason: "it does not answer in time".into(),
-                retry_after_seconds: None,
-            })
-        })
-    })
 }
 
 /// Names an operation.

@@ -2,17 +2,17 @@
 
 use port::{Money, Payable, RefundRequest, Report};
 
-use super::{Stripe, key};
+use super::{Stripe, key, look::name_of};
 use crate::{
     Error,
     disputes::DisputedMoney,
-    id::{InvoiceId, PaymentIntentId},
+    id::{InvoiceId, PaymentId},
     invoices::BillingReason,
 };
 
 impl Stripe {
     /// A payment as it stands: what went back of its charge, and what its disputes withhold or took.
-    pub(super) async fn money(&self, id: &PaymentIntentId) -> Result<Vec<Report>, Error> {
+    pub(super) async fn money(&self, id: &PaymentId) -> Result<Vec<Report>, Error> {
         let intent = self.client.payment_intent(id).await?;
         let of = match self.ours(&intent.metadata) {
             Some(order) => Some(Payable::Order(order)),
@@ -40,7 +40,7 @@ impl Stripe {
 
     /// What a subscription's payment was for, by the bill that it pays: the checkout's order for the
     /// first one, one of its own for each later one.
-    async fn payable(&self, intent: &PaymentIntentId) -> Result<Option<Payable>, Error> {
+    async fn payable(&self, intent: &PaymentId) -> Result<Option<Payable>, Error> {
         let payments = self.client.invoice_payments_of_intent(intent).await?;
         let Some(payment) = payments.first() else {
             return Ok(None);
@@ -51,7 +51,7 @@ impl Stripe {
         };
         Ok(match invoice.billing_reason {
             Some(BillingReason::SubscriptionCycle | BillingReason::SubscriptionUpdate) => {
-                Self::name_of(&invoice).map(|name| Payable::Invoice(first, name))
+                Some(Payable::Invoice(first, name_of(&invoice)))
             }
             Some(BillingReason::SubscriptionCreate) => Some(Payable::Order(first)),
             _ => None,
@@ -60,8 +60,8 @@ impl Stripe {
 
     pub(super) async fn give_back(&self, request: &RefundRequest) -> Result<(), port::Error> {
         let intent = match (&request.payment, &request.invoice) {
-            (Some(payment), _) => PaymentIntentId::new(payment.as_str()),
-            (None, Some(invoice)) => self.intent_of(invoice.as_str()).await?,
+            (Some(payment), _) => Some(payment.clone()),
+            (None, Some(invoice)) => self.intent_of(invoice).await?,
             (None, None) => None,
         };
         let missing = || port::Error::Missing("the order has no payment".into());
@@ -73,11 +73,8 @@ impl Stripe {
         Ok(())
     }
 
-    async fn intent_of(&self, invoice: &str) -> Result<Option<PaymentIntentId>, Error> {
-        let Some(invoice) = InvoiceId::new(invoice) else {
-            return Ok(None);
-        };
-        let payments = self.client.invoice_payments_of_invoice(&invoice).await?;
+    async fn intent_of(&self, invoice: &InvoiceId) -> Result<Option<PaymentId>, Error> {
+        let payments = self.client.invoice_payments_of_invoice(invoice).await?;
         Ok(payments
             .into_iter()
             .find_map(|payment| payment.payment.payment_intent))

@@ -6,7 +6,7 @@ mod together;
 
 use std::collections::BTreeMap;
 
-use together::{invoice_payments, page, page_of_events, session};
+use together::{few_products, invoice_payments, page, page_of_events, session};
 
 /// The version that these rules are of.
 pub const VERSION: &str = "2026-10-28.endive";
@@ -176,11 +176,13 @@ const RULES: &[Rule] = &[
         method: "POST",
         fields: UPDATE,
         needs: &["features[subscription_update][enabled]"],
+        also: few_products,
         ..read("/v1/billing_portal/configurations")
     },
     Rule {
         method: "POST",
         fields: UPDATE,
+        also: few_products,
         ..read("/v1/billing_portal/configurations/{}")
     },
     Rule {

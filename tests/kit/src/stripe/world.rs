@@ -250,14 +250,14 @@ impl World {
             let is_wanted = kinds.is_empty() || kinds.iter().any(|kind| event["type"] == **kind);
             is_wanted && event["created"].as_i64().unwrap() >= since
         };
-        let newest = self.events.iter().rev();
-        let mut listed: Vec<Value> = newest.filter(wanted).cloned().collect();
+        let mut newest = self.events.iter().rev();
         if let Some(after) = form.get("starting_after") {
-            let place = listed.iter().position(|event| event["id"] == **after)?;
-            listed.drain(..=place);
+            newest.find(|event| event["id"] == **after)?;
         }
-        let more = listed.len() as u64 > limit;
-        listed.truncate(usize::try_from(limit).unwrap());
+        let limit = usize::try_from(limit).unwrap();
+        let mut listed: Vec<&Value> = newest.filter(wanted).take(limit + 1).collect();
+        let more = listed.len() > limit;
+        listed.truncate(limit);
         Some(json!({"object": "list", "data": listed, "has_more": more}))
     }
 

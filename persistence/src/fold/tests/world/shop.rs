@@ -7,10 +7,10 @@ use domain::{
     catalog::Interval,
     id::{OrderId, OrderSerial, PriceId, ProductId, ProjectId, WalletKey},
     terms::Terms,
-    text::{CheckoutId, Email},
+    text::{CheckoutId, Email, SubscriptionId},
     wallet::{
-        Change, Order, OrderKind, OrderStatus, Reversal,
-        event::{OrderClosed, OrderPaid, OrderPlaced},
+        Change, Order, OrderKind, OrderStatus, Reversal, Subscription, SubscriptionStatus,
+        event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged},
     },
 };
 
@@ -130,6 +130,57 @@ impl World {
             _ => self.placement(project, number),
         };
         self.push(key, change);
+    }
+
+    /// Each wallet has subscriptions besides, of which one went on and one is over.
+    pub(in super::super) fn with_subscriptions(mut self) -> Self {
+        let wallets: Vec<WalletKey> = self.wallets.keys().copied().collect();
+        for (place, key) in wallets.into_iter().enumerate() {
+            for (number, end) in [(1, Some(100)), (2, Some(100)), (1, Some(200)), (2, None)] {
+                let end = end.map(|end| end + place as i64);
+                let change = self.subscription(key, number, end);
+                self.push(key, change);
+            }
+        }
+        self
+    }
+
+    /// One whose period ends then, or which is over.
+    fn subscription(&self, key: WalletKey, number: u64, end: Option<i64>) -> Change {
+        let wallet = &self.wallets[&key].0;
+        let id = SubscriptionId::new(format!("sub_{number}")).unwrap();
+        let known = wallet.subscription(&id);
+        let former_end = known.map(|known| known.current_period_end);
+        let ends = end.map(Timestamp).or(former_end).unwrap();
+        let subscription = Subscription {
+            id,
+            customer: None,
+            paid: terms(),
+            switched: None,
+            said: None,
+            status: match end {
+                Some(_) => SubscriptionStatus::Active,
+                None => SubscriptionStatus::Canceled,
+            },
+            cycle_start: Timestamp(0),
+            cycle_end: ends,
+            current_period_end: ends,
+            cancel_at_period_end: false,
+            past_due_since: None,
+            grace_ends_at: None,
+            order: Some(OrderSerial(1)),
+            reversed: false,
+            steps: Vec::new(),
+            reported_at: Timestamp(0),
+            cycles_ended: 0,
+            cycle_ended_at: None,
+        };
+        Change::SubscriptionChanged(Box::new(SubscriptionChanged {
+            project: wallet.project,
+            former_end,
+            news: None,
+            subscription,
+        }))
     }
 
     fn placement(&mut self, project: ProjectId, number: u64) -> Change {

@@ -51,6 +51,15 @@ fn known_buyer(form: &Form) -> Result<(), String> {
     Ok(())
 }
 
+/// A customer may choose between ten products.
+pub(super) fn few_products(form: &Form) -> Result<(), String> {
+    let products = form.keys().filter(|name| name.ends_with("[product]"));
+    match products.count() {
+        0..=10 => Ok(()),
+        many => Err(format!("{many} products are offered, and not at most 10")),
+    }
+}
+
 /// A page has at most a hundred.
 pub(super) fn page(form: &Form) -> Result<(), String> {
     match form.get("limit").map(|limit| limit.parse()) {
