@@ -23,4 +23,4 @@ pub use completions::{Sink, completions};
 pub use handle::{Address, BoughtCode, Draft, Handle, HoldAccess, NewHold, Paid, Scope, Stats};
 pub use keyring::{Keyring, Seal};
 pub use options::Options;
-pub use wallet::{Instructable, InstructionKind, Refunding};
+pub use wallet::{Instructable, InstructionKind, Left, Refunding};

@@ -17,7 +17,7 @@ use super::{
     Error, Ground,
     each::each,
     inbox::Inbox,
-    notes::{EventKey, Note},
+    notes::{EventKey, Key, Note},
 };
 
 /// While the last minute saw a checkout, or no webhook has ever come.
@@ -148,6 +148,14 @@ impl Feed {
         }
         self.note(id, known, newest).await?;
         Ok(caught)
+    }
+
+    /// Forgets how far the list of a project's former provider was read: the next one has its own.
+    pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
+        self.0.projects.remove(&project);
+        let forget = Key::Read(project).forget();
+        self.0.ground.handle.put_notes(vec![forget]).await?;
+        Ok(())
     }
 
     async fn note(

@@ -2,7 +2,8 @@
 //! ([`Checkouts`]); what the provider tells is stored before it is acknowledged ([`Inbox`]), or read in
 //! its own list of events ([`Feed`]); what was never told is asked for ([`Reconciler`]). All of them say
 //! only what to look at: [`Fulfilment`] asks how it stands, and tells the wallet. What a caller has the
-//! provider do ([`Refunds`], [`Subscriptions`]) is looked at likewise once it is done.
+//! provider do ([`Refunds`], [`Subscriptions`]) is looked at likewise once it is done. What was begun with a
+//! provider that a project has no more is ended ([`Leaving`]).
 //!
 //! It decides nothing about orders and credits: wallets do. It may do everything twice, since each
 //! wallet takes each report once. It names no provider: see the crate `port`.
@@ -16,6 +17,7 @@ mod fulfilment;
 mod inbox;
 mod instructions;
 mod lapses;
+mod leaving;
 pub mod notes;
 mod places;
 mod portals;
@@ -23,6 +25,7 @@ mod reconciler;
 mod refunds;
 mod rounds;
 mod subscriptions;
+mod tenures;
 mod turns;
 
 use std::sync::Arc;
@@ -38,13 +41,14 @@ pub use self::{
     error::Error,
     feed::{Caught, Feed},
     inbox::{Inbox, Refused},
+    leaving::Leaving,
     portals::Portals,
     reconciler::Reconciler,
     refunds::{Refunded, Refunds},
     rounds::Rounds,
     subscriptions::{Instructed, Subscriptions},
 };
-use self::{fulfilment::Fulfilment, instructions::Desk, lapses::Lapses};
+use self::{fulfilment::Fulfilment, instructions::Desk, lapses::Lapses, tenures::Tenures};
 use notes::Note;
 
 /// Who takes each project's money.
@@ -58,6 +62,9 @@ pub trait Providers: Send + Sync {
 
     /// Does what time brings, where a project's provider is one that has to be told the time.
     fn tend<'a>(&'a self, project: &'a ProjectCatalog) -> Asked<'a, ()>;
+
+    /// Forgets what was made for a project at the provider that it had before.
+    fn forget(&self, project: ProjectId) -> Asked<'_, ()>;
 }
 
 /// What all of payments stand on. Cheap to clone.
@@ -67,6 +74,7 @@ pub(crate) struct Ground {
     pub(crate) catalog: Arc<CatalogStore>,
     pub(crate) providers: Arc<dyn Providers>,
     pub(crate) fulfilment: Fulfilment,
+    pub(crate) tenures: Tenures,
 }
 
 /// All of it. Cheap to clone.
@@ -82,6 +90,7 @@ struct Parts {
     inbox: Inbox,
     feed: Feed,
     reconciler: Reconciler,
+    leaving: Leaving,
     lapses: Lapses,
     /// Until when a project's provider is left alone.
     resting: DashMap<ProjectId, Timestamp>,
@@ -96,12 +105,14 @@ impl Payments {
         providers: Arc<dyn Providers>,
         stored: Vec<Note>,
     ) -> Self {
-        let fulfilment = Fulfilment::new(handle.clone());
+        let tenures = Tenures::new(Arc::clone(&catalog));
+        let fulfilment = Fulfilment::new(handle.clone(), tenures.clone());
         let ground = Ground {
             handle,
             catalog,
             providers,
             fulfilment,
+            tenures,
         };
         let reconciler = Reconciler::new(ground.clone());
         let (mut events, mut read) = (Vec::new(), Vec::new());
@@ -129,7 +140,14 @@ impl Payments {
             feed.restore(project, until, heard);
         }
         let desk = Desk::new(ground.clone());
+        let leaving = Leaving::new(
+            ground.clone(),
+            inbox.clone(),
+            feed.clone(),
+            reconciler.clone(),
+        );
         Self(Arc::new(Parts {
+            leaving,
             checkouts: Checkouts::new(ground.clone(), feed.clone()),
             portals: Portals::new(ground.clone()),
             refunds: Refunds::new(desk.clone()),
@@ -177,6 +195,12 @@ impl Payments {
     #[must_use]
     pub fn feed(&self) -> &Feed {
         &self.0.feed
+    }
+
+    /// Finishes with providers that projects had before.
+    #[must_use]
+    pub fn leaving(&self) -> &Leaving {
+        &self.0.leaving
     }
 
     /// Asks about what was never told.

@@ -161,6 +161,22 @@ impl Reconciler {
         }
     }
 
+    /// Forgets which orders of a project its former provider was to be asked about.
+    pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
+        self.0.projects.remove(&project);
+        let mut keys = vec![Key::Reached(project)];
+        self.0.awaited.retain(|order, awaited| {
+            let stays = awaited.project != project;
+            if !stays {
+                keys.push(Key::Awaited(project, *order));
+            }
+            stays
+        });
+        let forgotten = keys.into_iter().map(|key| key.forget());
+        notes::put_all(&self.0.ground.handle, forgotten).await?;
+        Ok(())
+    }
+
     /// Until when overdue orders may be expired: those that are about to be asked about are not.
     pub(crate) fn expire_until(&self, project: &ProjectCatalog) -> Timestamp {
         let now = self.0.ground.handle.now_in(&project.scope);

@@ -60,6 +60,17 @@ impl Payments {
     /// One round of a project. A provider that failed is left alone for a while.
     pub async fn round(&self, project: &ProjectCatalog) {
         let id = project.project.id;
+        if project.tenure().leaving {
+            if let Err(error) = self.0.leaving.finish(id).await {
+                tracing::warn!(%error, project = %id, "What was begun with the former payment provider could not all be ended yet; trying again later");
+                // It begins again from the start.
+                let pause = AFTER_FAILURE_SECONDS.unsigned_abs();
+                tokio::time::sleep(Duration::from_secs(pause)).await;
+            }
+            // For how long the former one was to be left alone is no affair of the next one.
+            self.0.resting.remove(&id);
+            return;
+        }
         let handle = &self.0.ground.handle;
         let (now, resting) = (handle.now(), &self.0.resting);
         if resting.get(&id).is_none_or(|until| *until <= now) {

@@ -105,6 +105,10 @@ codes! {
     /// Nothing can be sold yet.
     ProviderNotConfigured = CONFLICT "provider_not_configured"
         "This project has no payment provider.";
+    /// Another provider, account or mode for a project that has orders; administration only.
+    ProviderInUse = CONFLICT "provider_in_use"
+        "This project has orders at another provider, account or mode, or nobody can tell now whether it is \
+         another. With force, what is open there ends here.";
     /// A grant past 2^53 - 1 credits.
     BalanceLimit = CONFLICT "balance_limit" "The balance would pass 9007199254740991 credits.";
     /// As many open holds as a wallet may have.
@@ -176,6 +180,7 @@ mod tests {
             (409, "already_refunded"),
             (409, "no_purchase"),
             (409, "provider_not_configured"),
+            (409, "provider_in_use"),
             (409, "balance_limit"),
             (409, "too_many_holds"),
             (409, "too_many_lots"),

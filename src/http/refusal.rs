@@ -6,6 +6,7 @@ use super::{code::Code, error::Error, view::Price};
 use crate::{
     catalog::{self, ProjectCatalog},
     payments,
+    providers::ChangeError,
 };
 
 impl Error {
@@ -27,6 +28,9 @@ impl Error {
     pub fn from_payments(error: payments::Error, project: &ProjectCatalog) -> Self {
         match error {
             payments::Error::NotConfigured => Self::new(Code::ProviderNotConfigured),
+            payments::Error::Changing => Self::new(Code::Overloaded).saying(
+                "This project's payment provider is being changed. Nothing was done; try again soon.",
+            ),
             payments::Error::Provider(port::Error::InvalidDiscountCode) => {
                 Self::about("discountCode", Code::InvalidDiscountCode)
             }
@@ -99,6 +103,23 @@ impl From<Refusal> for Error {
             Refusal::PriceNotFound(_) => Self::new(Code::PriceNotFound),
             Refusal::NoSandbox => Self::new(Code::ProviderNotConfigured)
                 .saying("This project's payment provider is not the sandbox."),
+        }
+    }
+}
+
+impl From<ChangeError> for Error {
+    fn from(error: ChangeError) -> Self {
+        match error {
+            ChangeError::Key(words) => {
+                let message = format!("The payment provider does not take this key: {words}");
+                Self::invalid("provider.secretKey", message)
+            }
+            ChangeError::InUse => Self::about("provider", Code::ProviderInUse),
+            ChangeError::Catalog(error) => error.into(),
+            ChangeError::Payments(error) => {
+                tracing::error!(%error, "A payment provider could not be set");
+                Self::new(Code::Unavailable)
+            }
         }
     }
 }

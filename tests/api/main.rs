@@ -12,6 +12,7 @@
 
 mod body;
 mod checkout;
+mod checkout_settings;
 mod cors;
 mod counter;
 mod credit;
@@ -33,6 +34,7 @@ mod orders;
 mod orders_refund;
 mod portal;
 mod products;
+mod provider_change;
 mod sandbox;
 mod sandbox_events;
 mod sandbox_lives;

@@ -1,6 +1,9 @@
 //! A service whose project sells through Stripe's double.
 
-use domain::{Timestamp, catalog::Interval};
+use domain::{
+    Timestamp,
+    catalog::{Found, Interval},
+};
 use reqwest::Method;
 use scrip::catalog::{NewPrice, ProjectChange, ProviderChange};
 use serde_json::{Value, json};
@@ -33,10 +36,15 @@ impl Shop {
             webhook_secret: secret.map(Into::into),
         };
         let nothing = ProjectChange::default();
+        // As it is after an administrator set it.
+        let tried = Found {
+            verified: true,
+            ..Found::default()
+        };
         let project = service.project.id;
         let catalog = &service.catalog;
         catalog
-            .update_project(project, nothing, Some(provider))
+            .set_provider(project, nothing, provider, tried)
             .await
             .unwrap();
         let price = service.add_price(100).await;

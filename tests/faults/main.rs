@@ -19,6 +19,7 @@ mod full_disk;
 mod instructions;
 mod kill9;
 mod knobs;
+mod leaving;
 mod midway;
 mod mortal;
 mod powercut;

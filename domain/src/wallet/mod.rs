@@ -20,6 +20,7 @@ pub mod hold;
 mod holds;
 pub mod instruction;
 pub mod lapse;
+pub mod leave_provider;
 mod lots;
 pub mod order;
 pub mod parts;

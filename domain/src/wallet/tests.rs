@@ -19,6 +19,7 @@ mod feature;
 mod free_grant;
 mod hold;
 mod instruction;
+mod leave;
 mod limit;
 mod many_orders;
 mod order;

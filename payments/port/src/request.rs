@@ -2,7 +2,7 @@
 
 use domain::{
     Quantity,
-    catalog::{Price, Product},
+    catalog::{CheckoutSettings, Price, Product},
     id::{OrderId, PriceId, ProjectId},
     text::{CheckoutId, CustomerId, Email, ExternalUserId, PaymentId},
     time::Timestamp,
@@ -79,6 +79,8 @@ pub struct CheckoutRequest<'a> {
     pub expires_at: Timestamp,
     /// The language of the page.
     pub locale: Option<&'a str>,
+    /// What it asks for beside the money.
+    pub asks: CheckoutSettings,
 }
 
 /// Such a page.

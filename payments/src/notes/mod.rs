@@ -124,6 +124,28 @@ impl StoredEvent {
     }
 }
 
+/// Logs any number of notes, some at a time: all of them together might not fit one append. Those before
+/// one that fails are logged.
+///
+/// # Errors
+///
+/// Those of [`Handle::put_notes`].
+pub async fn put_all(
+    handle: &Handle,
+    notes: impl IntoIterator<Item = persistence::Note>,
+) -> Result<(), actors::Error> {
+    /// Of small ones; an append takes 48 KiB.
+    const AT_ONCE: usize = 256;
+    let mut notes = notes.into_iter();
+    loop {
+        let some: Vec<_> = notes.by_ref().take(AT_ONCE).collect();
+        if some.is_empty() {
+            return Ok(());
+        }
+        handle.put_notes(some).await?;
+    }
+}
+
 /// All notes that were stored, but for the sandboxes' objects: those are looked through, and read
 /// again when a sandbox is used. Called once, at the start.
 ///

@@ -335,6 +335,7 @@ fn new_session(item: Item, promotion: Promotion) -> NewSession {
         expires_at: START / 1000 + 3600,
         trial_days: None,
         locale: None,
+        asks: domain::catalog::CheckoutSettings::NONE,
     }
 }
 

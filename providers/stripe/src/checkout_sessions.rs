@@ -1,5 +1,6 @@
 //! Checkout sessions: the hosted page on which a buyer pays.
 
+use domain::catalog::CheckoutSettings;
 use serde::Deserialize;
 
 use super::{
@@ -41,6 +42,8 @@ pub struct NewSession {
     pub trial_days: Option<u32>,
     /// The language of the page; by the buyer's browser when left out.
     pub locale: Option<String>,
+    /// What the page asks for, and makes, beside the money.
+    pub asks: CheckoutSettings,
 }
 
 /// What is bought, as often as the reference says.
@@ -132,6 +135,7 @@ impl NewSession {
             .with_some("locale", self.locale.as_ref())
             .with_some("subscription_data[trial_period_days]", self.trial_days)
             .with("client_reference_id", self.reference.order);
+        form = self.asking(form);
         // A session's metadata is not copied to what it makes: refunds and renewals name the payment
         // intent or the subscription, so the reference is written there too.
         let inner = match self.item {
@@ -140,6 +144,37 @@ impl NewSession {
         };
         let form = metadata::put(&self.reference, form, "metadata");
         metadata::put(&self.reference, form, inner)
+    }
+}
+
+impl NewSession {
+    /// Adds what is asked for beside the money. What a buyer enters whom Stripe knows already is kept
+    /// only where that is said, and tax and tax numbers are refused where it is not.
+    fn asking(&self, form: Form) -> Form {
+        let CheckoutSettings {
+            automatic_tax,
+            collect_tax_ids,
+            collect_billing_address,
+            invoices,
+            terms_of_service,
+        } = self.asks;
+        let known = matches!(self.buyer, Buyer::Returning(_));
+        // A subscription's invoices are made anyway, and to ask for them is refused.
+        let invoices = invoices && matches!(self.item, Item::Once { .. });
+        let address = "billing_address_collection";
+        let terms = "consent_collection[terms_of_service]";
+        [
+            (automatic_tax, "automatic_tax[enabled]", "true"),
+            (automatic_tax && known, "customer_update[address]", "auto"),
+            (collect_tax_ids, "tax_id_collection[enabled]", "true"),
+            (collect_tax_ids && known, "customer_update[name]", "auto"),
+            (collect_billing_address, address, "required"),
+            (invoices, "invoice_creation[enabled]", "true"),
+            (terms_of_service, terms, "required"),
+        ]
+        .into_iter()
+        .filter(|(asked, ..)| *asked)
+        .fold(form, |form, (_, name, value)| form.with(name, value))
     }
 }
 

@@ -6,6 +6,7 @@
 //!
 //! Whatever speaks Stripe's form at another address (`[stripe] api_base`) is served by the same code.
 
+pub mod account;
 pub mod charges;
 pub mod checkout_sessions;
 pub mod client;

@@ -128,6 +128,14 @@ fn settings_of(settings: &file::ProjectSettings) -> Map<String, Value> {
             "subscriptionGraceDays",
             settings.subscription_grace_days.map(|days| json!(days)),
         ),
+        ("automaticTax", settings.automatic_tax.map(Value::Bool)),
+        ("collectTaxIds", settings.collect_tax_ids.map(Value::Bool)),
+        (
+            "collectBillingAddress",
+            settings.collect_billing_address.map(Value::Bool),
+        ),
+        ("invoices", settings.invoices.map(Value::Bool)),
+        ("termsOfService", settings.terms_of_service.map(Value::Bool)),
     ];
     all.into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)))

@@ -307,7 +307,7 @@ impl Teller {
 
     /// Applies a decision of several events; whether there were any. They are logged as one append:
     /// nothing may be left for the clock to do.
-    fn carry_all(&mut self, events: Vec<Event>) -> bool {
+    pub(super) fn carry_all(&mut self, events: Vec<Event>) -> bool {
         let any = !events.is_empty();
         for event in events {
             self.apply(event);

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use domain::{
     Amount, Timestamp,
     catalog::{
-        Account, ApiKey, Document, FreeGrant, Interval, KeyKind, Mode, Price, Product, ProductType,
-        Project, Provider, Sandbox, Sealed, Stripe, WebhookSecret,
+        Account, ApiKey, CheckoutSettings, Document, FreeGrant, Holder, Interval, KeyKind, Mode,
+        Price, Product, ProductType, Project, Provider, Sandbox, Sealed, Stripe, Tenure,
+        WebhookSecret,
     },
     history::{Fact, Record},
     id::{
@@ -466,6 +467,7 @@ pub(super) fn documents() -> Vec<Document> {
         account: Account::Stripe(Stripe {
             secret_key: Sealed(Box::new([1, 2, 3])),
             webhook_secrets: vec![secret(4, None), secret(5, Some(LATER))],
+            verified: true,
         }),
         sandbox: Sandbox {
             ahead_millis: 86_400_000,
@@ -473,13 +475,30 @@ pub(super) fn documents() -> Vec<Document> {
             duplicates: 2,
             shuffle: true,
         },
+        tenure: Tenure {
+            number: 2,
+            holder: Some(Holder::Stripe {
+                account: Some("acct_1".into()),
+                livemode: Some(true),
+            }),
+            leaving: true,
+        },
     };
     let mut other = Project::new(ProjectId(7), "Other".into(), Mode::CreditCodes, NOW);
     other.subscription_grace_days = 0;
+    other.checkout = CheckoutSettings {
+        automatic_tax: true,
+        invoices: true,
+        ..CheckoutSettings::NONE
+    };
     let sandbox = Provider {
         project: ProjectId(7),
         account: Account::Sandbox,
         sandbox: Sandbox::default(),
+        tenure: Tenure {
+            holder: Some(Holder::Sandbox),
+            ..Tenure::default()
+        },
     };
     vec![
         Document::Project(project),

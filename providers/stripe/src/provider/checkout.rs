@@ -89,6 +89,7 @@ impl Stripe {
             expires_at: request.expires_at.0.div_euclid(1000),
             trial_days: price.trial_days,
             locale: request.locale.map(ToOwned::to_owned),
+            asks: request.asks,
         };
         let number = match attempt {
             Attempt::First => 1,

@@ -106,12 +106,25 @@ impl Stripe {
             email: session.email().map(ToOwned::to_owned),
             receipt: Receipt {
                 receipt_url,
+                invoice_url: self.invoice_page(session.invoice.as_ref()).await?,
                 ..self.receipt()
             },
             subscription,
             invoice: session.invoice.clone(),
         };
         Ok(vec![Report::Paid(Box::new(paid))])
+    }
+
+    /// Where a bill can be read. One that is not there (any more) has no page.
+    async fn invoice_page(&self, id: Option<&InvoiceId>) -> Result<Option<PageUrl>, Error> {
+        let Some(id) = id else {
+            return Ok(None);
+        };
+        match self.client.invoice(id).await {
+            Ok(invoice) => Ok(page(invoice.hosted_invoice_url.as_deref())),
+            Err(Error::Refused(refusal)) if refusal.is_missing() => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// A bill, and the subscription that it is of.
@@ -212,6 +225,7 @@ impl Stripe {
             payment: Payment {
                 amount_cents: invoice.amount_paid,
                 payment: paid_by,
+                invoice: None,
                 customer: invoice.customer.clone(),
                 email: email.and_then(|email| Email::new(email).ok()),
                 receipt: Receipt {

@@ -69,6 +69,14 @@ impl Shared {
             memory,
         }
     }
+
+    /// Forgets all that is remembered of a project's account: the project has another one.
+    #[must_use]
+    pub fn forget(&self, project: ProjectId) -> Asked<'static, ()> {
+        self.prices.retain(|(of, _), _| *of != project);
+        self.ours.retain(|(of, _), _| *of != project);
+        self.memory.forget_all(project)
+    }
 }
 
 impl Stripe {

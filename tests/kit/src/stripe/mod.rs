@@ -156,6 +156,12 @@ impl Stripe {
         object.clone()
     }
 
+    /// Says of which account a key is; `None`: it may not read that. Every other key is of the shop's.
+    pub fn account_of(&self, key: &str, account: Option<&str>) {
+        let mut world = self.world.lock();
+        world.accounts.insert(key.into(), account.map(Into::into));
+    }
+
     /// Lists an event, as the account does whether or not a webhook arrives.
     pub fn list(&self, id: &str, kind: &str, object: &Value, now: i64) {
         let (event, _) = event(id, kind, object, now);
@@ -299,6 +305,18 @@ async fn answer(
         ..
     } = &call;
     let mut world = world.lock();
+    if path == "/v1/account" {
+        let key = call.key.trim_start_matches("Bearer ");
+        return match world.accounts.get(key) {
+            None => json!({"id": "acct_of_the_shop", "object": "account"})
+                .to_string()
+                .into_response(),
+            Some(Some(account)) => json!({"id": account, "object": "account"})
+                .to_string()
+                .into_response(),
+            Some(None) => error(403, "more_permissions_required", "The key may not."),
+        };
+    }
     match world.ask(method.as_str(), path, operation, form) {
         Answer::Object(object) => object.to_string().into_response(),
         Answer::Missing => error(404, "resource_missing", "No such thing."),

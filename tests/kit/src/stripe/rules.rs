@@ -2,11 +2,11 @@
 //! not written here is a fault of whoever asks. Kept by hand from Stripe's reference of the version below,
 //! and not from the client that it judges.
 
-mod also;
+mod together;
 
 use std::collections::BTreeMap;
 
-use also::{ending, few_products, invoice_payments, page, page_of_events, session};
+use together::{ending, few_products, invoice_payments, page, page_of_events, session};
 
 /// The version that these rules are of.
 pub const VERSION: &str = "2026-10-28.endive";
@@ -116,6 +116,19 @@ const RULES: &[Rule] = &[
             ("payment_intent_data[metadata][*]", Kind::Mark),
             ("subscription_data[metadata][*]", Kind::Mark),
             ("subscription_data[trial_period_days]", Kind::Number),
+            ("automatic_tax[enabled]", Kind::Flag),
+            ("tax_id_collection[enabled]", Kind::Flag),
+            ("customer_update[address]", Kind::Word(&["auto", "never"])),
+            ("customer_update[name]", Kind::Word(&["auto", "never"])),
+            (
+                "billing_address_collection",
+                Kind::Word(&["auto", "required"]),
+            ),
+            ("invoice_creation[enabled]", Kind::Flag),
+            (
+                "consent_collection[terms_of_service]",
+                Kind::Word(&["none", "required"]),
+            ),
         ],
         needs: &["mode", "line_items[0][quantity]", "success_url"],
         also: session,
@@ -279,6 +292,7 @@ const RULES: &[Rule] = &[
         method: "DELETE",
         ..read("/v1/subscriptions/{}")
     },
+    read("/v1/account"),
     read("/v1/charges/{}"),
     Rule {
         fields: &[("payment_intent", Kind::Text), ("limit", Kind::Number)],

@@ -28,6 +28,8 @@ pub(super) struct World {
     pub(super) failed: HashMap<String, (String, (u16, Value))>,
     /// Things made so far, by kind.
     made: HashMap<&'static str, u32>,
+    /// Of which account a key is; `None`: it may not read that. Of all others: the shop's.
+    pub(super) accounts: HashMap<String, Option<String>>,
     /// Keeps no calls and no answers: a load would fill the memory.
     pub(super) forgets: bool,
 }

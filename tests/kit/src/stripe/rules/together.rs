@@ -1,15 +1,19 @@
-//! What has to hold of a form beyond its fields.
+//! What of a request goes together, and what excludes what.
 
 use super::Form;
 
 /// What of a session excludes what.
 pub(super) fn session(form: &Form) -> Result<(), String> {
     let has = |prefix: &str| form.keys().any(|name| name.starts_with(prefix));
-    let other = match form.get("mode").map(String::as_str) {
-        Some("payment") => ["subscription_data", "subscription_data"],
-        _ => ["payment_intent_data", "customer_creation"],
+    let other: &[&str] = match form.get("mode").map(String::as_str) {
+        Some("payment") => &["subscription_data"],
+        _ => &[
+            "payment_intent_data",
+            "customer_creation",
+            "invoice_creation",
+        ],
     };
-    if let Some(name) = other.into_iter().find(|name| has(name)) {
+    if let Some(name) = other.iter().find(|name| has(name)) {
         return Err(format!("{name} is of another mode"));
     }
     for (one, another) in [
@@ -26,15 +30,25 @@ pub(super) fn session(form: &Form) -> Result<(), String> {
     if has("line_items[0][price]") == has("line_items[0][price_data]") {
         return Err("a line item has either price or price_data".into());
     }
-    Ok(())
+    known_buyer(form)
 }
 
-/// An end is said in one of two ways.
-pub(super) fn ending(form: &Form) -> Result<(), String> {
-    match form.contains_key("cancel_at") && form.contains_key("cancel_at_period_end") {
-        true => Err("cancel_at and cancel_at_period_end exclude each other".into()),
-        false => Ok(()),
+/// What a buyer who is known enters is kept only where that is said; tax and tax numbers need it kept.
+fn known_buyer(form: &Form) -> Result<(), String> {
+    let says = |name: &str, word: &str| form.get(name).is_some_and(|said| said == word);
+    let known = form.contains_key("customer");
+    if !known && form.keys().any(|name| name.starts_with("customer_update")) {
+        return Err("customer_update is of no customer".into());
     }
+    for (asked, kept) in [
+        ("automatic_tax[enabled]", "customer_update[address]"),
+        ("tax_id_collection[enabled]", "customer_update[name]"),
+    ] {
+        if known && says(asked, "true") && !says(kept, "auto") {
+            return Err(format!("{asked} of a customer needs {kept}"));
+        }
+    }
+    Ok(())
 }
 
 /// A customer may choose between ten products.
@@ -67,4 +81,12 @@ pub(super) fn invoice_payments(form: &Form) -> Result<(), String> {
         return Err("a payment is named with its type".into());
     }
     page(form)
+}
+
+/// An end is said in one of two ways.
+pub(super) fn ending(form: &Form) -> Result<(), String> {
+    match form.contains_key("cancel_at") && form.contains_key("cancel_at_period_end") {
+        true => Err("cancel_at and cancel_at_period_end exclude each other".into()),
+        false => Ok(()),
+    }
 }
