@@ -417,6 +417,7 @@ fn place(config: &Config, address: SocketAddr, own: SocketAddr) -> Place {
         public_url: public_url.map_or_else(at_address, ToString::to_string),
         own_url,
         stripe_api: config.stripe.api_base.clone(),
+        stripe_per_second: config.stripe.background_per_second,
     }
 }
 

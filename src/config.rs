@@ -148,6 +148,8 @@ pub struct Stripe {
     /// Where its API is: `http` or `https`, with or without a path in front of `/v1`.
     #[serde(deserialize_with = "layers::http_url")]
     pub api_base: Url,
+    /// Requests a second for what nobody waits for, to one account; 0: as its mode allows.
+    pub background_per_second: u32,
 }
 
 /// The log and its store.

@@ -126,7 +126,7 @@ impl Metrics {
             ),
             given_up: gauge(
                 "payments_given_up",
-                "Reports and pending orders since the start that the payment provider does not know",
+                "Reports, pending orders and lapsed subscriptions since the start that the payment provider does not know",
             ),
             registry,
             requests,
@@ -202,9 +202,7 @@ impl Metrics {
         self.in_flight.set(signed(stats.in_flight));
         self.backlog.set(signed(stats.backlog));
         self.webhooks.set(signed(payments.inbox().waiting()));
-        let given_up = payments.inbox().given_up();
-        let given_up = given_up.saturating_add(payments.reconciler().given_up());
-        self.given_up.set(signed(given_up));
+        self.given_up.set(signed(payments.given_up()));
         let mut text = String::with_capacity(16 * 1024);
         encode(&mut text, &self.registry)?;
         Ok(text)

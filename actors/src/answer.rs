@@ -6,7 +6,7 @@ use domain::{
     history::{Entry, HoldFacts, Reason},
     id::{LedgerId, OrderId, OrderSerial, PriceId, ProductId, WalletId},
     text::ExternalUserId,
-    wallet::{NextExpiry, Order, SubscriptionStatus},
+    wallet::{LastTier, NextExpiry, Order, SubscriptionStatus},
 };
 
 /// Why there is no answer from the wallet.
@@ -78,7 +78,7 @@ pub struct Subscription {
     pub price: PriceId,
     /// The tier's name.
     pub label: Option<Box<str>>,
-    /// Active, past due or paused.
+    /// Active, past due or paused; canceled only where it is asked for by itself.
     pub status: SubscriptionStatus,
     /// When the running period ends.
     pub current_period_end: Timestamp,
@@ -96,6 +96,20 @@ impl From<&domain::wallet::Subscription> for Subscription {
             status: subscription.status,
             current_period_end: subscription.current_period_end,
             cancel_at_period_end: subscription.cancel_at_period_end,
+        }
+    }
+}
+
+impl From<&LastTier> for Subscription {
+    /// One that is over.
+    fn from(last: &LastTier) -> Self {
+        Self {
+            product: last.product,
+            price: last.price,
+            label: last.label.clone(),
+            status: SubscriptionStatus::Canceled,
+            current_period_end: last.current_period_end,
+            cancel_at_period_end: false,
         }
     }
 }

@@ -4,9 +4,11 @@ mod admin;
 mod batch;
 mod buyers;
 mod holds;
+mod instructions;
 mod ledger;
 mod orders;
 mod serial;
+mod subscriptions;
 mod told;
 mod wallets;
 

@@ -26,3 +26,4 @@ pub use handle::{
 };
 pub use keyring::{Keyring, Seal};
 pub use options::Options;
+pub use wallet::{Instructable, InstructionKind, Left, Refunding};

@@ -10,6 +10,7 @@ use actors::Scope;
 use domain::{
     catalog::{
         Account, ApiKey, Document, KeyKind, Price, Product, Products, Project, Provider, Sandbox,
+        Tenure,
     },
     id::{KeyId, PriceId, ProductId, ProjectId},
     notice::LowBalance,
@@ -19,6 +20,13 @@ use domain::{
 use super::{
     Error,
     key_hash::{ByHash, KeyHash},
+};
+
+/// Of a project that never had a provider.
+static NOBODY: Tenure = Tenure {
+    number: 0,
+    holder: None,
+    leaving: false,
 };
 
 /// Every project at one moment.
@@ -257,6 +265,12 @@ impl ProjectCatalog {
     #[must_use]
     pub const fn provider(&self) -> Option<&Provider> {
         self.provider.as_ref()
+    }
+
+    /// Whose turn it is to take the project's money.
+    #[must_use]
+    pub fn tenure(&self) -> &Tenure {
+        self.provider.as_ref().map_or(&NOBODY, |it| &it.tenure)
     }
 
     /// The sandbox's settings, if the sandbox is the provider.

@@ -4,7 +4,7 @@
 use actors::Seal;
 use domain::{
     Timestamp,
-    catalog::{self, Provider, Refusal, Sealed, SecretText},
+    catalog::{self, Found, Provider, Refusal, Sealed, SecretText},
     id::ProjectId,
 };
 use secrecy::{ExposeSecret as _, SecretString};
@@ -33,6 +33,29 @@ pub(super) struct SealedChange {
 }
 
 impl ProviderChange {
+    /// What is wrong with its secrets by themselves.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for the first one out of its bounds; it never repeats what was sent.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let Self::Stripe {
+            secret_key,
+            webhook_secret,
+        } = self
+        else {
+            return Ok(());
+        };
+        let text = |secret: &SecretString| secret.expose_secret().to_owned();
+        secret_key
+            .as_ref()
+            .map(text)
+            .map(SecretText::key)
+            .transpose()?;
+        let webhook = webhook_secret.as_ref().map(text);
+        webhook.map(SecretText::webhook).transpose().map(drop)
+    }
+
     pub(super) fn seal(self, seal: &Seal) -> Result<SealedChange, Refusal> {
         let (secret_key, webhook_secret) = match self {
             Self::None => return Ok(SealedChange::bare(catalog::ProviderChange::None)),
@@ -69,6 +92,7 @@ impl SealedChange {
         self,
         project: ProjectId,
         current: Option<&Provider>,
+        found: Found,
         seal: &Seal,
         now: Timestamp,
     ) -> Result<Provider, Refusal> {
@@ -77,7 +101,7 @@ impl SealedChange {
             let known = seal.open(&known.0);
             known.as_deref() != secret.map(str::as_bytes)
         };
-        self.change.decide(project, current, is_other, now)
+        self.change.decide(project, current, found, is_other, now)
     }
 }
 
@@ -102,7 +126,10 @@ mod tests {
 
     fn set(change: ProviderChange, current: Option<&Provider>) -> Provider {
         let change = change.seal(&seal()).unwrap();
-        change.decide(ProjectId(1), current, &seal(), NOW).unwrap()
+        let found = Found::default();
+        change
+            .decide(ProjectId(1), current, found, &seal(), NOW)
+            .unwrap()
     }
 
     fn secrets(provider: &Provider) -> Vec<String> {

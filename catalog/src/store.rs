@@ -8,11 +8,12 @@ use arc_swap::{ArcSwap, Guard};
 use domain::{
     Timestamp,
     catalog::{
-        Account, ApiKey, Document, KeyKind, Price, Product, Project, Provider, Refusal, Sandbox,
-        Sealed,
+        Account, ApiKey, Document, Found, KeyKind, Price, Product, Project, Provider, Refusal,
+        Sandbox, Sealed, Stripe, Tenure,
     },
     id::{KeyId, PriceId, ProductId, ProjectId},
 };
+use secrecy::SecretString;
 use tokio::sync::Mutex;
 use tracing::Instrument as _;
 
@@ -90,18 +91,122 @@ impl CatalogStore {
         change: ProjectChange,
         provider: Option<ProviderChange>,
     ) -> Result<Project, Error> {
+        let provider = provider.map(|provider| (provider, Found::default()));
+        self.update(id, change, provider).await
+    }
+
+    /// The same with what was found out about the provider.
+    pub async fn set_provider(
+        &self,
+        id: ProjectId,
+        change: ProjectChange,
+        provider: ProviderChange,
+        found: Found,
+    ) -> Result<Project, Error> {
+        self.update(id, change, Some((provider, found))).await
+    }
+
+    async fn update(
+        &self,
+        id: ProjectId,
+        change: ProjectChange,
+        provider: Option<(ProviderChange, Found)>,
+    ) -> Result<Project, Error> {
         change.check()?;
         let seal = self.shared.seal.clone();
-        let provider = provider.map(|provider| provider.seal(&seal)).transpose()?;
+        let provider =
+            provider.map(|(provider, found)| Ok::<_, Refusal>((provider.seal(&seal)?, found)));
+        let provider = provider.transpose()?;
         self.change(move |catalog, now| {
             let current = find(catalog, id)?;
             let project = change.decide(&current.project)?;
             let mut documents = vec![Document::Project(project.clone())];
-            if let Some(provider) = provider {
-                let provider = provider.decide(id, current.provider(), &seal, now)?;
+            if let Some((provider, found)) = provider {
+                let provider = provider.decide(id, current.provider(), found, &seal, now)?;
                 documents.push(Document::Provider(provider));
             }
             Ok((documents, project))
+        })
+        .await
+    }
+
+    /// Adds what a Stripe account's webhooks are signed with, if it still has its turn.
+    pub async fn add_webhook_secret(
+        &self,
+        project: ProjectId,
+        tenure: u32,
+        secret: SecretString,
+    ) -> Result<(), Error> {
+        let change = ProviderChange::Stripe {
+            secret_key: None,
+            webhook_secret: Some(secret),
+        };
+        let seal = self.shared.seal.clone();
+        let change = change.seal(&seal)?;
+        self.change_provider(project, move |current, now| {
+            let same = current.tenure.number == tenure;
+            if !same || !matches!(current.account, Account::Stripe(_)) {
+                return Ok(None);
+            }
+            let found = Found::default();
+            let changed = change.decide(project, Some(current), found, &seal, now);
+            changed.map(Some)
+        })
+        .await
+    }
+
+    /// Keeps that an account's key was tried and works, if it still is the account's, and the account's
+    /// name where it could be read.
+    pub async fn provider_verified(
+        &self,
+        project: ProjectId,
+        tried: &Stripe,
+        name: Option<String>,
+    ) -> Result<(), Error> {
+        let tried = tried.secret_key.clone();
+        self.change_provider(project, move |current, _| {
+            let Account::Stripe(account) = &current.account else {
+                return Ok(None);
+            };
+            let same = account.secret_key == tried && !account.verified;
+            Ok(same.then(|| Provider {
+                account: Account::Stripe(Stripe {
+                    verified: true,
+                    ..account.clone()
+                }),
+                tenure: current.tenure.clone().named(name),
+                ..current.clone()
+            }))
+        })
+        .await
+    }
+
+    /// Keeps that what was begun with the provider before this one has ended.
+    pub async fn provider_left(&self, project: ProjectId, tenure: u32) -> Result<(), Error> {
+        self.change_provider(project, move |current, _| {
+            let leaving = current.tenure.number == tenure && current.tenure.leaving;
+            Ok(leaving.then(|| Provider {
+                tenure: Tenure {
+                    leaving: false,
+                    ..current.tenure.clone()
+                },
+                ..current.clone()
+            }))
+        })
+        .await
+    }
+
+    /// Changes a project's provider, if it ever had one; `None`: it stays as it is.
+    async fn change_provider(
+        &self,
+        project: ProjectId,
+        change: impl FnOnce(&Provider, Timestamp) -> Result<Option<Provider>, Refusal> + Send + 'static,
+    ) -> Result<(), Error> {
+        self.change(move |catalog, now| {
+            let current = find(catalog, project)?.provider();
+            let changed = current.map(|current| change(current, now)).transpose()?;
+            let documents = changed.flatten().map(Document::Provider);
+            Ok((documents.into_iter().collect(), ()))
         })
         .await
     }
@@ -136,12 +241,12 @@ impl CatalogStore {
             let catalog = find(catalog, project)?;
             let sandbox = catalog.sandbox().ok_or(Refusal::NoSandbox)?;
             let sandbox = change(sandbox, now)?;
-            let provider = Provider {
-                project,
-                account: Account::Sandbox,
+            let provider = catalog.provider().map(|provider| Provider {
                 sandbox,
-            };
-            Ok((vec![Document::Provider(provider)], sandbox))
+                ..provider.clone()
+            });
+            let provider = provider.map(Document::Provider);
+            Ok((provider.into_iter().collect(), sandbox))
         })
         .await
     }
@@ -216,7 +321,9 @@ impl CatalogStore {
     ) -> Result<Price, Error> {
         self.change(move |catalog, now| {
             let price = new.decide((project, product, PriceId(new_id())), now)?;
-            let price = price.fits(find(catalog, project)?.shelf())?;
+            let catalog = find(catalog, project)?;
+            let price = price.fits(catalog.shelf())?;
+            let price = price.joins(catalog.active_prices(&product), "interval")?;
             Ok((vec![Document::Price(price.clone())], price))
         })
         .await
@@ -237,7 +344,11 @@ impl CatalogStore {
                 return Err(Refusal::ProductNotFound(product).into());
             }
             let old = catalog.price(&product, &id);
-            let price = change.decide(old.ok_or(Refusal::PriceNotFound(id))?)?;
+            let old = old.ok_or(Refusal::PriceNotFound(id))?;
+            let mut price = change.decide(old)?;
+            if price.active && !old.active {
+                price = price.joins(catalog.active_prices(&product), "active")?;
+            }
             Ok((vec![Document::Price(price.clone())], price))
         })
         .await

@@ -9,9 +9,9 @@ use siphasher::sip::SipHasher13;
 use crate::{
     amount::Amount,
     id::{HoldId, OrderSerial, ProductId, WalletKey},
-    text::{IdempotencyKey, Meta, SubscriptionId},
+    text::{IdempotencyKey, Meta},
     time::Timestamp,
-    wallet::{ArchivedOrder, Change},
+    wallet::{ArchivedOrder, Change, Instructed, SubscriptionOver},
 };
 
 /// Why a balance changed.
@@ -96,7 +96,10 @@ pub enum Fact {
     /// An order was settled, or changed after that. No ledger entry: its credits have their own.
     Order(Box<ArchivedOrder>),
     /// A subscription is over.
-    SubscriptionOver(SubscriptionId),
+    SubscriptionOver(Box<SubscriptionOver>),
+    /// The provider was asked to do something, or did it, or refused to. Of several with one key the
+    /// last one counts.
+    Instructed(Box<Instructed>),
 }
 
 /// One line of a wallet's history.
@@ -111,7 +114,8 @@ pub struct Record {
 }
 
 /// What a record can be found by. A key is scoped by wallet and operation. Of several records that a
-/// look-up finds, the one with the largest number counts: an order may be archived more than once.
+/// look-up finds, the one with the largest number counts: an order may be archived more than once, and an
+/// instruction is asked for before it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookup<'a> {
     /// A grant's key.
@@ -126,6 +130,12 @@ pub enum Lookup<'a> {
     Order(OrderSerial),
     /// The end of a subscription, by the provider's name for it.
     Subscription(&'a str),
+    /// A refund's key.
+    Refund(&'a str),
+    /// A cancellation's key.
+    Cancel(&'a str),
+    /// A resumption's key.
+    Resume(&'a str),
 }
 
 impl<'a> Lookup<'a> {
@@ -143,6 +153,7 @@ impl<'a> Lookup<'a> {
             Change::SubscriptionGone { subscription } => {
                 Some(Lookup::Subscription(subscription.as_str()))
             }
+            Change::Instructed(instructed) => Some(instructed.lookup()),
             _ => None,
         }
     }
@@ -164,6 +175,9 @@ impl<'a> Lookup<'a> {
                 hasher.write(&serial.to_be_bytes());
             }
             Self::Subscription(id) => write_text(&mut hasher, 6, id),
+            Self::Refund(key) => write_text(&mut hasher, 7, key),
+            Self::Cancel(key) => write_text(&mut hasher, 8, key),
+            Self::Resume(key) => write_text(&mut hasher, 9, key),
         }
         hasher.finish()
     }
@@ -184,6 +198,24 @@ impl Record {
         }
     }
 
+    /// The instruction in it, if it is one.
+    #[must_use]
+    pub fn instructed(&self) -> Option<&Instructed> {
+        match &self.fact {
+            Fact::Instructed(instructed) => Some(instructed),
+            _ => None,
+        }
+    }
+
+    /// The subscription that is over in it, if it is one.
+    #[must_use]
+    pub fn subscription_over(&self) -> Option<&SubscriptionOver> {
+        match &self.fact {
+            Fact::SubscriptionOver(over) => Some(over),
+            _ => None,
+        }
+    }
+
     /// The ledger entry in it, if it changed a balance.
     #[must_use]
     pub const fn entry(&self) -> Option<&Entry> {
@@ -192,7 +224,8 @@ impl Record {
             Fact::HoldPlaced(..)
             | Fact::HoldClosed(_, None)
             | Fact::Order(_)
-            | Fact::SubscriptionOver(_) => None,
+            | Fact::SubscriptionOver(_)
+            | Fact::Instructed(_) => None,
         }
     }
 
@@ -204,7 +237,8 @@ impl Record {
             Fact::HoldPlaced(..)
             | Fact::HoldClosed(_, None)
             | Fact::Order(_)
-            | Fact::SubscriptionOver(_) => None,
+            | Fact::SubscriptionOver(_)
+            | Fact::Instructed(_) => None,
         }
     }
 
@@ -223,7 +257,8 @@ impl Record {
             Fact::HoldPlaced(_, key) => Some(Lookup::Hold(key.as_str())),
             Fact::HoldClosed(hold, _) => Some(Lookup::HoldClosed(hold.id.serial)),
             Fact::Order(archived) => Some(Lookup::Order(archived.serial)),
-            Fact::SubscriptionOver(id) => Some(Lookup::Subscription(id.as_str())),
+            Fact::SubscriptionOver(over) => Some(Lookup::Subscription(over.id.as_str())),
+            Fact::Instructed(instructed) => Some(instructed.lookup()),
         }
     }
 }
@@ -242,17 +277,23 @@ mod tests {
             Lookup::HoldClosed(1).hash(&wallet),
             Lookup::Order(OrderSerial(1)).hash(&wallet),
             Lookup::Subscription("k").hash(&wallet),
+            Lookup::Refund("k").hash(&wallet),
+            Lookup::Cancel("k").hash(&wallet),
+            Lookup::Resume("k").hash(&wallet),
         ];
         assert_eq!(hashes, HASHES);
         assert_ne!(Lookup::Grant("k").hash(&WalletKey([8; 16])), hashes[0]);
     }
 
-    const HASHES: [u64; 6] = [
+    const HASHES: [u64; 9] = [
         13_166_221_790_992_535_160,
         5_297_537_699_495_482_413,
         9_355_182_800_606_203_476,
         3_061_543_347_083_628_595,
         7_186_787_623_010_498_624,
         2_146_497_166_647_068_050,
+        9_122_302_476_620_225_902,
+        14_007_747_767_238_759_330,
+        9_809_476_814_364_609_527,
     ];
 }

@@ -196,6 +196,7 @@ impl Watch {
             | Change::SubscriptionGone { .. }
             | Change::CycleEnded { .. }
             | Change::OrderArchived { .. }
+            | Change::Instructed(_)
             | Change::OrderRecalled(_) => {}
         }
         watch

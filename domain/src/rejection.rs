@@ -15,16 +15,25 @@ pub enum Rejection {
     /// No such order in this project.
     #[error("No such order.")]
     OrderNotFound,
+    /// The wallet has no such subscription.
+    #[error("No such subscription.")]
+    SubscriptionNotFound,
     /// No product was named and the project has not exactly one that holds credits. Decided after
     /// the replay, so that adding a product breaks no retry.
     #[error("Name the product: this project does not have exactly one that holds credits.")]
     ProductRequired,
-    /// The key was used for the same operation with another product or amount.
-    #[error("This idempotency key was used before with another product or amount.")]
+    /// The key was used for the same operation with another product, order or amount.
+    #[error("This idempotency key was used before with another product, order or amount.")]
     KeyReused,
     /// The hold was closed before, with another outcome.
     #[error("This hold is already closed with another outcome.")]
     HoldClosed,
+    /// A refund asks for more than is left of the order.
+    #[error("{refundable_cents} can still be refunded of this order.")]
+    AlreadyRefunded {
+        /// What is left, in the currency's minor unit.
+        refundable_cents: i64,
+    },
     /// The wallet has a subscription to the product already.
     #[error("This wallet is already subscribed to the product.")]
     AlreadySubscribed,

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, de::Error as _};
+
 /// The text breaks its kind's bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -36,6 +38,25 @@ macro_rules! text {
     };
 }
 
+/// A provider's name for something: as [`text!`], and as the provider writes it.
+macro_rules! reference {
+    ($(#[$doc:meta])* $name:ident) => {
+        text!($(#[$doc])* $name, check_reference);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                Self::new(Box::<str>::deserialize(from)?).map_err(D::Error::custom)
+            }
+        }
+    };
+}
+
 text!(/// Names one logical operation; 1 to 255 characters, compared exactly.
     IdempotencyKey, check_key);
 text!(/// The caller's own user id: 1 to 255 characters without control characters, compared exactly.
@@ -47,16 +68,16 @@ text!(/// A JSON object of at most 4 KiB, kept as the text that was sent (minus 
 
 text!(/// A buyer's email address, as the provider or the caller gave it: up to 320 characters.
     Email, check_email);
-text!(/// The provider's name for a checkout session (`cs_…`); callers see it.
-    CheckoutId, check_reference);
-text!(/// The provider's name for a buyer.
-    CustomerId, check_reference);
-text!(/// The provider's name for a payment.
-    PaymentId, check_reference);
-text!(/// The provider's name for an invoice.
-    InvoiceId, check_reference);
-text!(/// The provider's name for a subscription.
-    SubscriptionId, check_reference);
+reference!(/// The provider's name for a checkout session (`cs_…`); callers see it.
+    CheckoutId);
+reference!(/// The provider's name for a buyer.
+    CustomerId);
+reference!(/// The provider's name for a payment.
+    PaymentId);
+reference!(/// The provider's name for an invoice.
+    InvoiceId);
+reference!(/// The provider's name for a subscription.
+    SubscriptionId);
 
 text!(/// The address of a page of the provider's: `https:` or `http:`, up to 1,000 printable characters.
     PageUrl, check_page);
@@ -100,11 +121,14 @@ fn check_email(text: &str) -> Result<(), TextError> {
 
 fn check_reference(text: &str) -> Result<(), TextError> {
     check_length(text, 255, "A provider's id has 1 to 255 characters.")?;
-    if text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        Ok(())
-    } else {
-        Err(TextError("A provider's id has only printable characters."))
+    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(TextError("A provider's id has only printable characters."));
     }
+    // They would climb the path that the id is put into.
+    if text.bytes().all(|byte| byte == b'.') {
+        return Err(TextError("A provider's id has not only dots."));
+    }
+    Ok(())
 }
 
 fn check_page(text: &str) -> Result<(), TextError> {
@@ -189,7 +213,7 @@ mod tests {
     #[test]
     fn a_providers_id_is_printable() {
         assert!(CheckoutId::new("cs_test_a1B2").is_ok());
-        for bad in ["", "cs 1", "cs\u{0}", "cs_é"] {
+        for bad in ["", "cs 1", "cs\u{0}", "cs_é", ".", ".."] {
             assert!(CheckoutId::new(bad).is_err(), "{bad}");
         }
     }

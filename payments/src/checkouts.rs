@@ -108,6 +108,8 @@ impl Checkouts {
         new: &NewCheckout,
     ) -> Result<OpenCheckout, Error> {
         let handle = &self.ground.handle;
+        let provider = self.ground.providers.of(project)?;
+        let _at_work = self.ground.tenures.begin(project).await?;
         let (product, price) = project
             .offered(&new.price)
             .ok_or(Error::Defect("the price is not offered"))?;
@@ -117,7 +119,6 @@ impl Checkouts {
             .draft_order(scope, new.wallet.as_ref(), &terms, new.quantity)
             .await?;
         let Draft { order, customer } = draft;
-        let provider = self.ground.providers.of(project)?;
         let request = CheckoutRequest {
             reference: Reference {
                 project: project.project.id,
@@ -135,6 +136,7 @@ impl Checkouts {
             cancel_url: &new.cancel_url,
             expires_at: handle.now_in(scope).plus_seconds(OPEN_SECONDS),
             locale: new.locale.as_deref(),
+            asks: project.project.checkout,
         };
         failpoint::reached("checkout.drafted");
         let OpenedCheckout { checkout, url } = provider.open_checkout(&request).await?;

@@ -6,6 +6,9 @@ pub enum Error {
     /// The project has no payment provider.
     #[error("the project has no payment provider")]
     NotConfigured,
+    /// The project's provider is being changed: what was begun with the one before has to end first.
+    #[error("the project's payment provider is being changed")]
+    Changing,
     /// The provider refused or failed.
     #[error(transparent)]
     Provider(#[from] port::Error),
@@ -24,7 +27,7 @@ impl Error {
     /// Whether everything that is asked would fail alike now.
     pub(super) fn is_about_the_account(&self) -> bool {
         match self {
-            Self::NotConfigured | Self::Defect(_) | Self::Wallet(_) => true,
+            Self::NotConfigured | Self::Changing | Self::Defect(_) | Self::Wallet(_) => true,
             Self::Provider(error) => {
                 matches!(error, port::Error::Key(_) | port::Error::Unavailable { .. })
             }
@@ -36,7 +39,11 @@ impl Error {
     pub(super) fn is_passing(&self) -> bool {
         match self {
             // An account's key may be put right, and with it what the account knows.
-            Self::NotConfigured | Self::Provider(_) | Self::Defect(_) | Self::TooEarly => true,
+            Self::NotConfigured
+            | Self::Changing
+            | Self::Provider(_)
+            | Self::Defect(_)
+            | Self::TooEarly => true,
             Self::Wallet(actors::Error::Overloaded | actors::Error::Unavailable) => true,
             Self::Wallet(_) => false,
         }

@@ -6,30 +6,26 @@
 //! any order. Where it stops in the middle, the next one begins where this one began: nothing is noted
 //! before all of it is worked off.
 
-use std::{
-    collections::HashSet,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::HashSet, sync::Arc};
 
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
 use domain::{Timestamp, id::ProjectId};
-use futures_util::{StreamExt as _, stream};
-use port::{Provider, Subject};
+use port::Subject;
 
 use super::{
     Error, Ground,
+    each::each,
     inbox::Inbox,
-    notes::{EventKey, Note},
+    notes::{EventKey, Key, Note},
 };
 
 /// While the last minute saw a checkout, or no webhook has ever come.
-const OFTEN: Duration = Duration::from_secs(5);
+const OFTEN_SECONDS: i64 = 5;
 /// Else.
-const SELDOM: Duration = Duration::from_secs(300);
+const SELDOM_SECONDS: i64 = 300;
 /// How long a checkout has the list read often.
-const AFTER_A_CHECKOUT: Duration = Duration::from_secs(60);
+const AFTER_A_CHECKOUT_SECONDS: i64 = 60;
 /// How far a reading goes back behind the last one.
 const OVERLAP_SECONDS: i64 = 60;
 /// How long providers keep the list.
@@ -52,10 +48,12 @@ struct Parts {
 struct Reading {
     /// By the provider's clock; `None`: never.
     until: Option<Timestamp>,
-    /// When it was last read to its end.
-    read: Option<Instant>,
-    /// When the last checkout was opened.
-    checkout: Option<Instant>,
+    /// Whether a webhook had ever come by then: kept with it.
+    heard: bool,
+    /// When it was last read to its end, by our own clock.
+    read: Option<Timestamp>,
+    /// When the last checkout was opened, likewise.
+    checkout: Option<Timestamp>,
 }
 
 /// What a reading came to.
@@ -77,31 +75,33 @@ impl Feed {
     }
 
     /// Takes up how far an earlier process had read.
-    pub(crate) fn restore(&self, project: ProjectId, until: Timestamp) {
+    pub(crate) fn restore(&self, project: ProjectId, until: Timestamp, heard: bool) {
         let mut reading = self.0.projects.entry(project).or_default();
-        reading.until = Some(until);
+        (reading.until, reading.heard) = (Some(until), heard);
     }
 
     /// A checkout was opened: soon there will be something to read.
     pub(crate) fn expect(&self, project: ProjectId) {
         let mut reading = self.0.projects.entry(project).or_default();
-        reading.checkout = Some(Instant::now());
+        reading.checkout = Some(self.0.ground.handle.now());
     }
 
     /// Whether it is time to read a project's list again.
     pub(crate) fn is_due(&self, project: ProjectId) -> bool {
-        let reading = self.0.projects.get(&project);
-        let Some(read) = reading.as_ref().and_then(|reading| reading.read) else {
+        let reading = self.0.projects.get(&project).map(|reading| *reading);
+        let Some((reading, read)) = reading.and_then(|it| Some((it, it.read?))) else {
             return true;
         };
-        let checkout = reading.and_then(|reading| reading.checkout);
-        let busy = checkout.is_some_and(|at| at.elapsed() < AFTER_A_CHECKOUT);
-        let pause = if busy || !self.0.inbox.hears(project) {
-            OFTEN
+        let now = self.0.ground.handle.now();
+        let busy = reading
+            .checkout
+            .is_some_and(|at| now < at.plus_seconds(AFTER_A_CHECKOUT_SECONDS));
+        let pause = if busy || !reading.heard {
+            OFTEN_SECONDS
         } else {
-            SELDOM
+            SELDOM_SECONDS
         };
-        read.elapsed() >= pause
+        now >= read.plus_seconds(pause)
     }
 
     /// Reads what is new in a project's list, and looks at what it tells of.
@@ -112,7 +112,7 @@ impl Feed {
     pub async fn read(&self, project: &ProjectCatalog) -> Result<Caught, Error> {
         let ground = &self.0.ground;
         let id = project.project.id;
-        let provider = ground.providers.of(project)?;
+        let provider = ground.providers.of(project)?.in_background();
         let now = ground.handle.now_in(&project.scope);
         let known = self.0.projects.get(&id).map(|reading| *reading);
         let known = known.unwrap_or_default();
@@ -133,7 +133,11 @@ impl Feed {
             caught.events = caught.events.saturating_add(new.len());
             let subjects: HashSet<Subject> = new.iter().map(|(_, about)| about.clone()).collect();
             caught.subjects = caught.subjects.saturating_add(subjects.len());
-            self.look(project, &*provider, subjects).await?;
+            let look = |about: Subject| {
+                let (fulfilment, provider) = (&ground.fulfilment, &*provider);
+                async move { fulfilment.look(project, provider, &about).await.map(drop) }
+            };
+            each(subjects, AT_ONCE, look).await?;
             for (key, _) in new {
                 self.0.inbox.remember(key);
             }
@@ -146,45 +150,33 @@ impl Feed {
         Ok(caught)
     }
 
+    /// Forgets how far the list of a project's former provider was read: the next one has its own.
+    pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
+        self.0.projects.remove(&project);
+        let forget = Key::Read(project).forget();
+        self.0.ground.handle.put_notes(vec![forget]).await?;
+        Ok(())
+    }
+
     async fn note(
         &self,
         project: ProjectId,
         known: Reading,
         newest: Option<Timestamp>,
     ) -> Result<(), Error> {
-        let moved = newest.filter(|newest| known.until != Some(*newest));
-        if let Some(until) = moved {
-            let note = Note::Read { project, until };
+        let heard = known.heard || self.0.inbox.hears(project);
+        let unsaid = known.until != newest || known.heard != heard;
+        if let Some(until) = newest.filter(|_| unsaid) {
+            let note = Note::Read {
+                project,
+                until,
+                heard,
+            };
             self.0.ground.handle.put_notes(vec![note.put()]).await?;
         }
         let mut reading = self.0.projects.entry(project).or_default();
-        reading.until = newest;
-        reading.read = Some(Instant::now());
-        Ok(())
-    }
-
-    /// One that cannot be worked off is passed over: the reconciler and later events ask about it again.
-    async fn look(
-        &self,
-        project: &ProjectCatalog,
-        provider: &dyn Provider,
-        subjects: HashSet<Subject>,
-    ) -> Result<(), Error> {
-        let fulfilment = &self.0.ground.fulfilment;
-        let looked = stream::iter(subjects).map(|about| async move {
-            let looked = fulfilment.look(project, provider, &about).await;
-            (about, looked)
-        });
-        let mut looked = looked.buffer_unordered(AT_ONCE);
-        while let Some((about, looked)) = looked.next().await {
-            match looked {
-                Ok(_) => {}
-                Err(error) if error.is_about_the_account() => return Err(error),
-                Err(error) => {
-                    tracing::warn!(%error, ?about, "What the provider's list tells of could not be worked off");
-                }
-            }
-        }
+        (reading.until, reading.heard) = (newest, heard);
+        reading.read = Some(self.0.ground.handle.now());
         Ok(())
     }
 }

@@ -25,12 +25,13 @@ use port::{
     Standing, Subject, SubscriptionNow,
 };
 
-use super::{Error, failpoint};
+use super::{Error, failpoint, tenures::Tenures};
 
 /// See the module. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Fulfilment {
     handle: Handle,
+    tenures: Tenures,
 }
 
 /// How far a buyer is.
@@ -45,8 +46,8 @@ pub(crate) enum Progress {
 }
 
 impl Fulfilment {
-    pub(crate) const fn new(handle: Handle) -> Self {
-        Self { handle }
+    pub(crate) const fn new(handle: Handle, tenures: Tenures) -> Self {
+        Self { handle, tenures }
     }
 
     /// Asks how something stands, and does what follows from it. Doing it again changes nothing.
@@ -56,6 +57,7 @@ impl Fulfilment {
         provider: &dyn Provider,
         subject: &Subject,
     ) -> Result<Progress, Error> {
+        let _at_work = self.tenures.begin(project).await?;
         let telling = Telling {
             handle: &self.handle,
             project,
@@ -124,7 +126,7 @@ impl Telling<'_> {
         let order = reference.order;
         let billing = subscription.as_ref().map(|now| Billing {
             subscription: now.id.clone(),
-            invoice,
+            invoice: invoice.clone(),
             // Before all that follows: nothing else is asked of the first one.
             cycle_start: Timestamp(0),
             current_period_end: now.current_period_end.unwrap_or(self.at),
@@ -149,6 +151,7 @@ impl Telling<'_> {
                     .or(known.map(|price| reference.quantity.of(price.amount_cents)))
                     .unwrap_or_default(),
                 payment,
+                invoice,
                 customer,
                 email: email.and_then(|email| Email::new(email).ok()),
                 receipt,

@@ -22,7 +22,7 @@ use tracing::Instrument as _;
 
 use super::{
     Error, Ground, failpoint,
-    notes::{EventKey, Key, StoredEvent},
+    notes::{self, EventKey, Key, StoredEvent},
 };
 
 /// Events that were worked off and are remembered, so that a duplicate costs nothing.
@@ -274,6 +274,9 @@ impl Inbox {
             unknown = unknown.saturating_add(1);
             pause = pauses.next().unwrap_or(pause);
             tokio::time::sleep(pause).await;
+            if !self.0.state.lock().current.contains_key(key) {
+                return;
+            }
         }
         failpoint::reached("inbox.worked");
         // Nobody waits for it. Where it fails, the event is worked off again after a restart, which
@@ -285,6 +288,32 @@ impl Inbox {
             }
         });
         self.0.state.lock().finished(*key);
+    }
+
+    /// Forgets what a project's former provider told and was not worked off: nobody is there any more
+    /// who could be asked about it.
+    pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
+        let mut keys: Vec<EventKey> = Vec::new();
+        self.0.left.lock().retain(|stored| {
+            let stays = stored.key.project != project;
+            if !stays {
+                keys.push(stored.key);
+            }
+            stays
+        });
+        {
+            let mut state = self.0.state.lock();
+            let current = state.current.keys().copied();
+            keys.extend(current.filter(|key| key.project == project));
+            // Whoever waits to try again finds it gone.
+            for key in &keys {
+                state.current.remove(key);
+            }
+            state.came.remove(&project);
+        }
+        let notes = keys.into_iter().map(|key| Key::Event(key).forget());
+        notes::put_all(&self.0.ground.handle, notes).await?;
+        Ok(())
     }
 
     async fn attempt(&self, project: ProjectId, told: &Told) -> Result<(), Error> {

@@ -1,39 +1,54 @@
 //! Money in: joins the payment provider and the wallets. A buyer is sent to the provider
 //! ([`Checkouts`]); what the provider tells is stored before it is acknowledged ([`Inbox`]), or read in
 //! its own list of events ([`Feed`]); what was never told is asked for ([`Reconciler`]). All of them say
-//! only what to look at: [`Fulfilment`] asks how it stands, and tells the wallet.
+//! only what to look at: [`Fulfilment`] asks how it stands, and tells the wallet. What a caller has the
+//! provider do ([`Refunds`], [`Subscriptions`]) is looked at likewise once it is done. What was begun with a
+//! provider that a project has no more is ended ([`Leaving`]).
 //!
 //! It decides nothing about orders and credits: wallets do. It may do everything twice, since each
 //! wallet takes each report once. It names no provider: see the crate `port`.
 
 mod checkouts;
+mod each;
 mod error;
 mod failpoint;
 mod feed;
 mod fulfilment;
 mod inbox;
+mod instructions;
+mod lapses;
+mod leaving;
 pub mod notes;
 mod places;
 mod portals;
 mod reconciler;
+mod refunds;
 mod rounds;
+mod subscriptions;
+mod tenures;
+mod turns;
 
 use std::sync::Arc;
 
 use actors::Handle;
 use catalog::{CatalogStore, ProjectCatalog};
+use dashmap::DashMap;
+use domain::{Timestamp, id::ProjectId};
 use port::{Asked, Provider};
 
-use self::fulfilment::Fulfilment;
 pub use self::{
     checkouts::{Checkouts, NewCheckout, OpenCheckout},
     error::Error,
     feed::{Caught, Feed},
     inbox::{Inbox, Refused},
+    leaving::Leaving,
     portals::Portals,
     reconciler::Reconciler,
+    refunds::{Refunded, Refunds},
     rounds::Rounds,
+    subscriptions::{Instructed, Subscriptions},
 };
+use self::{fulfilment::Fulfilment, instructions::Desk, lapses::Lapses, tenures::Tenures};
 use notes::Note;
 
 /// Who takes each project's money.
@@ -47,6 +62,9 @@ pub trait Providers: Send + Sync {
 
     /// Does what time brings, where a project's provider is one that has to be told the time.
     fn tend<'a>(&'a self, project: &'a ProjectCatalog) -> Asked<'a, ()>;
+
+    /// Forgets what was made for a project at the provider that it had before.
+    fn forget(&self, project: ProjectId) -> Asked<'_, ()>;
 }
 
 /// What all of payments stand on. Cheap to clone.
@@ -56,6 +74,7 @@ pub(crate) struct Ground {
     pub(crate) catalog: Arc<CatalogStore>,
     pub(crate) providers: Arc<dyn Providers>,
     pub(crate) fulfilment: Fulfilment,
+    pub(crate) tenures: Tenures,
 }
 
 /// All of it. Cheap to clone.
@@ -66,9 +85,15 @@ struct Parts {
     ground: Ground,
     checkouts: Checkouts,
     portals: Portals,
+    refunds: Refunds,
+    subscriptions: Subscriptions,
     inbox: Inbox,
     feed: Feed,
     reconciler: Reconciler,
+    leaving: Leaving,
+    lapses: Lapses,
+    /// Until when a project's provider is left alone.
+    resting: DashMap<ProjectId, Timestamp>,
 }
 
 impl Payments {
@@ -80,12 +105,14 @@ impl Payments {
         providers: Arc<dyn Providers>,
         stored: Vec<Note>,
     ) -> Self {
-        let fulfilment = Fulfilment::new(handle.clone());
+        let tenures = Tenures::new(Arc::clone(&catalog));
+        let fulfilment = Fulfilment::new(handle.clone(), tenures.clone());
         let ground = Ground {
             handle,
             catalog,
             providers,
             fulfilment,
+            tenures,
         };
         let reconciler = Reconciler::new(ground.clone());
         let (mut events, mut read) = (Vec::new(), Vec::new());
@@ -98,22 +125,38 @@ impl Payments {
                     order,
                     until,
                 } => reconciler.restore_awaited(project, order, until),
-                Note::Read { project, until } => read.push((project, until)),
+                Note::Read {
+                    project,
+                    until,
+                    heard,
+                } => read.push((project, until, heard)),
                 // The providers' own.
                 Note::Made { .. } | Note::Sandbox { .. } => {}
             }
         }
         let inbox = Inbox::new(ground.clone(), events);
         let feed = Feed::new(ground.clone(), inbox.clone());
-        for (project, until) in read {
-            feed.restore(project, until);
+        for (project, until, heard) in read {
+            feed.restore(project, until, heard);
         }
+        let desk = Desk::new(ground.clone());
+        let leaving = Leaving::new(
+            ground.clone(),
+            inbox.clone(),
+            feed.clone(),
+            reconciler.clone(),
+        );
         Self(Arc::new(Parts {
+            leaving,
             checkouts: Checkouts::new(ground.clone(), feed.clone()),
             portals: Portals::new(ground.clone()),
+            refunds: Refunds::new(desk.clone()),
+            subscriptions: Subscriptions::new(desk),
             inbox,
             feed,
             reconciler,
+            lapses: Lapses::new(ground.clone()),
+            resting: DashMap::new(),
             ground,
         }))
     }
@@ -130,6 +173,18 @@ impl Payments {
         &self.0.portals
     }
 
+    /// Gives money back on a caller's word.
+    #[must_use]
+    pub fn refunds(&self) -> &Refunds {
+        &self.0.refunds
+    }
+
+    /// Ends subscriptions and lets them go on, on a caller's word.
+    #[must_use]
+    pub fn subscriptions(&self) -> &Subscriptions {
+        &self.0.subscriptions
+    }
+
     /// Takes webhooks in.
     #[must_use]
     pub fn inbox(&self) -> &Inbox {
@@ -142,10 +197,25 @@ impl Payments {
         &self.0.feed
     }
 
+    /// Finishes with providers that projects had before.
+    #[must_use]
+    pub fn leaving(&self) -> &Leaving {
+        &self.0.leaving
+    }
+
     /// Asks about what was never told.
     #[must_use]
     pub fn reconciler(&self) -> &Reconciler {
         &self.0.reconciler
+    }
+
+    /// What was told of or asked about since the start, and the provider does not know.
+    #[must_use]
+    pub fn given_up(&self) -> u64 {
+        let inbox = self.0.inbox.given_up();
+        let orders = self.0.reconciler.given_up();
+        let subscriptions = self.0.lapses.given_up();
+        inbox.saturating_add(orders).saturating_add(subscriptions)
     }
 }
 

@@ -4,7 +4,8 @@ use actors::Address;
 use catalog::ProjectCatalog;
 use domain::{
     Rejection,
-    catalog::{Interval, Price, Product},
+    catalog::{Price, Product},
+    id::PriceId,
 };
 use port::PortalRequest;
 
@@ -33,17 +34,8 @@ impl Portals {
         let handle = &self.0.handle;
         let customer = handle.customer(&project.scope, address).await?;
         let view = handle.read(&project.scope, address).await?;
-        let mut products: Vec<_> = view.subscriptions.iter().map(|s| s.product).collect();
-        products.dedup();
-        let offered: Vec<(&Product, &Price)> = products
-            .iter()
-            .filter_map(|id| project.product(id).filter(|product| product.active))
-            .flat_map(|product| {
-                let prices = project.active_prices(&product.id);
-                prices.map(move |price| (product, price))
-            })
-            .filter(|(_, price)| price.interval != Interval::OneTime)
-            .collect();
+        let held = view.subscriptions.iter().map(|s| s.price);
+        let offered = offered(project, held);
         let request = PortalRequest {
             project: project.project.id,
             customer,
@@ -56,4 +48,42 @@ impl Portals {
             opened => Ok(opened?),
         }
     }
+}
+
+/// The tiers that subscriptions may be switched to, the nearest ones first: providers offer only so
+/// many. Where several products are subscribed to, each has its turn, so that none is left out.
+fn offered(
+    project: &ProjectCatalog,
+    held: impl Iterator<Item = PriceId>,
+) -> Vec<(&Product, &Price)> {
+    let mut ladders: Vec<_> = held
+        .filter_map(|held| ladder(project, project.any_price(&held)?))
+        .collect();
+    let mut offered: Vec<(&Product, &Price)> = Vec::new();
+    while !ladders.is_empty() {
+        ladders.retain_mut(|(product, prices)| match prices.pop() {
+            Some(price) if offered.iter().all(|(_, known)| known.id != price.id) => {
+                offered.push((product, price));
+                true
+            }
+            other => other.is_some(),
+        });
+    }
+    offered
+}
+
+/// What one tier can be switched to, the nearest by amount last.
+fn ladder<'a>(
+    project: &'a ProjectCatalog,
+    held: &'a Price,
+) -> Option<(&'a Product, Vec<&'a Price>)> {
+    let product = project.product(&held.product)?;
+    let prices = project.active_prices(&product.id);
+    let mut prices: Vec<_> = prices.filter(|price| held.can_become(price)).collect();
+    let far = |price: &Price| {
+        let distance = price.amount_cents.abs_diff(held.amount_cents);
+        (price.id != held.id, distance, price.id)
+    };
+    prices.sort_by_key(|price| std::cmp::Reverse(far(price)));
+    product.active.then_some((product, prices))
 }

@@ -19,11 +19,11 @@ use domain::{
     id::{OrderId, OrderSerial, ProjectId},
     wallet::{OrderStatus, place_order::PENDING_SECONDS},
 };
-use futures_util::{StreamExt as _, stream};
 use port::{Provider, Subject};
 
 use super::{
     Error, Ground,
+    each::each,
     fulfilment::Progress,
     notes::{self, Key, Note},
 };
@@ -112,7 +112,7 @@ impl Reconciler {
     pub async fn ask(&self, project: &ProjectCatalog) -> Result<(), Error> {
         let id = project.project.id;
         let now = self.0.ground.handle.now_in(&project.scope);
-        let provider = self.0.ground.providers.of(project)?;
+        let provider = self.0.ground.providers.of(project)?.in_background();
         let provider = &*provider;
         let mut reached = self.reached(id, now);
         // The oldest first: they are the next to expire.
@@ -161,6 +161,22 @@ impl Reconciler {
         }
     }
 
+    /// Forgets which orders of a project its former provider was to be asked about.
+    pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
+        self.0.projects.remove(&project);
+        let mut keys = vec![Key::Reached(project)];
+        self.0.awaited.retain(|order, awaited| {
+            let stays = awaited.project != project;
+            if !stays {
+                keys.push(Key::Awaited(project, *order));
+            }
+            stays
+        });
+        let forgotten = keys.into_iter().map(|key| key.forget());
+        notes::put_all(&self.0.ground.handle, forgotten).await?;
+        Ok(())
+    }
+
     /// Until when overdue orders may be expired: those that are about to be asked about are not.
     pub(crate) fn expire_until(&self, project: &ProjectCatalog) -> Timestamp {
         let now = self.0.ground.handle.now_in(&project.scope);
@@ -205,29 +221,16 @@ impl Reconciler {
         }
     }
 
-    /// Asks about some orders, several at once. One that cannot be told is passed over: it is asked
-    /// about again at its next age.
     async fn ask_all(
         &self,
         project: &ProjectCatalog,
         provider: &dyn Provider,
         orders: Vec<OrderId>,
     ) -> Result<(), Error> {
-        let asked = stream::iter(orders).map(|order| async move {
-            let asked = self.ask_one(project, provider, order).await;
-            (order, asked)
-        });
-        let mut asked = asked.buffer_unordered(AT_ONCE);
-        while let Some((order, asked)) = asked.next().await {
-            match asked {
-                Ok(()) => {}
-                Err(error) if error.is_about_the_account() => return Err(error),
-                Err(error) => {
-                    tracing::warn!(%error, %order, "A pending order could not be asked about");
-                }
-            }
-        }
-        Ok(())
+        each(orders, AT_ONCE, |order| {
+            self.ask_one(project, provider, order)
+        })
+        .await
     }
 
     /// Asks about one order, unless it is settled.

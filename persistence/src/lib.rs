@@ -37,7 +37,7 @@ pub use contract::{
 pub use format::entry::Entry;
 pub use format::record_bytes;
 pub use logged::{Append, Logged, Note};
-pub use lookups::OrderPlace;
+pub use lookups::{OrderPlace, PeriodEnd};
 pub use memory::MemoryJournal;
 pub use notices::{NoticeNumber, OnNotices};
 pub use options::{Completions, Faults, OnFatal, Options, Step};

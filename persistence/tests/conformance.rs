@@ -35,7 +35,8 @@ use orders::{
     buyers_are_found_by_the_address_they_paid_under,
     notes_keep_the_latest_form_until_they_are_forgotten,
     orders_are_due_until_they_are_paid_failed_or_expired,
-    orders_are_listed_newest_first_each_in_its_project, what_is_not_folded_is_laid_over_what_is,
+    orders_are_listed_newest_first_each_in_its_project,
+    subscriptions_are_found_by_when_their_periods_end, what_is_not_folded_is_laid_over_what_is,
 };
 use persistence::{
     Append, Backlog, Books, Error, Log, Logged, MemoryJournal, Note, Outcome, Refused, SledJournal,
@@ -169,6 +170,7 @@ conformance!(
     orders_are_listed_newest_first_each_in_its_project,
     a_list_goes_on_where_it_was_while_new_orders_arrive,
     orders_are_due_until_they_are_paid_failed_or_expired,
+    subscriptions_are_found_by_when_their_periods_end,
     an_order_is_found_by_its_checkout,
     buyers_are_found_by_the_address_they_paid_under,
     what_is_not_folded_is_laid_over_what_is,

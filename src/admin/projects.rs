@@ -1,8 +1,12 @@
 //! Projects: make, list, show, change.
 
+use std::{sync::Arc, time::Duration};
+
 use axum::{Json, extract::State, http::StatusCode};
+use domain::catalog::CheckoutChange;
 use secrecy::SecretString;
 use serde::Deserialize;
+use tracing::Instrument as _;
 use utoipa::{ToSchema, openapi::ObjectBuilder};
 
 use super::{
@@ -12,12 +16,17 @@ use super::{
 use crate::{
     catalog::{self, NewProject, ProjectCatalog, ProjectChange, ProviderChange},
     http::{
-        Administrator, Body, Error, Object,
+        Administrator, Body, Code, Error, Object,
         field::{FromText, NameText, Text, Whole, choice, line},
         patch::Field,
     },
+    providers::ChangeError,
     state::App,
 };
+
+/// How long an answer waits for the end of what was begun with the former provider: mostly it is all done
+/// before.
+const WAIT: Duration = Duration::from_secs(5);
 
 /// A project to make.
 #[derive(Deserialize, ToSchema)]
@@ -67,6 +76,28 @@ struct Update {
     #[schema(value_type = Option<GraceDays>, nullable = false)]
     #[serde(default)]
     subscription_grace_days: Field<GraceDays>,
+    /// Whether the provider adds the tax that is due where the buyer is. At Stripe, Stripe Tax has to be
+    /// set up for it.
+    #[schema(value_type = Option<bool>, nullable = false)]
+    #[serde(default)]
+    automatic_tax: Field<bool>,
+    /// Whether buyers who are businesses may enter their tax number.
+    #[schema(value_type = Option<bool>, nullable = false)]
+    #[serde(default)]
+    collect_tax_ids: Field<bool>,
+    /// Whether buyers have to enter their billing address.
+    #[schema(value_type = Option<bool>, nullable = false)]
+    #[serde(default)]
+    collect_billing_address: Field<bool>,
+    /// Whether what is paid once gets an invoice too; each cycle of a subscription has one anyway.
+    #[schema(value_type = Option<bool>, nullable = false)]
+    #[serde(default)]
+    invoices: Field<bool>,
+    /// Whether buyers have to agree to the terms of service. At Stripe, their address has to be set among
+    /// the public details.
+    #[schema(value_type = Option<bool>, nullable = false)]
+    #[serde(default)]
+    terms_of_service: Field<bool>,
 }
 
 /// An origin, as it is described; the catalog reads it, with the parser that reads addresses to return
@@ -113,6 +144,11 @@ struct Provider {
     /// Of a Stripe account: what its webhooks are signed with, `whsec_…`.
     #[schema(value_type = Option<String>, write_only, nullable = false, pattern = "^[!-~]+$", max_length = 255)]
     webhook_secret: Option<SecretString>,
+    /// Leave a provider, an account or a mode that the project has orders at: pending orders expire and
+    /// subscriptions end here, credits stay. A new key of the same account and mode needs it not.
+    #[schema(value_type = Option<bool>, nullable = false)]
+    #[serde(default)]
+    force: bool,
 }
 
 enum Kind {
@@ -198,7 +234,7 @@ pub(super) async fn show(
     Ok(Json(view(&app, &catalog)))
 }
 
-/// Change a project.
+/// Change a project. The key of a Stripe account is tried when it is set, which may take some seconds.
 #[utoipa::path(
     patch,
     path = "/projects/{projectId}",
@@ -208,7 +244,7 @@ pub(super) async fn show(
     request_body = Update,
     responses(
         (status = 200, description = "As it is now.", body = Project)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    extensions(("x-errors" = json!(["project_not_found", "provider_in_use"])))
 )]
 pub(super) async fn update(
     _: Administrator,
@@ -220,7 +256,22 @@ pub(super) async fn update(
     let provider = provider(std::mem::take(&mut update.provider));
     let change = update.read()?;
     let id = path.project()?;
-    app.catalog.update_project(id, change, provider).await?;
+    match provider {
+        None => drop(app.catalog.update_project(id, change, None).await?),
+        Some((provider, force)) => {
+            let (accounts, payments) = (Arc::clone(&app.accounts), app.payments.clone());
+            // In a task of its own: a caller who goes away must not leave it half way.
+            let work = async move {
+                accounts.change(id, change, provider, force).await?;
+                let mut ending = tokio::spawn(async move { payments.leaving().finish(id).await });
+                // It goes on by itself, and again with the next round where it fails.
+                drop(tokio::time::timeout(WAIT, &mut ending).await);
+                Ok::<_, ChangeError>(())
+            };
+            let done = tokio::spawn(work.in_current_span()).await;
+            done.map_err(|_| Error::new(Code::InternalError))??;
+        }
+    }
     let catalog = app.catalog.project(id)?;
     Ok(Json(view(&app, &catalog)))
 }
@@ -230,16 +281,20 @@ fn view(app: &App, catalog: &ProjectCatalog) -> Project {
     Project::of(&catalog.project, catalog.provider(), accounts)
 }
 
-fn provider(field: Field<Object<Provider>>) -> Option<ProviderChange> {
-    let read = |Object(provider): Object<Provider>| match provider.kind {
-        Text(Kind::Sandbox) => ProviderChange::Sandbox,
-        Text(Kind::Stripe) => ProviderChange::Stripe {
-            secret_key: provider.secret_key,
-            webhook_secret: provider.webhook_secret,
-        },
+/// With whether it is forced.
+fn provider(field: Field<Object<Provider>>) -> Option<(ProviderChange, bool)> {
+    let read = |Object(provider): Object<Provider>| {
+        let change = match provider.kind {
+            Text(Kind::Sandbox) => ProviderChange::Sandbox,
+            Text(Kind::Stripe) => ProviderChange::Stripe {
+                secret_key: provider.secret_key,
+                webhook_secret: provider.webhook_secret,
+            },
+        };
+        (change, provider.force)
     };
     let change = field.nullable();
-    change.map(|provider| provider.map_or(ProviderChange::None, read))
+    change.map(|provider| provider.map_or((ProviderChange::None, false), read))
 }
 
 impl Update {
@@ -258,6 +313,15 @@ impl Update {
                 .subscription_grace_days
                 .not_null("subscriptionGraceDays")?
                 .map(Whole::small),
+            checkout: CheckoutChange {
+                automatic_tax: self.automatic_tax.not_null("automaticTax")?,
+                collect_tax_ids: self.collect_tax_ids.not_null("collectTaxIds")?,
+                collect_billing_address: self
+                    .collect_billing_address
+                    .not_null("collectBillingAddress")?,
+                invoices: self.invoices.not_null("invoices")?,
+                terms_of_service: self.terms_of_service.not_null("termsOfService")?,
+            },
         })
     }
 }

@@ -54,6 +54,16 @@ pub struct Project {
     pub free_grants_for_code_wallets: bool,
     /// Days for which a past-due subscription keeps its features.
     pub subscription_grace_days: u32,
+    /// Whether the provider adds the tax that is due where the buyer is.
+    pub automatic_tax: bool,
+    /// Whether buyers who are businesses may enter their tax number.
+    pub collect_tax_ids: bool,
+    /// Whether buyers have to enter their billing address.
+    pub collect_billing_address: bool,
+    /// Whether what is paid once gets an invoice too.
+    pub invoices: bool,
+    /// Whether buyers have to agree to the terms of service.
+    pub terms_of_service: bool,
     /// Who takes its money; null: nobody, and nothing can be bought.
     pub provider: Option<Provider>,
     /// When it was made.
@@ -69,6 +79,11 @@ pub struct Provider {
     pub kind: String,
     /// Where its webhooks have to be sent: for Stripe's dashboard.
     pub webhook_url: String,
+    /// Whether its key was tried and works; until it could be reached, false.
+    pub verified: bool,
+    /// Whether what was begun with a former provider is still being ended; nothing can be bought until
+    /// then.
+    pub changing: bool,
 }
 
 /// A project that was just made, with a key of each kind.
@@ -275,9 +290,16 @@ impl Project {
             wallet_creation_limit_per_ip: project.wallet_creation_limit_per_ip.map(Into::into),
             free_grants_for_code_wallets: project.free_grants_for_code_wallets,
             subscription_grace_days: project.subscription_grace_days,
+            automatic_tax: project.checkout.automatic_tax,
+            collect_tax_ids: project.checkout.collect_tax_ids,
+            collect_billing_address: project.checkout.collect_billing_address,
+            invoices: project.checkout.invoices,
+            terms_of_service: project.checkout.terms_of_service,
             provider: kind.map(|kind| Provider {
                 kind: kind.into(),
                 webhook_url: accounts.webhook_url(project.id),
+                verified: provider.is_none_or(catalog::Provider::is_verified),
+                changing: provider.is_some_and(|provider| provider.tenure.leaving),
             }),
             created_at: Instant(project.created_at).to_string(),
         }

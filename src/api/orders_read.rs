@@ -9,6 +9,7 @@ use axum::{
 use domain::{Rejection, id::OrderId, text::CheckoutId};
 
 use crate::{
+    catalog::ProjectCatalog,
     http::{Code, Error, auth::AnyKey, code_path::Guesses, respond, view::Order},
     state::App,
 };
@@ -46,6 +47,22 @@ where
             named: named.map_or(Named::Nothing, |(_, text)| Named::by(text)),
             guesses,
         })
+    }
+}
+
+impl OrderPath {
+    /// The order's identifier, by which its wallet is found. Whether there is such an order, only that
+    /// knows.
+    pub(super) async fn id(&self, app: &App, project: &ProjectCatalog) -> Result<OrderId, Error> {
+        match &self.named {
+            Named::Order(order) => Ok(*order),
+            Named::Checkout(checkout) => {
+                let found = app.handle.order_of_checkout(&project.scope, checkout).await;
+                let found = found.map_err(|error| Error::from_wallet(error, project))?;
+                Ok(found.id)
+            }
+            Named::Nothing => Err(Error::new(Code::OrderNotFound)),
+        }
     }
 }
 

@@ -6,9 +6,9 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     checkout, credit, deduct, deductions_batch, events, features, holds_create, holds_extend,
-    holds_read, holds_release, holds_settle, me, orders_list, orders_read, portal, products, usage,
-    wallets_create, wallets_ledger, wallets_open_external, wallets_read, wallets_recover,
-    wallets_rotate,
+    holds_read, holds_release, holds_settle, me, orders_list, orders_read, orders_refund, portal,
+    products, subscriptions_cancel, subscriptions_resume, usage, wallets_create, wallets_ledger,
+    wallets_open_external, wallets_read, wallets_recover, wallets_rotate,
 };
 use crate::state::App;
 
@@ -41,6 +41,9 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(checkout::checkout))
         .routes(routes!(orders_list::list_orders))
         .routes(routes!(orders_read::read_order))
+        .routes(routes!(orders_refund::refund_order))
+        .routes(routes!(subscriptions_cancel::cancel_subscription))
+        .routes(routes!(subscriptions_resume::resume_subscription))
         .routes(routes!(portal::open_portal))
         .routes(routes!(portal::open_external_portal))
         .routes(routes!(wallets_recover::recover))

@@ -190,10 +190,12 @@ fn the_environment_reaches_every_type_of_key() {
         ("SCRIP_LIMITS_SECRET_PER_SECOND", "50"),
         ("SCRIP_LOG_FORMAT", "json"),
         ("SCRIP_STRIPE_API_BASE", "http://127.0.0.1:12111/sandbox"),
+        ("SCRIP_STRIPE_BACKGROUND_PER_SECOND", "7"),
     ];
     let config = merged("", &pairs, &Flags::default()).unwrap();
     let proxies: Vec<IpNet> = vec!["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()];
     assert_eq!(config.trusted_proxies, proxies);
+    assert_eq!(config.stripe.background_per_second, 7);
     assert!(config.journal.allow_unsynced);
     assert_eq!(config.journal.min_free_bytes, 1024);
     assert_eq!(config.metrics.listen, Some("127.0.0.1:9".parse().unwrap()));

@@ -76,6 +76,8 @@ codes! {
     OrderNotFound = NOT_FOUND "order_not_found" "No such order.";
     /// No such event in this project, or none that is kept.
     EventNotFound = NOT_FOUND "event_not_found" "No such event.";
+    /// The wallet has no such subscription.
+    SubscriptionNotFound = NOT_FOUND "subscription_not_found" "No such subscription.";
     /// No such project; administration only.
     ProjectNotFound = NOT_FOUND "project_not_found" "No such project.";
     /// No such key in this project; administration only.
@@ -90,11 +92,13 @@ codes! {
     /// Not `application/json`.
     UnsupportedMediaType = UNSUPPORTED_MEDIA_TYPE "unsupported_media_type"
         "Send the body as JSON, with Content-Type: application/json.";
-    /// The same key for another product or amount.
+    /// The same key for another product, order or amount.
     IdempotencyKeyReused = CONFLICT "idempotency_key_reused"
-        "This idempotency key was used before with another product or amount.";
+        "This idempotency key was used before with another product, order or amount.";
     /// The hold ended before, in another way.
     HoldClosed = CONFLICT "hold_closed" "This hold is already closed with another outcome.";
+    /// A refund asks for more than is left of the order.
+    AlreadyRefunded = CONFLICT "already_refunded" "That much is not left of this order.";
     /// The wallet has a subscription to the product already.
     AlreadySubscribed = CONFLICT "already_subscribed"
         "This wallet is already subscribed to the product.";
@@ -103,6 +107,10 @@ codes! {
     /// Nothing can be sold yet.
     ProviderNotConfigured = CONFLICT "provider_not_configured"
         "This project has no payment provider.";
+    /// Another provider, account or mode for a project that has orders; administration only.
+    ProviderInUse = CONFLICT "provider_in_use"
+        "This project has orders at another provider, account or mode, or nobody can tell now whether it is \
+         another. With force, what is open there ends here.";
     /// A grant past 2^53 - 1 credits.
     BalanceLimit = CONFLICT "balance_limit" "The balance would pass 9007199254740991 credits.";
     /// As many open holds as a wallet may have.
@@ -163,6 +171,7 @@ mod tests {
             (404, "price_not_found"),
             (404, "hold_not_found"),
             (404, "order_not_found"),
+            (404, "subscription_not_found"),
             (404, "route_not_found"),
             (405, "method_not_allowed"),
             (413, "body_too_large"),
@@ -170,8 +179,10 @@ mod tests {
             (409, "idempotency_key_reused"),
             (409, "hold_closed"),
             (409, "already_subscribed"),
+            (409, "already_refunded"),
             (409, "no_purchase"),
             (409, "provider_not_configured"),
+            (409, "provider_in_use"),
             (409, "balance_limit"),
             (409, "too_many_holds"),
             (409, "too_many_lots"),

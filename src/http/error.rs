@@ -35,6 +35,8 @@ enum Detail {
     Limit(Refusal),
     /// What `currency_mismatch` adds.
     Currency(String),
+    /// What `already_refunded` adds.
+    Refundable(i64),
 }
 
 /// The fields that `insufficient_credits` adds.
@@ -86,6 +88,9 @@ pub(crate) struct ErrorBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "EUR")]
     currency: Option<&'a str>,
+    /// What can still be refunded, in the currency's minor unit; with `already_refunded`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refundable_cents: Option<i64>,
 }
 
 impl Error {
@@ -153,6 +158,14 @@ impl Error {
         Self {
             detail: currency.map(|currency| Box::new(Detail::Currency(currency))),
             ..Self::about("priceId", Code::CurrencyMismatch)
+        }
+    }
+
+    /// A refund asks for more than this.
+    pub(crate) fn already_refunded(refundable_cents: i64) -> Self {
+        Self {
+            detail: Some(Box::new(Detail::Refundable(refundable_cents))),
+            ..Self::new(Code::AlreadyRefunded)
         }
     }
 
@@ -236,6 +249,10 @@ impl Error {
             prices: short.map(|s| s.prices.as_slice()),
             currency: match self.detail.as_deref() {
                 Some(Detail::Currency(currency)) => Some(currency),
+                _ => None,
+            },
+            refundable_cents: match self.detail.as_deref() {
+                Some(Detail::Refundable(cents)) => Some(*cents),
                 _ => None,
             },
         }

@@ -6,6 +6,7 @@ use super::{code::Code, error::Error, view::Price};
 use crate::{
     catalog::{self, ProjectCatalog},
     payments,
+    providers::ChangeError,
 };
 
 impl Error {
@@ -27,6 +28,9 @@ impl Error {
     pub fn from_payments(error: payments::Error, project: &ProjectCatalog) -> Self {
         match error {
             payments::Error::NotConfigured => Self::new(Code::ProviderNotConfigured),
+            payments::Error::Changing => Self::new(Code::Overloaded).saying(
+                "This project's payment provider is being changed. Nothing was done; try again soon.",
+            ),
             payments::Error::Provider(port::Error::InvalidDiscountCode) => {
                 Self::about("discountCode", Code::InvalidDiscountCode)
             }
@@ -45,6 +49,18 @@ impl Error {
         }
     }
 
+    /// What became of something that the provider was to do on the caller's word.
+    #[must_use]
+    pub fn from_instruction(error: payments::Error, project: &ProjectCatalog) -> Self {
+        let refusal = Self::from_payments(error, project);
+        match refusal.code() {
+            Code::ProviderError => refusal.saying(
+                "The payment provider did not do it, or not yet: try again with the same key.",
+            ),
+            _ => refusal,
+        }
+    }
+
     fn from_rejection(rejection: Rejection, project: &ProjectCatalog) -> Self {
         match rejection {
             Rejection::WalletNotFound => Self::new(Code::WalletNotFound),
@@ -52,6 +68,10 @@ impl Error {
             Rejection::ProductRequired => Self::about("productId", Code::ProductRequired),
             Rejection::KeyReused => Self::new(Code::IdempotencyKeyReused),
             Rejection::OrderNotFound => Self::new(Code::OrderNotFound),
+            Rejection::SubscriptionNotFound => Self::new(Code::SubscriptionNotFound),
+            Rejection::AlreadyRefunded { refundable_cents } => {
+                Self::already_refunded(refundable_cents)
+            }
             Rejection::HoldClosed => Self::new(Code::HoldClosed),
             Rejection::AlreadySubscribed => Self::new(Code::AlreadySubscribed),
             Rejection::NoPurchase => Self::new(Code::NoPurchase),
@@ -83,6 +103,23 @@ impl From<Refusal> for Error {
             Refusal::PriceNotFound(_) => Self::new(Code::PriceNotFound),
             Refusal::NoSandbox => Self::new(Code::ProviderNotConfigured)
                 .saying("This project's payment provider is not the sandbox."),
+        }
+    }
+}
+
+impl From<ChangeError> for Error {
+    fn from(error: ChangeError) -> Self {
+        match error {
+            ChangeError::Key(words) => {
+                let message = format!("The payment provider does not take this key: {words}");
+                Self::invalid("provider.secretKey", message)
+            }
+            ChangeError::InUse => Self::about("provider", Code::ProviderInUse),
+            ChangeError::Catalog(error) => error.into(),
+            ChangeError::Payments(error) => {
+                tracing::error!(%error, "A payment provider could not be set");
+                Self::new(Code::Unavailable)
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use actors::Handle;
 use catalog::{CatalogStore, ProjectCatalog};
+use dashmap::DashMap;
 use data_encoding::HEXLOWER;
 use domain::{
     Timestamp,
@@ -15,6 +16,7 @@ use domain::{
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use parking_lot::Mutex;
 use sha2::Sha256;
+use subtle::ConstantTimeEq as _;
 use url::Url;
 
 use ::sandbox::Sandbox;
@@ -22,7 +24,7 @@ use payments::{Error, Providers, notes::Note};
 use port::{Asked, Provider};
 use stripe::{Api, SecretKey, Shared, Stripe as StripeAccount, signature::SigningSecret};
 
-use super::memory::Kept;
+use super::{change::stripe_of, memory::Kept};
 
 /// Where things are.
 #[derive(Debug, Clone)]
@@ -33,6 +35,8 @@ pub struct Place {
     pub own_url: String,
     /// Stripe's API.
     pub stripe_api: Url,
+    /// Requests a second for what nobody waits for, to one account of it.
+    pub stripe_per_second: u32,
 }
 
 /// All projects' accounts.
@@ -48,6 +52,8 @@ pub struct Accounts {
     shared: Arc<Shared>,
     /// Told the time by each round.
     sandbox: OnceLock<Sandbox>,
+    /// One change of a project's provider at a time: what was found out before one is not so after it.
+    changing: DashMap<ProjectId, Arc<tokio::sync::Mutex<()>>>,
 }
 
 /// What a sandbox account is called and signs with.
@@ -80,6 +86,7 @@ impl Accounts {
             loopback: Mutex::new(None),
             shared: Arc::new(Shared::new(Arc::new(Kept::new(handle.clone(), stored)))),
             sandbox: OnceLock::new(),
+            changing: DashMap::new(),
         }
     }
 
@@ -123,30 +130,44 @@ impl Accounts {
         }
     }
 
-    fn stripe_key(&self, account: &Stripe) -> Result<String, Error> {
+    pub(super) const fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    pub(super) fn turn(&self, project: ProjectId) -> Arc<tokio::sync::Mutex<()>> {
+        Arc::clone(&self.changing.entry(project).or_default())
+    }
+
+    pub(super) fn key_of(&self, account: &Stripe) -> Result<String, Error> {
         let key = self.catalog.open_secret(&account.secret_key);
         key.ok_or(Error::Defect("a provider's key cannot be decrypted"))
     }
 
-    pub(super) fn stripe_client(&self, account: &Stripe) -> Result<stripe::Client, Error> {
-        let api = api(&self.stripe, &self.place.stripe_api)?;
-        Ok(api.client(secret(&self.stripe_key(account)?)?))
+    fn stripe_api(&self) -> Result<Api, Error> {
+        let Place {
+            stripe_api: base,
+            stripe_per_second,
+            ..
+        } = &self.place;
+        let set_up = || Ok(Api::new(base.clone())?.paced(*stripe_per_second));
+        api(&self.stripe, set_up)
     }
 
-    /// Tries a key of Stripe's: whether it works, or `false` where Stripe cannot be asked now.
-    ///
-    /// # Errors
-    ///
-    /// In Stripe's own words, why the key is of no use.
-    pub async fn try_key(&self, key: &str) -> Result<bool, String> {
-        let broken = |error: Error| error.to_string();
-        let api = api(&self.stripe, &self.place.stripe_api).map_err(broken)?;
-        let client = api.client(secret(key).map_err(broken)?);
-        match client.events(0, None).await {
-            Ok(_) => Ok(true),
-            Err(stripe::Error::Refused(refusal)) => Err(refusal.to_string()),
-            Err(stripe::Error::Unavailable { .. } | stripe::Error::Garbage(_)) => Ok(false),
-        }
+    pub(super) fn stripe_client(&self, account: &Stripe) -> Result<stripe::Client, Error> {
+        let api = self.stripe_api()?;
+        Ok(api.client(secret(&self.key_of(account)?)?))
+    }
+
+    /// A client of whichever account this key is of.
+    pub(super) fn client_of(&self, key: &str) -> Result<stripe::Client, Error> {
+        let api = self.stripe_api()?;
+        Ok(api.client(secret(key)?))
+    }
+
+    /// Whether an account is called with this key.
+    pub(super) fn is_key(&self, account: &Stripe, key: &str) -> bool {
+        let known = self.key_of(account);
+        known.is_ok_and(|known| known.as_bytes().ct_eq(key.as_bytes()).into())
     }
 
     /// The built-in provider, once it is there.
@@ -158,7 +179,7 @@ impl Accounts {
         let base = format!("{}/sandbox/{id}", self.place.own_url);
         let base: Url = base.parse().map_err(|_| Error::Defect("no own address"))?;
         let keys = self.sandbox_keys(id);
-        let client = api(&self.loopback, &base)?
+        let client = api(&self.loopback, || Api::new(base.clone()))?
             .at(base)
             .client(secret(&keys.secret_key)?);
         let secrets = SigningSecret::new(&keys.webhook_secret).into_iter();
@@ -174,7 +195,7 @@ impl Accounts {
     }
 
     fn real(&self, id: ProjectId, account: &Stripe) -> Result<Arc<dyn Provider>, Error> {
-        let key = self.stripe_key(account)?;
+        let key = self.key_of(account)?;
         let client = self.stripe_client(account)?;
         // By the machine's clock, as they are signed.
         let secrets = self.accepted(account, self.handle.now());
@@ -200,6 +221,9 @@ impl Accounts {
 impl Providers for Accounts {
     fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error> {
         let id = project.project.id;
+        if project.tenure().leaving {
+            return Err(Error::Changing);
+        }
         match project.provider().map(|provider| &provider.account) {
             None | Some(Account::None) => Err(Error::NotConfigured),
             Some(Account::Sandbox) => self.sandboxed(id),
@@ -209,6 +233,9 @@ impl Providers for Accounts {
 
     fn tend<'a>(&'a self, project: &'a ProjectCatalog) -> Asked<'a, ()> {
         Box::pin(async {
+            if let Some(account) = stripe_of(project).filter(|account| !account.verified) {
+                return self.verify(project, account).await;
+            }
             let Some(sandbox) = self.sandbox.get().filter(|_| project.sandbox().is_some()) else {
                 return Ok(());
             };
@@ -219,10 +246,14 @@ impl Providers for Accounts {
             })
         })
     }
+
+    fn forget(&self, project: ProjectId) -> Asked<'_, ()> {
+        self.shared.forget(project)
+    }
 }
 
 /// Whether a key moves real money, as its own words say.
-fn livemode(key: &str) -> Option<bool> {
+pub(super) fn livemode(key: &str) -> Option<bool> {
     if key.contains("_live_") {
         Some(true)
     } else if key.contains("_test_") {
@@ -232,12 +263,15 @@ fn livemode(key: &str) -> Option<bool> {
     }
 }
 
-fn api(slot: &Mutex<Option<Api>>, base: &Url) -> Result<Api, Error> {
+fn api(
+    slot: &Mutex<Option<Api>>,
+    set_up: impl FnOnce() -> Result<Api, stripe::Error>,
+) -> Result<Api, Error> {
     let mut slot = slot.lock();
     if let Some(api) = &*slot {
         return Ok(api.clone());
     }
-    let api = Api::new(base.clone()).map_err(port::Error::from)?;
+    let api = set_up().map_err(port::Error::from)?;
     *slot = Some(api.clone());
     Ok(api)
 }

@@ -4,8 +4,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use catalog::{ProjectCatalog, ProjectChange, ProviderChange};
-use domain::catalog::Account;
+use catalog::ProjectCatalog;
+use domain::{
+    catalog::{Account, Stripe},
+    id::ProjectId,
+};
 use payments::Error;
 use stripe::OperationKey;
 use tokio::task::AbortHandle;
@@ -127,16 +130,37 @@ impl Accounts {
         let secret = secret.ok_or(Error::Defect(
             "a webhook endpoint was made without a secret",
         ))?;
-        let change = ProviderChange::Stripe {
-            secret_key: None,
-            webhook_secret: Some(secret.into()),
-        };
-        let nothing = ProjectChange::default();
-        let set = self.catalog().update_project(id, nothing, Some(change));
+        // Of this account only: the project may have left it meanwhile.
+        let tenure = project.tenure().number;
+        let set = self.catalog().add_webhook_secret(id, tenure, secret.into());
         set.await.map_err(|error| {
             tracing::error!(%error, "A webhook endpoint's secret could not be kept; it is made anew");
             Error::Wallet(actors::Error::Unavailable)
         })?;
         Ok(Endpoint::Made)
+    }
+
+    /// Deletes a project's endpoint at an account that it left, if that can be done: what is sent there
+    /// is not believed any more, and Stripe would try for days.
+    pub(super) fn take_endpoint_away(&self, id: ProjectId, former: &Stripe) {
+        if !self.place().public_url.starts_with("https://") {
+            return;
+        }
+        let Ok(client) = self.stripe_client(former) else {
+            return;
+        };
+        tokio::spawn(async move {
+            let listed = client.webhook_endpoints().await.unwrap_or_default();
+            let ours = |metadata: Option<ProjectId>| metadata == Some(id);
+            for endpoint in listed.iter().filter(|it| ours(it.metadata.project)) {
+                let name = format!("endpoint/{id}/{}", Uuid::new_v4().simple());
+                let Some(key) = OperationKey::new(&name) else {
+                    return;
+                };
+                if let Err(error) = client.delete_webhook_endpoint(&endpoint.id, &key).await {
+                    tracing::warn!(%error, project = %id, "The webhook endpoint at the former account could not be deleted");
+                }
+            }
+        });
     }
 }

@@ -3,7 +3,7 @@
 use actors::Handle;
 use dashmap::DashMap;
 use domain::id::ProjectId;
-use payments::notes::{Key, Note};
+use payments::notes::{self, Key, Note};
 use port::{Asked, Memory};
 
 /// See the module.
@@ -52,6 +52,13 @@ impl Memory for Kept {
             self.made.remove(&(project, what));
             Key::Made(project, what).forget()
         });
-        self.put(notes.collect())
+        let (handle, notes) = (self.handle.clone(), notes.collect::<Vec<_>>());
+        Box::pin(async move {
+            let put = notes::put_all(&handle, notes).await;
+            put.map_err(|error| port::Error::Unavailable {
+                reason: error.to_string(),
+                retry_after_seconds: None,
+            })
+        })
     }
 }

@@ -2,12 +2,14 @@
 //! addresses come from here; the sandbox is called like Stripe, at another address.
 
 mod accounts;
+mod change;
 mod endpoints;
 mod memory;
 mod sandbox;
 
 pub use self::{
     accounts::{Accounts, Place, SandboxKeys},
+    change::{ChangeError, Tried},
     endpoints::{Endpoint, Endpoints},
     sandbox::{AdvanceError, Sandboxes},
 };

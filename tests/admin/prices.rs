@@ -199,3 +199,34 @@ async fn what_is_wrong_with_an_input_is_said_before_what_is_not_there() {
         "subscriptionGraceDays",
     );
 }
+
+#[tokio::test]
+async fn an_eleventh_tier_is_refused_until_another_goes() {
+    let server = Server::start().await;
+    let admin = server.admin();
+    let plan = json!({"name": "Plan", "type": "subscription", "creditUnit": "credits"});
+    let products = format!("{}/products", project(&server));
+    let plan = post(&admin, &products, &plan).await.expect(201);
+    let path = format!("{products}/{}/prices", plan["id"].as_str().unwrap());
+    let tier = |amount: u32, currency: &str| json!({"amountCents": amount, "currency": currency, "interval": "month"});
+    let mut made = Vec::new();
+    for amount in 1..=10 {
+        let tier = post(&admin, &path, &tier(amount * 100, "EUR")).await;
+        made.push(tier.expect(201)["id"].as_str().unwrap().to_owned());
+    }
+    let eleventh = post(&admin, &path, &tier(1100, "EUR")).await;
+    assert_invalid(&eleventh, "interval");
+    post(&admin, &path, &tier(1100, "USD")).await.expect(201);
+    let first = format!("{path}/{}", made[0]);
+    patch(&admin, &first, &json!({"active": false}))
+        .await
+        .expect(200);
+    post(&admin, &path, &tier(1100, "EUR")).await.expect(201);
+    let back = patch(&admin, &first, &json!({"active": true})).await;
+    assert_invalid(&back, "active");
+    // What is offered already stays so.
+    let second = format!("{path}/{}", made[1]);
+    patch(&admin, &second, &json!({"active": true}))
+        .await
+        .expect(200);
+}

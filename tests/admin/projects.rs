@@ -50,6 +50,9 @@ async fn settings_have_the_documented_defaults() {
     );
     assert_eq!(shown["freeGrantsForCodeWallets"], true);
     assert_eq!(shown["subscriptionGraceDays"], 7);
+    for setting in CHECKOUT {
+        assert_eq!(shown[setting], false, "{setting}");
+    }
     assert!(shown["createdAt"].as_str().unwrap().ends_with('Z'));
 }
 
@@ -76,6 +79,44 @@ async fn a_change_changes_what_it_names_and_nothing_else() {
     assert_eq!(get(&admin, &path).await.expect(200), changed);
     let me = server.client().get("/api/v1/me").await.expect(200);
     assert_eq!(me["mode"], "external_users");
+}
+
+/// What the provider's checkout asks for beside the money.
+const CHECKOUT: [&str; 5] = [
+    "automaticTax",
+    "collectTaxIds",
+    "collectBillingAddress",
+    "invoices",
+    "termsOfService",
+];
+
+#[tokio::test]
+async fn what_a_checkout_asks_for_is_set_one_by_one() {
+    let mut server = Server::start().await;
+    let (admin, path) = (server.admin(), project(&server));
+    let on = |shown: &serde_json::Value| {
+        let on = CHECKOUT.into_iter().filter(|&name| shown[name] == true);
+        on.collect::<Vec<_>>()
+    };
+    for (number, setting) in CHECKOUT.into_iter().enumerate() {
+        let change = json!({ setting: true });
+        let shown = patch(&admin, &path, &change).await.expect(200);
+        assert_eq!(on(&shown), CHECKOUT[..=number]);
+        for wrong in [json!({ setting: null }), json!({ setting: "yes" })] {
+            assert_invalid(&patch(&admin, &path, &wrong).await, setting);
+        }
+    }
+    let change = json!({"collectTaxIds": false});
+    patch(&admin, &path, &change).await.expect(200);
+    server.restart().await;
+    let shown = get(&server.admin(), &path).await.expect(200);
+    let left = [
+        "automaticTax",
+        "collectBillingAddress",
+        "invoices",
+        "termsOfService",
+    ];
+    assert_eq!(on(&shown), left);
 }
 
 #[tokio::test]

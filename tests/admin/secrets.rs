@@ -1,7 +1,13 @@
 //! Secrets that a server is given are said nowhere: not in what it answers, not in its log, however
 //! much of it there is, not in what it refuses to start with.
 
-use std::process::Output;
+use std::{
+    process::Output,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use kit::{
     Launch, Server, deadline,
@@ -25,8 +31,9 @@ fn assert_hushed(what: &str) {
     }
 }
 
-/// A provider that refuses everything, in words that repeat all that it was asked.
-async fn gossip() -> String {
+/// A provider that refuses everything, in words that repeat all that it was asked. Once it is told to
+/// take the key, it does, and refuses what is asked with it.
+async fn gossip(takes_the_key: Arc<AtomicBool>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -35,13 +42,18 @@ async fn gossip() -> String {
             let mut request = vec![0; 64 * 1024];
             let read = stream.read(&mut request).await.unwrap_or(0);
             let asked = String::from_utf8_lossy(&request[..read]).into_owned();
+            let tried = asked.starts_with("GET /v1/events?limit=1 ");
+            let takes = tried && takes_the_key.load(Ordering::Relaxed);
             let error = json!({"error": {
                 "type": "invalid_request_error", "code": "api_key_expired", "param": asked,
                 "message": format!("Expired API key provided in {asked}"),
             }});
-            let body = error.to_string();
+            let (status, body) = match takes {
+                true => ("200 OK", json!({"object": "list", "data": []}).to_string()),
+                false => ("401 Unauthorized", error.to_string()),
+            };
             let answer = format!(
-                "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\n\
+                "HTTP/1.1 {status}\r\nContent-Type: application/json\r\n\
                  Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
                 body.len()
             );
@@ -57,9 +69,13 @@ async fn a_providers_and_a_mail_servers_secrets_are_said_nowhere() {
     let smtp = catcher
         .url()
         .replace("smtp://", &format!("smtp://me:{PASSWORD}@"));
+    let takes_the_key = Arc::new(AtomicBool::new(false));
     let launch = Launch::default()
         .env("SCRIP_LOG", "trace")
-        .env("SCRIP_STRIPE_API_BASE", gossip().await)
+        .env(
+            "SCRIP_STRIPE_API_BASE",
+            gossip(Arc::clone(&takes_the_key)).await,
+        )
         .env("SCRIP_MAIL_SMTP_URL", smtp);
     let server = Server::launch(launch).await;
     let admin = server.admin();
@@ -95,8 +111,12 @@ async fn a_providers_and_a_mail_servers_secrets_are_said_nowhere() {
         json!({"provider": provider}),
     ] {
         let reply = patch(&admin, &project(&server), &body).await;
+        assert_eq!(reply.status, 400);
         assert_hushed(&format!("{:?} {}", reply.headers, reply.body));
     }
+    takes_the_key.store(true, Ordering::Relaxed);
+    let set = json!({ "provider": provider });
+    patch(&admin, &project(&server), &set).await.expect(200);
     let reply = server.client().post("/api/v1/checkout", &buy).await;
     assert!(reply.status >= 400, "{}", reply.body);
     assert_hushed(&format!("{:?} {}", reply.headers, reply.body));

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use crate::{
     client::Client,
     service::{NO_CODE, Service, assert_invalid, assert_refused, header},
-    shop::Shop,
+    shop::{Catalog, Shop},
     stripe::{self, Instead},
 };
 
@@ -496,6 +496,42 @@ async fn orders_that_nobody_pays_do_not_pile_up() {
     let reply = shop.checkout(json!({"externalUserId": "ann"})).await;
     assert_refused(&reply, 409, "too_many_pending_orders");
     shop.begun("bea").await;
+}
+
+/// Where it is paid, its customer pays in its currency from then on.
+#[tokio::test]
+async fn an_open_checkout_of_a_tier_binds_to_its_currency_until_it_closes() {
+    let shop = Shop::open().await;
+    let euros = shop.add_tier(500).await;
+    let product = shop.service.add_plan().await;
+    let dollars = NewPrice {
+        currency: "USD".into(),
+        ..Catalog::tier()
+    };
+    let project = shop.service.project.id;
+    let dollars = shop.service.catalog.create_price(project, product, dollars);
+    let dollars = dollars.await.unwrap().id.to_string();
+    let of = |price: &str| shop.checkout(json!({"priceId": price, "externalUserId": "ann"}));
+    let open = of(&euros).await.expect(200);
+    let refused = of(&dollars).await;
+    assert_refused(&refused, 409, "currency_mismatch");
+    assert_eq!(refused.body["currency"], "EUR", "that of the open checkout");
+    assert_eq!(refused.body["param"], "priceId");
+    // A payment once may be in any currency, and another wallet is bound to nothing.
+    shop.begun("ann").await;
+    let body = json!({"priceId": dollars, "externalUserId": "bea"});
+    shop.checkout(body).await.expect(200);
+
+    let path = format!(
+        "/v1/checkout/sessions/{}",
+        open["checkoutId"].as_str().unwrap()
+    );
+    let closed = shop
+        .stripe
+        .set(&path, json!({"status": "expired", "url": null}));
+    let told = shop.report("checkout.session.expired", &closed).await;
+    assert_eq!(told.status, 200);
+    of(&dollars).await.expect(200);
 }
 
 #[tokio::test]

@@ -81,6 +81,7 @@ async fn buy_for_years(shop: &Shop, name: &str) {
             payment: Payment {
                 amount_cents: 500,
                 payment: None,
+                invoice: None,
                 customer: None,
                 email: None,
                 receipt: domain::wallet::Receipt::default(),

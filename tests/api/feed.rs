@@ -1,10 +1,13 @@
 //! The provider's own list of events: what no webhook brought is found there.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::{
+    service::Service,
     shop::Shop,
-    stripe::{self, Instead},
+    stripe::{self, Instead, Stripe},
 };
 
 const COMPLETED: &str = "checkout.session.completed";
@@ -118,6 +121,39 @@ async fn many_pages_are_read_and_a_failure_among_them_loses_nothing() {
     assert_eq!(pages, 1 + 3, "one that failed, then three");
 }
 
+/// Stripe allows so many requests a second: what is read in the background keeps below that, and a buyer
+/// does not wait for it.
+#[tokio::test]
+async fn a_long_reading_keeps_to_its_pace_and_lets_a_buyer_go_first() {
+    let stripe = Stripe::start().await;
+    let base = stripe.base.parse().unwrap();
+    let service = Service::with(|config| {
+        config.stripe.api_base = base;
+        config.stripe.background_per_second = 40;
+    });
+    let shop = Shop::of(stripe, service.await, None).await;
+    for number in 0..40 {
+        let begun = shop.begun(&format!("user {number}")).await;
+        shop.paid_silently(&begun, &format!("evt_{number}"));
+    }
+    let begun = Instant::now();
+    let reading = shop.read_events();
+    let buying = async {
+        // The first of them is read.
+        while shop.readings().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        shop.begun("bea").await;
+        begun.elapsed()
+    };
+    let (read, bought) = tokio::join!(reading, buying);
+    assert_eq!(read, 40);
+    // A page of the list, then forty sessions.
+    let took = begun.elapsed();
+    assert!(took >= Duration::from_millis(40 * 25), "{took:?}");
+    assert!(bought < took / 2, "the buyer waited {bought:?} of {took:?}");
+}
+
 #[tokio::test]
 async fn what_cannot_be_worked_off_does_not_keep_the_rest() {
     let shop = Shop::open().await;
@@ -128,4 +164,58 @@ async fn what_cannot_be_worked_off_does_not_keep_the_rest() {
     shop.stripe.list("evt_2", COMPLETED, &gone, shop.seconds());
     assert_eq!(shop.read_events().await, 3);
     assert_eq!(shop.status(&begun).await, "paid");
+}
+
+impl Shop {
+    /// How often the list is read within so many seconds of rounds.
+    async fn readings_within(&self, seconds: i64) -> usize {
+        let before = self.readings().len();
+        self.rounds(seconds).await;
+        self.readings().len() - before
+    }
+}
+
+#[tokio::test]
+async fn the_list_is_read_every_few_seconds_until_a_webhook_comes_and_while_somebody_buys() {
+    let shop = Shop::open().await;
+    assert_eq!(
+        shop.readings_within(21).await,
+        5,
+        "at the start, then every 5 s"
+    );
+    let begun = shop.begun("ann").await;
+    let session = shop.paid_silently(&begun, "evt_1");
+    let (body, header) = stripe::event("evt_1", COMPLETED, &session, shop.seconds());
+    shop.deliver(&body, &header).await.expect(200);
+    assert_eq!(shop.readings_within(60).await, 11, "somebody buys");
+    assert_eq!(shop.readings_within(600).await, 2, "every 5 minutes");
+    shop.begun("bea").await;
+    assert_eq!(shop.readings_within(59).await, 12);
+}
+
+#[tokio::test]
+async fn that_webhooks_come_is_known_after_a_restart() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let session = shop.paid_silently(&begun, "evt_1");
+    let (body, header) = stripe::event("evt_1", COMPLETED, &session, shop.seconds());
+    shop.deliver(&body, &header).await.expect(200);
+    shop.rounds(1).await;
+    let shop = shop.again().await;
+    assert_eq!(
+        shop.readings_within(300).await,
+        1,
+        "at the start, and no more"
+    );
+    // What was read is known, too.
+    let order = shop.order(&begun["orderId"]).await;
+    assert_eq!(order["status"], "paid");
+}
+
+#[tokio::test]
+async fn a_provider_that_fails_is_left_alone_for_half_a_minute_or_as_long_as_it_says() {
+    let shop = Shop::open().await;
+    shop.stripe.instead(EVENTS, Instead::Status(500, json!({})));
+    assert_eq!(shop.readings_within(30).await, 1);
+    assert_eq!(shop.readings_within(1).await, 1);
 }

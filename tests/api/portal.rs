@@ -1,13 +1,13 @@
 //! `GET /wallets/{code}/portal` and `POST /wallets/external/portal`
 
 use domain::catalog::Origin;
-use scrip::catalog::{ProjectChange, ProviderChange};
+use scrip::catalog::{NewPrice, ProjectChange, ProviderChange};
 use serde_json::{Value, json};
 
 use crate::{
     client::Reply,
     service::{NO_CODE, assert_invalid, assert_refused},
-    shop::Shop,
+    shop::{Catalog, Shop},
     stripe::Instead,
 };
 
@@ -80,6 +80,93 @@ async fn subscribers_can_switch_between_the_tiers_of_their_product() {
     assert_eq!(offered["features[subscription_update][enabled]"], "true");
     let products = offered.keys().filter(|key| key.ends_with("[product]"));
     assert_eq!(products.count(), 2, "{offered:?}");
+}
+
+/// Stripe takes ten products: a customer of two plans has those next to each of their tiers.
+#[tokio::test]
+async fn of_many_tiers_those_next_to_the_customers_own_are_offered() {
+    let shop = Shop::open().await;
+    let mut held = Vec::new();
+    for plan in 1..=2 {
+        let product = shop.service.add_plan().await;
+        let mut tiers = Vec::new();
+        for n in 1..=8 {
+            let tier = NewPrice {
+                amount_cents: plan * 10_000 + n * 100,
+                ..Catalog::tier()
+            };
+            let project = shop.service.project.id;
+            let made = shop.service.catalog.create_price(project, product, tier);
+            tiers.push(made.await.unwrap().id.to_string());
+        }
+        let body = json!({"priceId": tiers[6], "externalUserId": "ann"});
+        let begun = shop.checkout(body).await.expect(200);
+        shop.subscribe(&begun, &format!("sub_{plan}")).await;
+        held.push(tiers);
+    }
+    external(&shop, "ann").await.expect(200);
+    let prices = shop.stripe.calls("/v1/prices");
+    let offered: Vec<String> = prices
+        .iter()
+        .filter_map(|call| call.form.get("metadata[scrip_price_id]").cloned())
+        .collect();
+    // Both of their own, and the four nearest to each.
+    for tiers in held {
+        let of = |at: usize| offered.contains(&tiers[at]);
+        assert_eq!(
+            (0..8).map(of).collect::<Vec<_>>(),
+            [false, false, false, true, true, true, true, true]
+        );
+    }
+}
+
+/// Stripe makes a customer for each session that names none: two that are open at once make two.
+#[tokio::test]
+async fn the_customer_of_the_subscription_goes_before_that_of_the_last_payment() {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    let subscribing = json!({"priceId": tier, "externalUserId": "ann"});
+    let subscribing = shop.checkout(subscribing).await.expect(200);
+    let buying = shop.begun("ann").await;
+    let mut subscription = shop.subscribe(&subscribing, "sub_1").await;
+    shop.pay(&buying).await;
+    let visited = async || {
+        external(&shop, "ann").await.expect(200);
+        let visits = shop.stripe.calls("/v1/billing_portal/sessions");
+        visits.last().unwrap().form["customer"].clone()
+    };
+    assert_eq!(visited().await, "cus_1");
+
+    subscription["status"] = json!("canceled");
+    shop.say(&subscription);
+    shop.service.clock.advance_millis(1000);
+    let ended = shop.report("customer.subscription.deleted", &subscription);
+    assert_eq!(ended.await.status, 200);
+    assert_eq!(visited().await, "cus_2");
+}
+
+#[tokio::test]
+async fn of_two_subscriptions_begun_at_once_the_customer_of_the_later_one_is_opened() {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    let body = json!({"priceId": tier, "externalUserId": "ann"});
+    let first = shop.checkout(body.clone()).await.expect(200);
+    let second = shop.checkout(body).await.expect(200);
+    shop.subscribe(&second, "sub_2").await;
+    let later = shop.subscribe(&first, "sub_1").await;
+    let visited = async || {
+        external(&shop, "ann").await.expect(200);
+        let visits = shop.stripe.calls("/v1/billing_portal/sessions");
+        visits.last().unwrap().form["customer"].clone()
+    };
+    assert_eq!(visited().await, "cus_1");
+    let mut later = later;
+    later["status"] = json!("canceled");
+    shop.say(&later);
+    shop.service.clock.advance_millis(1000);
+    let ended = shop.report("customer.subscription.deleted", &later).await;
+    assert_eq!(ended.status, 200);
+    assert_eq!(visited().await, "cus_2");
 }
 
 #[tokio::test]

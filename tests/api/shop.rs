@@ -1,6 +1,9 @@
 //! A service whose project sells through Stripe's double.
 
-use domain::{Timestamp, catalog::Interval};
+use domain::{
+    Timestamp,
+    catalog::{Found, Interval},
+};
 use reqwest::Method;
 use scrip::catalog::{NewPrice, ProjectChange, ProviderChange};
 use serde_json::{Value, json};
@@ -33,10 +36,15 @@ impl Shop {
             webhook_secret: secret.map(Into::into),
         };
         let nothing = ProjectChange::default();
+        // As it is after an administrator set it.
+        let tried = Found {
+            verified: true,
+            ..Found::default()
+        };
         let project = service.project.id;
         let catalog = &service.catalog;
         catalog
-            .update_project(project, nothing, Some(provider))
+            .set_provider(project, nothing, provider, tried)
             .await
             .unwrap();
         let price = service.add_price(100).await;
@@ -45,6 +53,22 @@ impl Shop {
             stripe,
             price,
             events: 0.into(),
+        }
+    }
+
+    /// The same after a restart.
+    pub(crate) async fn again(self) -> Self {
+        let base = self.stripe.base.parse().unwrap();
+        let service = self.service.again(|config| config.stripe.api_base = base);
+        let service = service.await;
+        Self { service, ..self }
+    }
+
+    /// Rounds of the next seconds.
+    pub(crate) async fn rounds(&self, seconds: i64) {
+        for _ in 0..seconds {
+            self.service.clock.advance_millis(1000);
+            self.service.round().await;
         }
     }
 

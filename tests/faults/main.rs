@@ -16,8 +16,10 @@
 mod books;
 mod crowded_disk;
 mod full_disk;
+mod instructions;
 mod kill9;
 mod knobs;
+mod leaving;
 mod midway;
 mod mortal;
 mod powercut;

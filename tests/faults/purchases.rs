@@ -15,7 +15,7 @@ pub(crate) const COMPLETED: &str = "checkout.session.completed";
 pub(crate) struct Shop {
     pub(crate) server: Server,
     pub(crate) stripe: Stripe,
-    price: String,
+    pub(crate) price: String,
 }
 
 impl Shop {
@@ -41,7 +41,7 @@ impl Shop {
     }
 
     /// The session that the provider has, paid; `None`: there is none.
-    fn paid_session(&self) -> Option<Value> {
+    pub(crate) fn paid_session(&self) -> Option<Value> {
         let calls = self.stripe.calls("/v1/checkout/sessions");
         (!calls.is_empty()).then(|| self.stripe.pay("cs_test_1"))
     }

@@ -5,8 +5,11 @@ use crate::{
     purchases::{COMPLETED, Shop, seconds},
 };
 use kit::deadline;
-use serde_json::Value;
-use std::{fs, path::Path};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// Copies a folder with all that is in it.
 fn copy(from: &Path, to: &Path) {
@@ -31,6 +34,28 @@ impl Shop {
         session
     }
 
+    /// A copy of the data, taken while nothing runs.
+    async fn back_up(&mut self) -> PathBuf {
+        let status = self.server.terminate().await;
+        assert!(status.success(), "{status}");
+        let data = self.server.data_dir().to_owned();
+        let backup = data.with_file_name("backup");
+        copy(&data, &backup);
+        self.server.start_again().await;
+        backup
+    }
+
+    /// Goes on from the copy.
+    async fn put_back(&mut self, backup: &Path) {
+        let status = self.server.terminate().await;
+        assert!(status.success(), "{status}");
+        let data = self.server.data_dir().to_owned();
+        fs::remove_dir_all(&data).unwrap();
+        fs::rename(backup, &data).unwrap();
+        self.server.verify();
+        self.server.start_again().await;
+    }
+
     /// Waits until so many orders are there and paid.
     async fn has_paid(&self, count: usize) {
         deadline::answered(
@@ -52,24 +77,14 @@ async fn what_was_bought_after_a_backup_is_there_when_it_is_put_back() {
     let first = shop.pays_unheard("ann", "evt_1").await;
     shop.has_paid(1).await;
 
-    let status = shop.server.terminate().await;
-    assert!(status.success(), "{status}");
-    let data = shop.server.data_dir().to_owned();
-    let backup = data.with_file_name("backup");
-    copy(&data, &backup);
-    shop.server.start_again().await;
+    let backup = shop.back_up().await;
 
     // One by a wallet that the backup has, one by a wallet that it has not.
     shop.pays_unheard("ann", "evt_2").await;
     shop.pays_unheard("bea", "evt_3").await;
     shop.has_paid(3).await;
 
-    let status = shop.server.terminate().await;
-    assert!(status.success(), "{status}");
-    fs::remove_dir_all(&data).unwrap();
-    fs::rename(&backup, &data).unwrap();
-    shop.server.verify();
-    shop.server.start_again().await;
+    shop.put_back(&backup).await;
     shop.has_paid(3).await;
     assert_eq!(shop.report(&first).await, Some(200), "told again");
     for (user, balance) in [("ann", 200), ("bea", 100)] {
@@ -79,5 +94,19 @@ async fn what_was_bought_after_a_backup_is_there_when_it_is_put_back() {
         let entries = ledger["entries"].as_array().unwrap();
         assert!(entries.iter().all(|entry| entry["delta"] == 100), "{user}");
     }
+    mortal::close(shop.server).await;
+}
+
+#[tokio::test]
+async fn a_refund_that_a_backup_does_not_know_is_not_made_again() {
+    let mut shop = Shop::open().await;
+    let order = shop.sell().await;
+    let backup = shop.back_up().await;
+    let (status, _) = shop.refund(&order, "k").await.expect("it lives");
+    assert_eq!(status, 200);
+    shop.put_back(&backup).await;
+    let (status, refunded) = shop.refund(&order, "k").await.expect("it lives");
+    assert_eq!((status, &refunded["refundedCents"]), (200, &json!(300)));
+    assert_eq!(shop.refunds_asked(), 1, "it was found by its name");
     mortal::close(shop.server).await;
 }

@@ -147,6 +147,16 @@ async fn buy(server: &Server, stripe: &Stripe) {
         .header("stripe-signature", header);
     Client::send(hook.body(body)).await.unwrap().expect(200);
     checkout(json!({"priceId": monthly, "externalUserId": "ann"})).await;
+    // With all that a page can ask for, of somebody new and of a customer.
+    let all = json!({
+        "automaticTax": true, "collectTaxIds": true, "collectBillingAddress": true,
+        "invoices": true, "termsOfService": true,
+    });
+    let patch = admin.request(Method::PATCH, &project).json(&all);
+    Client::send(patch).await.unwrap().expect(200);
+    for (price, user) in [(&once, "bea"), (&once, "ann"), (&yearly, "cleo")] {
+        checkout(json!({"priceId": price, "externalUserId": user})).await;
+    }
     let portal = json!({"externalUserId": "ann", "returnUrl": "https://shop.example/"});
     server
         .client()

@@ -20,7 +20,7 @@ use super::{Address, Handle, Scope, born, serial::serial};
 use crate::{
     answer::{Error, OrderAnswer, OrderPage},
     keyring::{external_key, order_key},
-    wallet::{Caller, Checkout, FindOrder, OrderParts, PortalCustomer, Report},
+    wallet::{Caller, Checkout, FindOrder, Leave, Left, OrderParts, PortalCustomer, Report},
 };
 
 /// An order about to be placed.
@@ -196,6 +196,23 @@ impl Handle {
             }
         }
         Ok(OrderPage { orders, next })
+    }
+
+    /// Where a project's orders before a place are, newest first.
+    pub fn placed(
+        &self,
+        scope: &Scope,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<Vec<OrderPlace>, Error> {
+        let placed = self.books().orders(scope.project, before, limit);
+        placed.map_err(|error| unreadable(&error))
+    }
+
+    /// Ends what a wallet has open with a provider that its project has no more.
+    pub async fn leave(&self, scope: &Scope, wallet: WalletKey) -> Result<Left, Error> {
+        let place = (wallet, Caller::Order(scope.project));
+        self.ask(scope, place, Leave).await
     }
 
     pub(super) fn books(&self) -> &dyn Books {

@@ -67,6 +67,15 @@ pub(crate) enum Suite {
         #[arg(long, value_name = "PER_SECOND", value_parser = positive)]
         deductions: Option<f64>,
     },
+    /// A start after having been away: ten thousand events in the provider's list that nobody told of.
+    CatchUp {
+        /// Events, each about another checkout.
+        #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u64).range(100..=100_000))]
+        events: Option<u64>,
+        /// Requests a second to the provider; as fast as it goes when left out.
+        #[arg(long, value_name = "PER_SECOND", value_parser = clap::value_parser!(u32).range(1..))]
+        per_second: Option<u32>,
+    },
     /// A million pending orders: what it costs to expire one of them, and then a thousand, beside
     /// the same among a tenth as many and where nothing else is pending.
     Orders {

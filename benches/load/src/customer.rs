@@ -160,6 +160,7 @@ async fn buy(handle: &Handle, scope: &Scope, wallet: &Address) -> Result<()> {
         payment: Payment {
             amount_cents: 100,
             payment: None,
+            invoice: None,
             customer: None,
             email: None,
             receipt: domain::wallet::Receipt::default(),

@@ -14,6 +14,7 @@
 
 mod args;
 mod body;
+mod catch_up;
 mod child;
 mod client;
 mod core;
@@ -104,6 +105,7 @@ impl Bench {
             Suite::Million => self.million(),
             Suite::Disk => self.disk(),
             Suite::Purchases { rate, deductions } => self.purchases(*rate, *deductions),
+            Suite::CatchUp { events, per_second } => self.catch_up(*events, *per_second),
             Suite::Orders { pending } => self.orders(*pending),
             Suite::Sustained { minutes, entries } => self.sustained(*minutes, *entries),
             Suite::All => {
@@ -114,6 +116,7 @@ impl Bench {
                 self.million()?;
                 self.disk()?;
                 self.purchases(args::FULFILMENTS, None)?;
+                self.catch_up(None, None)?;
                 self.orders(None)
             }
             Suite::Noop { .. } => Ok(()),

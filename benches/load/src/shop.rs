@@ -60,6 +60,13 @@ pub(crate) struct Opening {
     pub(crate) first: u64,
 }
 
+/// A checkout that waits for its buyer.
+pub(crate) struct Open {
+    pub(crate) order: String,
+    checkout: String,
+    pub(crate) wallet: u64,
+}
+
 /// An order that was paid for, and acknowledged.
 struct Sold {
     order: String,
@@ -112,6 +119,72 @@ impl Shop {
             price: text(&price, "id")?,
             product,
         })
+    }
+
+    /// The same at the server that was started anew.
+    pub(crate) fn at(&self, server: &Server) -> Self {
+        Self {
+            server: format!("http://{}", server.address()),
+            stripe: self.stripe.clone(),
+            http: plain_http(),
+            project: self.project.clone(),
+            secret: self.secret.clone(),
+            product: self.product.clone(),
+            price: self.price.clone(),
+        }
+    }
+
+    /// Opens so many checkouts, each for another wallet.
+    pub(crate) fn open_all(self: &Arc<Self>, runtime: &Runtime, count: u64) -> Result<Vec<Open>> {
+        runtime.block_on(async {
+            let mut buyers = JoinSet::new();
+            for part in 0..READERS as u64 {
+                let shop = Arc::clone(self);
+                buyers.spawn(async move {
+                    let mut open = Vec::new();
+                    for wallet in (part..count).step_by(READERS) {
+                        stop::check()?;
+                        open.push(shop.begin(wallet).await?);
+                    }
+                    Ok::<_, Error>(open)
+                });
+            }
+            let mut open = Vec::new();
+            while let Some(part) = buyers.join_next().await {
+                open.extend(part.context("a buyer")??);
+            }
+            Ok(open)
+        })
+    }
+
+    async fn begin(&self, wallet: u64) -> Result<Open> {
+        let body = json!({"priceId": self.price, "externalUserId": user(wallet)});
+        let request = self.http.post(format!("{}/api/v1/checkout", self.server));
+        let opened = self.answer(request.json(&body)).await?;
+        Ok(Open {
+            order: text(&opened, "orderId")?,
+            checkout: text(&opened, "checkoutId")?,
+            wallet,
+        })
+    }
+
+    /// Has them paid in this order, of which only the provider's list tells.
+    pub(crate) fn pay_silently(&self, checkouts: &[Open]) {
+        let now = now_seconds();
+        for Open { checkout, .. } in checkouts {
+            let session = self.stripe.pay(checkout);
+            let event = format!("evt_{checkout}");
+            self.stripe
+                .list(&event, "checkout.session.completed", &session, now);
+        }
+    }
+
+    /// Whether an order is paid.
+    pub(crate) fn is_paid(&self, runtime: &Runtime, order: &str) -> Result<bool> {
+        stop::check()?;
+        let path = format!("{}/api/v1/orders/{order}", self.server);
+        let order = runtime.block_on(self.answer(self.http.get(path)))?;
+        Ok(text(&order, "status")? == "paid")
     }
 
     /// That Stripe was asked nothing that it would not have taken.
@@ -176,13 +249,10 @@ impl Shop {
     /// A checkout, its payment, and the report of that.
     async fn buy(&self, wallet: u64) -> Result<Sold> {
         let begun = Instant::now();
-        let body = json!({"priceId": self.price, "externalUserId": user(wallet)});
-        let request = self.http.post(format!("{}/api/v1/checkout", self.server));
-        let opened = self.answer(request.json(&body)).await?;
+        let opened = self.begin(wallet).await?;
         let checkout = begun.elapsed();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now = now.unwrap_or_default().as_secs().cast_signed();
-        let checkout_id = text(&opened, "checkoutId")?;
+        let now = now_seconds();
+        let checkout_id = opened.checkout;
         let email = format!("{checkout_id}@mail.example");
         let session = self.stripe.pay_as(&checkout_id, &email);
         let event = format!("evt_{checkout_id}");
@@ -197,7 +267,7 @@ impl Shop {
             return Err(Error(format!("a webhook: {}", reply.status())));
         }
         Ok(Sold {
-            order: text(&opened, "orderId")?,
+            order: opened.order,
             wallet,
             done: Instant::now(),
             checkout,
@@ -279,6 +349,11 @@ impl Shop {
         }
         serde_json::from_str(&body).context("an answer")
     }
+}
+
+fn now_seconds() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_secs().cast_signed()
 }
 
 /// Fibonacci hashing: evenly spread, and no wallet twice in a row.

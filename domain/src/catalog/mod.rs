@@ -7,6 +7,7 @@
 //! [`Refusal`]. [`verify`] holds stored documents against the same rules.
 
 mod charge;
+mod checkout;
 mod key;
 mod origin;
 mod price;
@@ -15,11 +16,13 @@ mod project;
 mod provider;
 mod refusal;
 mod rules;
+mod tenure;
 #[cfg(test)]
 mod tests;
 mod verify;
 
 pub use self::{
+    checkout::{CheckoutChange, CheckoutSettings},
     key::{ApiKey, KeyKind},
     origin::Origin,
     price::{Interval, NewPrice, Price, PriceChange},
@@ -30,6 +33,7 @@ pub use self::{
         Stripe, WebhookSecret,
     },
     refusal::Refusal,
+    tenure::{Found, Holder, Tenure},
     verify::verify,
 };
 use crate::id::ProjectId;

@@ -19,6 +19,8 @@ use crate::{
 const MAX_EXPIRY_DAYS: i64 = 36_525;
 /// Two years: Stripe, "Configure free trials", takes no longer ones.
 const MAX_TRIAL_DAYS: i64 = 730;
+/// Between so many a customer can choose in Stripe's portal (`subscription_update.products`).
+const MAX_TIERS: usize = 10;
 
 /// How often a price is charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -133,6 +135,36 @@ impl Price {
             },
             _ => Ok(self),
         }
+    }
+
+    /// Whether a customer of this tier can switch to that one: of one product, in one currency.
+    #[must_use]
+    pub fn can_become(&self, other: &Self) -> bool {
+        let recurs = |price: &Self| price.interval != Interval::OneTime;
+        recurs(self)
+            && recurs(other)
+            && (self.product, &self.currency) == (other.product, &other.currency)
+    }
+
+    /// Holds one that comes to be offered against those that are: a customer has to be able to switch
+    /// to every tier.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for `param`: there are as many tiers as one can choose between.
+    pub fn joins<'a>(
+        self,
+        offered: impl Iterator<Item = &'a Self>,
+        param: &str,
+    ) -> Result<Self, Refusal> {
+        let others = offered.filter(|other| other.id != self.id && self.can_become(other));
+        if others.count() < MAX_TIERS {
+            return Ok(self);
+        }
+        let message = format!(
+            "A subscription product has at most {MAX_TIERS} active prices in one currency."
+        );
+        Err(Refusal::invalid(param, message))
     }
 }
 

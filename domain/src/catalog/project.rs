@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{
-    Origin, Refusal,
+    CheckoutChange, CheckoutSettings, Origin, Refusal,
     rules::{self, MAX_NAME},
 };
 use crate::{id::ProjectId, time::Timestamp};
@@ -53,6 +53,8 @@ pub struct Project {
     pub free_grants_for_code_wallets: bool,
     /// Days for which a past-due subscription keeps its features, 0 to 365.
     pub subscription_grace_days: u32,
+    /// What the provider's checkout asks for beside the money.
+    pub checkout: CheckoutSettings,
     /// When it was made.
     pub created_at: Timestamp,
 }
@@ -76,6 +78,7 @@ impl Project {
             }),
             free_grants_for_code_wallets: true,
             subscription_grace_days: 7,
+            checkout: CheckoutSettings::NONE,
             created_at,
         }
     }
@@ -134,6 +137,8 @@ pub struct ProjectChange {
     pub free_grants_for_code_wallets: Option<bool>,
     /// 0 to 365.
     pub subscription_grace_days: Option<u32>,
+    /// What the provider's checkout asks for beside the money.
+    pub checkout: CheckoutChange,
 }
 
 impl ProjectChange {
@@ -184,6 +189,7 @@ impl ProjectChange {
             subscription_grace_days: self
                 .subscription_grace_days
                 .unwrap_or(project.subscription_grace_days),
+            checkout: self.checkout.decide(project.checkout),
             ..project
         })
     }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::{Refusal, rules};
+use super::{Found, Holder, Refusal, Tenure, rules};
 use crate::{id::ProjectId, time::Timestamp};
 
 /// For how long a replaced webhook secret is still accepted: as long as the provider may sign with
@@ -31,6 +31,8 @@ pub struct Provider {
     pub account: Account,
     /// How the sandbox behaves. Kept while another provider is set, so that its clock never goes back.
     pub sandbox: Sandbox,
+    /// Whose turn it is.
+    pub tenure: Tenure,
 }
 
 /// Which provider takes a project's money.
@@ -51,6 +53,8 @@ pub struct Stripe {
     pub secret_key: Sealed,
     /// What its webhooks are signed with, the newest first.
     pub webhook_secrets: Vec<WebhookSecret>,
+    /// Whether the key was tried and works.
+    pub verified: bool,
 }
 
 /// A secret that webhooks are signed with.
@@ -76,6 +80,15 @@ pub struct Sandbox {
 }
 
 impl Provider {
+    /// Whether what has to be tried of it was tried.
+    #[must_use]
+    pub const fn is_verified(&self) -> bool {
+        match &self.account {
+            Account::None | Account::Sandbox => true,
+            Account::Stripe(account) => account.verified,
+        }
+    }
+
     /// How far the project's clock is ahead of the machine's, in milliseconds: only the sandbox has a
     /// clock of its own.
     #[must_use]
@@ -165,9 +178,22 @@ impl ProviderChange {
         self,
         project: ProjectId,
         current: Option<&Provider>,
+        found: Found,
         is_other: impl Fn(&Sealed) -> bool,
         now: Timestamp,
     ) -> Result<Provider, Refusal> {
+        let former = current.map(|current| current.tenure.clone());
+        let former = former.unwrap_or_default();
+        let holder = match &self {
+            // It may come back: nobody else has had its turn.
+            Self::None => former.holder.clone(),
+            Self::Sandbox => Some(Holder::Sandbox),
+            Self::Stripe {
+                secret_key: None, ..
+            } => former.holder.clone(),
+            Self::Stripe { .. } => Some(found.holder()),
+        };
+        let tenure = former.next(holder, found.other);
         let account = match self {
             Self::None => Account::None,
             Self::Sandbox => Account::Sandbox,
@@ -176,8 +202,12 @@ impl ProviderChange {
                 webhook_secret,
             } => {
                 let known = match current.map(|current| &current.account) {
-                    Some(Account::Stripe(known)) => Some(known),
+                    Some(Account::Stripe(known)) if !found.other => Some(known),
                     _ => None,
+                };
+                let verified = match (&secret_key, known) {
+                    (None, Some(known)) => known.verified,
+                    _ => found.verified,
                 };
                 let key = secret_key.or_else(|| known.map(|known| known.secret_key.clone()));
                 let known = known.map(|known| known.webhook_secrets.clone());
@@ -190,12 +220,14 @@ impl ProviderChange {
                 Account::Stripe(Stripe {
                     secret_key: key.ok_or_else(|| missing("secretKey"))?,
                     webhook_secrets,
+                    verified,
                 })
             }
         };
         Ok(Provider {
             project,
             account,
+            tenure,
             sandbox: current.map(|current| current.sandbox).unwrap_or_default(),
         })
     }
@@ -310,6 +342,7 @@ impl Provider {
         let delay = sandbox.delay_seconds.into();
         rules::within("delaySeconds", delay, 0, MAX_DELAY_SECONDS)?;
         rules::within("duplicates", sandbox.duplicates.into(), 0, MAX_DUPLICATES)?;
+        self.tenure.check(&self.account)?;
         let Account::Stripe(account) = &self.account else {
             return Ok(());
         };

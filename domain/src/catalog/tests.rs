@@ -321,7 +321,8 @@ fn set(
         ProviderChange::Stripe { webhook_secret, .. } => webhook_secret.clone(),
         _ => None,
     };
-    change.decide(SHOP, current, |known| Some(known) != set.as_ref(), now)
+    let is_other = |known: &Sealed| Some(known) != set.as_ref();
+    change.decide(SHOP, current, Found::default(), is_other, now)
 }
 
 fn accepted(provider: &Provider, at: Timestamp) -> Vec<String> {
@@ -382,6 +383,10 @@ fn a_sandboxs_clock_never_goes_back() {
         project: SHOP,
         account: Account::Sandbox,
         sandbox,
+        tenure: Tenure {
+            holder: Some(Holder::Sandbox),
+            ..Tenure::default()
+        },
     };
     let none = set(ProviderChange::None, Some(&with), NOW).unwrap();
     let back = set(ProviderChange::Sandbox, Some(&none), NOW).unwrap();

@@ -223,6 +223,7 @@ impl Wallet {
                 self.order_recalled(*recalled)?;
                 Ok(None)
             }
+            Change::Instructed(instructed) => self.instruction_moved(at, *instructed).map(Some),
         }
     }
 

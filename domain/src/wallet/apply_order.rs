@@ -6,9 +6,10 @@ use super::{
     apply::Corrupt,
     commerce::Commerce,
     event::{OrderPaid, OrderPlaced},
+    instruction::{Instructed, Instruction, InstructionStage},
     lots::CycleTag,
     order::{ArchivedOrder, Order, OrderStatus, Receipt, Reversal, Stage},
-    subscription::Subscription,
+    subscription::{Subscription, SubscriptionOver},
 };
 use crate::{
     history::{Entry, Fact, Reason},
@@ -55,6 +56,7 @@ impl Wallet {
             customer: None,
             receipt: Receipt::default(),
             reversal: commerce.early.remove(&placed.order).unwrap_or_default(),
+            asked: None,
             granted: 0,
             taken: 0,
             credits_end: Timestamp::NEVER,
@@ -147,6 +149,7 @@ impl Wallet {
                 _ => Err(NO_ORDER),
             };
         };
+        order.asked = order.unseen(reversal);
         order.reversal = reversal;
         let reversed = order.status() == OrderStatus::Refunded;
         let subscriptions = commerce.subscriptions.iter_mut();
@@ -194,9 +197,13 @@ impl Wallet {
         if self.subscription(&id).is_some_and(Subscription::is_current) {
             return Err(Corrupt("a subscription that is not over leaves"));
         }
+        let last = self.subscription(&id).map(Subscription::last_tier);
         self.commerce_mut().subscriptions.retain(|s| s.id != id);
         self.refresh_due();
-        Ok(Fact::SubscriptionOver(id))
+        Ok(Fact::SubscriptionOver(Box::new(SubscriptionOver {
+            id,
+            last,
+        })))
     }
 
     pub(super) fn order_archived(&mut self, serial: OrderSerial) -> Result<Fact, Corrupt> {
@@ -233,6 +240,29 @@ impl Wallet {
         }
         self.refresh_due();
         Ok(())
+    }
+
+    /// What is asked for counts at its order, and what is refused does not any more.
+    pub(super) fn instruction_moved(
+        &mut self,
+        at: Timestamp,
+        instructed: Instructed,
+    ) -> Result<Fact, Corrupt> {
+        if let Instruction::Refund { order, cents, .. } = instructed.instruction {
+            match instructed.stage {
+                InstructionStage::Asked => {
+                    let order = self.order_mut(order)?;
+                    let asked = order.asking(cents, at).filter(|_| cents > 0);
+                    order.asked = Some(asked.ok_or(Corrupt("a refund asks for nothing"))?);
+                }
+                InstructionStage::Refused => {
+                    let order = self.order_mut(order)?;
+                    order.asked = order.not_asking(cents);
+                }
+                InstructionStage::Done => {}
+            }
+        }
+        Ok(Fact::Instructed(Box::new(instructed)))
     }
 
     /// Orders that are here keep the end too, for what a dispute gives back later.

@@ -2,7 +2,11 @@
 //! events are logged as one append, so that they become visible together or not at all. It works on
 //! a sketch of the wallet, so that it costs no more where there are more lots, holds and orders.
 
-use super::{Archived, ArchivedOrder, Change, Event, Wallet};
+use super::{
+    Archived, ArchivedOrder, Change, Event, Wallet,
+    event::{SubscriptionChanged, SubscriptionNews},
+    subscription::Subscription,
+};
 use crate::{id::OrderSerial, text::SubscriptionId, time::Timestamp};
 
 /// A copy of what the decision can touch, and the events so far.
@@ -40,6 +44,23 @@ impl Draft {
     pub(super) fn push(&mut self, change: Change) {
         let at = self.wallet.date(self.now);
         self.log(Event { at, change });
+    }
+
+    /// A subscription as it is from now on.
+    pub(super) fn push_subscription(
+        &mut self,
+        news: Option<SubscriptionNews>,
+        subscription: Subscription,
+    ) {
+        let known = self.wallet.subscription(&subscription.id);
+        let known = known.filter(|known| known.is_current());
+        let changed = SubscriptionChanged {
+            project: self.wallet.project,
+            former_end: known.map(|known| known.current_period_end),
+            news,
+            subscription,
+        };
+        self.push(Change::SubscriptionChanged(Box::new(changed)));
     }
 
     /// What a step made fall due: credits whose end was moved to now, and what it settled.

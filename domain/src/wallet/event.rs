@@ -2,6 +2,7 @@
 
 use super::{
     Owner,
+    instruction::Instructed,
     order::{ArchivedOrder, OrderKind, Receipt, Reversal},
     subscription::Subscription,
 };
@@ -118,6 +119,10 @@ pub enum SubscriptionNews {
 /// A subscription started, or is not as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionChanged {
+    /// The wallet's tenant.
+    pub project: ProjectId,
+    /// When its period was to end before, if it was there.
+    pub former_end: Option<Timestamp>,
     /// What there is to tell; `None`: nothing that anybody sees.
     pub news: Option<SubscriptionNews>,
     /// As it is now.
@@ -275,4 +280,6 @@ pub enum Change {
     },
     /// An archived order is back, as it was archived last: what follows changes it.
     OrderRecalled(Box<ArchivedOrder>),
+    /// The provider is to do something, or did it, or refused to.
+    Instructed(Box<Instructed>),
 }

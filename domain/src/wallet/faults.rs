@@ -84,6 +84,12 @@ impl Order {
         if !paid && (self.granted > 0 || self.taken > 0 || self.lot.is_some()) {
             wrong("brought credits without being paid");
         }
+        if self
+            .asked
+            .is_some_and(|it| !paid || it.cents < 1 || it.cents > self.amount_cents)
+        {
+            wrong("is to give back more than was paid, or nothing");
+        }
         if paid != self.paid_at.is_some() {
             wrong("does not know when it was paid, or was not");
         }

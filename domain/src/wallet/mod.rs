@@ -5,6 +5,7 @@ pub mod account;
 mod apply;
 mod apply_order;
 pub mod archive;
+pub mod cancel;
 pub mod catch_up;
 pub mod close_order;
 mod commerce;
@@ -17,13 +18,18 @@ mod faults;
 pub mod feature;
 pub mod hold;
 mod holds;
+pub mod instruction;
+pub mod lapse;
+pub mod leave_provider;
 mod lots;
 pub mod order;
 pub mod parts;
 pub mod pay;
 pub mod place_order;
 pub mod purchase;
+pub mod refund;
 pub mod renew;
+pub mod resume;
 pub mod reverse;
 pub mod subscription;
 pub mod switch;
@@ -39,12 +45,13 @@ pub use account::{Account, FreeMark, NextExpiry};
 pub use apply::Corrupt;
 pub use archive::Archived;
 pub use event::{Change, Created, Event};
+pub use instruction::{Instructed, Instructing, Instruction, InstructionStage};
 pub use lots::{CycleTag, Lot};
 pub use order::{
-    ArchivedOrder, Order, OrderKind, OrderStatus, ProviderKind, Receipt, Reversal, Stage,
+    ArchivedOrder, AskedBack, Order, OrderKind, OrderStatus, ProviderKind, Receipt, Reversal, Stage,
 };
 pub use parts::{AccountParts, CommerceParts, WalletParts};
-pub use subscription::{Subscription, SubscriptionStatus, Switched};
+pub use subscription::{LastTier, Subscription, SubscriptionOver, SubscriptionStatus, Switched};
 pub use switch::Step;
 
 use commerce::Commerce;

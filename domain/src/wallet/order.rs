@@ -103,6 +103,15 @@ impl Reversal {
     }
 }
 
+/// Money that callers asked to be given back and that is not seen in the payment yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AskedBack {
+    /// What is back of the payment once all of it went through, in the currency's minor unit.
+    pub cents: i64,
+    /// When some was last asked for.
+    pub at: Timestamp,
+}
+
 const fn at_least_zero(cents: i64) -> i64 {
     if cents > 0 { cents } else { 0 }
 }
@@ -142,6 +151,8 @@ pub struct Order {
     pub receipt: Receipt,
     /// What went back to the buyer.
     pub reversal: Reversal,
+    /// What was asked to go back and is not seen there yet.
+    pub asked: Option<AskedBack>,
     /// Credits that its payment added.
     pub granted: i64,
     /// Credits that refunds and disputes took out of them again.

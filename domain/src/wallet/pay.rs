@@ -5,7 +5,7 @@ use super::{
     Archived, Change, Event, Owner, Subscription, Wallet,
     cycle::Place,
     draft::Draft,
-    event::{OrderPaid, SubscriptionChanged, SubscriptionNews},
+    event::{OrderPaid, SubscriptionNews},
     order::{OrderKind, OrderStatus, Receipt, Stage},
     place_order::PlaceOrder,
 };
@@ -24,6 +24,8 @@ pub struct Payment {
     pub amount_cents: i64,
     /// The provider's payment; a payment of nothing has none.
     pub payment: Option<PaymentId>,
+    /// The provider's invoice of what is paid once; that of a cycle is in its [`Billing`].
+    pub invoice: Option<InvoiceId>,
     /// The provider's name for the buyer.
     pub customer: Option<CustomerId>,
     /// The buyer's address.
@@ -179,6 +181,7 @@ impl Draft {
         let Payment {
             amount_cents,
             payment,
+            invoice,
             customer,
             email,
             receipt,
@@ -191,7 +194,7 @@ impl Draft {
             credits,
             credits_expire_at,
             payment,
-            invoice: billing.and_then(|billing| billing.invoice.clone()),
+            invoice: billing.map_or(invoice, |billing| billing.invoice.clone()),
             subscription: billing.map(|billing| billing.subscription.clone()),
             customer,
             email: email.or(known_email),
@@ -245,9 +248,6 @@ impl Draft {
             customer: customer.or(known.customer.clone()),
             ..known
         };
-        self.push(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
-            news: Some(news),
-            subscription: next.billed(billing),
-        })));
+        self.push_subscription(Some(news), next.billed(billing));
     }
 }

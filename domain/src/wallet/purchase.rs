@@ -2,8 +2,8 @@
 //! command. Each of them may come twice, late and in any order.
 
 use super::{
-    Archived, Event, Wallet, order::Reversal, pay::Pay, place_order::PlaceOrder, renew::Renew,
-    switch::Switch, update_subscription::UpdateSubscription,
+    Archived, Event, Wallet, lapse::Lapse, order::Reversal, pay::Pay, place_order::PlaceOrder,
+    renew::Renew, switch::Switch, update_subscription::UpdateSubscription,
 };
 use crate::{Rejection, id::OrderSerial, text::SubscriptionId, time::Timestamp};
 
@@ -26,6 +26,8 @@ pub enum Purchase {
     Switch(Box<Switch>),
     /// A subscription is not as it was.
     Update(Box<UpdateSubscription>),
+    /// The provider says nothing of a subscription whose period ended.
+    Lapse(Lapse),
 }
 
 impl Purchase {
@@ -38,7 +40,7 @@ impl Purchase {
             Self::Fail(order) | Self::Expire(order) | Self::Reverse(order, _) => Some(*order),
             Self::Renew(cycle) => Some(cycle.order),
             Self::Switch(switch) => Some(switch.order),
-            Self::Update(_) => None,
+            Self::Update(_) | Self::Lapse(_) => None,
         }
     }
 
@@ -50,6 +52,7 @@ impl Purchase {
             Self::Renew(cycle) => Some(&cycle.billing.subscription),
             Self::Switch(switch) => Some(&switch.billing.subscription),
             Self::Update(report) => Some(&report.subscription),
+            Self::Lapse(lapse) => Some(&lapse.subscription),
             Self::Place(_) | Self::Fail(_) | Self::Expire(_) | Self::Reverse(..) => None,
         }
     }
@@ -74,6 +77,7 @@ impl Wallet {
             Purchase::Renew(cycle) => Ok(self.renew(*cycle, archived, now)),
             Purchase::Switch(switch) => Ok(self.switch(*switch, archived, now)),
             Purchase::Update(report) => Ok(self.update_subscription(*report, archived, now)),
+            Purchase::Lapse(lapse) => Ok(self.lapse(&lapse, archived, now)),
         }
     }
 }

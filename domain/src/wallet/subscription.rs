@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::switch::Step;
 use crate::{
-    id::OrderSerial,
+    id::{OrderSerial, PriceId, ProductId},
     terms::Terms,
     text::{CustomerId, Feature, SubscriptionId},
     time::Timestamp,
@@ -84,6 +84,28 @@ pub struct Subscription {
     pub cycle_ended_at: Option<Timestamp>,
 }
 
+/// A subscription that is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubscriptionOver {
+    /// The provider's name for it.
+    pub id: SubscriptionId,
+    /// What was in force; `None`: it ended before its first payment was heard of.
+    pub last: Option<LastTier>,
+}
+
+/// What of a subscription that is over can still be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastTier {
+    /// To which product.
+    pub product: ProductId,
+    /// The tier that was in force.
+    pub price: PriceId,
+    /// The tier's name.
+    pub label: Option<Box<str>>,
+    /// When the last period ended, or would have.
+    pub current_period_end: Timestamp,
+}
+
 /// How high a tier is: what it costs, and of those that cost the same, what it brings.
 pub(super) const fn rank(terms: &Terms) -> (i64, i64) {
     (terms.amount_cents, terms.credits)
@@ -117,6 +139,17 @@ impl Subscription {
             .filter(|terms| went_back != Some(terms.price))
             .filter(|terms| terms.interval == paid.interval && rank(terms) >= rank(paid))
             .unwrap_or(paid)
+    }
+
+    /// What is kept of it when it is over.
+    pub(super) fn last_tier(&self) -> LastTier {
+        let tier = self.tier();
+        LastTier {
+            product: tier.product,
+            price: tier.price,
+            label: tier.label.clone(),
+            current_period_end: self.current_period_end,
+        }
     }
 
     /// The features that it unlocks at this instant.

@@ -3,10 +3,10 @@
 //! nothing before the next cycle.
 
 use super::{
-    Archived, Change, Event, Wallet,
+    Archived, Event, Wallet,
     cycle::{Cycle, Place},
     draft::Draft,
-    event::{SubscriptionChanged, SubscriptionNews},
+    event::SubscriptionNews,
     order::OrderKind,
     pay::{Billing, Grant, Payment},
     place_order::PlaceOrder,
@@ -180,10 +180,7 @@ impl Draft {
             Some(_) if begun => Some(SubscriptionNews::Renewed),
             Some(before) => (before != *next.tier()).then_some(SubscriptionNews::Updated),
         };
-        self.push(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
-            news,
-            subscription: next,
-        })));
+        self.push_subscription(news, next);
     }
 }
 

@@ -18,6 +18,8 @@ mod expiry;
 mod feature;
 mod free_grant;
 mod hold;
+mod instruction;
+mod leave;
 mod limit;
 mod many_orders;
 mod notices;

@@ -5,12 +5,12 @@
 use super::{
     Archived, Change, Event, Wallet,
     draft::Draft,
-    event::{SubscriptionChanged, SubscriptionNews},
+    event::SubscriptionNews,
     subscription::{Subscription, SubscriptionStatus},
 };
 use crate::{terms::Terms, text::SubscriptionId, time::Timestamp};
 
-const DAY_SECONDS: i64 = 86_400;
+pub(super) const DAY_SECONDS: i64 = 86_400;
 
 /// A subscription as the provider reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,10 +62,7 @@ impl Wallet {
         }
         let over = next.status == SubscriptionStatus::Canceled;
         let mut draft = Draft::on(self, None, Some(&id), archived, now);
-        draft.push(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
-            news: known.news(&next),
-            subscription: next,
-        })));
+        draft.push_subscription(known.news(&next), next);
         if over {
             draft.end_cycle(&known.id);
         }
@@ -109,7 +106,7 @@ impl Subscription {
     }
 
     /// What there is to tell about becoming `next`, if anything.
-    fn news(&self, next: &Self) -> Option<SubscriptionNews> {
+    pub(super) fn news(&self, next: &Self) -> Option<SubscriptionNews> {
         let seen = |s: &Self| (s.status, s.current_period_end, s.cancel_at_period_end);
         match next.status {
             SubscriptionStatus::Canceled => Some(SubscriptionNews::Canceled),

@@ -32,6 +32,21 @@ pub enum Error {
     Garbage(String),
 }
 
+impl Error {
+    /// Whether it is the provider's no: nothing was done.
+    #[must_use]
+    pub const fn is_a_no(&self) -> bool {
+        match self {
+            Self::Missing(_)
+            | Self::InvalidDiscountCode
+            | Self::CurrencyMismatch(_)
+            | Self::Key(_)
+            | Self::Refused(_) => true,
+            Self::Unavailable { .. } | Self::Garbage(_) => false,
+        }
+    }
+}
+
 /// A webhook that is not believed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Untrusted {

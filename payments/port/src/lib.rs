@@ -10,7 +10,7 @@ mod error;
 mod report;
 mod request;
 
-use std::{future::Future, pin::Pin};
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use domain::{
     id::{OrderId, ProjectId},
@@ -60,6 +60,10 @@ pub struct Page {
 /// Everything that changes something there is named by an [`Operation`]: asked for again under the
 /// same name, it is done once.
 pub trait Provider: Send + Sync {
+    /// The same account for what nobody waits for: it lets others go first, and stays well below what the
+    /// provider allows.
+    fn in_background(&self) -> Arc<dyn Provider>;
+
     /// What a webhook tells, once it is known to be the provider's. `None`: nothing that Scrip acts on.
     ///
     /// # Errors
@@ -91,7 +95,7 @@ pub trait Provider: Send + Sync {
     /// Gives money back. What that does to credits follows from how the payment stands afterwards.
     fn refund<'a>(&'a self, request: &'a RefundRequest) -> Asked<'a, ()>;
 
-    /// Ends a subscription, now or with its period.
+    /// Ends a subscription, now or with its period. To be told so again changes nothing.
     fn cancel<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
@@ -99,7 +103,8 @@ pub trait Provider: Send + Sync {
         operation: &'a Operation,
     ) -> Asked<'a, ()>;
 
-    /// Takes back that a subscription ends with its period, or that it is paused.
+    /// Takes back that a subscription ends with its period, and that it is paused. To be told so again
+    /// changes nothing.
     fn resume<'a>(
         &'a self,
         subscription: &'a SubscriptionId,

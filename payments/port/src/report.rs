@@ -76,7 +76,7 @@ pub struct PaidOrder {
     pub receipt: Receipt,
     /// The subscription that it starts.
     pub subscription: Option<SubscriptionNow>,
-    /// That subscription's first bill.
+    /// That subscription's first bill; of what is paid once, its bill where it has one.
     pub invoice: Option<InvoiceId>,
 }
 

@@ -2,9 +2,9 @@
 
 use domain::{
     Quantity,
-    catalog::{Price, Product},
+    catalog::{CheckoutSettings, Price, Product},
     id::{OrderId, PriceId, ProjectId},
-    text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId, PaymentId},
+    text::{CheckoutId, CustomerId, Email, ExternalUserId, PaymentId},
     time::Timestamp,
 };
 
@@ -79,6 +79,8 @@ pub struct CheckoutRequest<'a> {
     pub expires_at: Timestamp,
     /// The language of the page.
     pub locale: Option<&'a str>,
+    /// What it asks for beside the money.
+    pub asks: CheckoutSettings,
 }
 
 /// Such a page.
@@ -97,7 +99,8 @@ pub struct PortalRequest<'a> {
     pub project: ProjectId,
     /// Whose page.
     pub customer: CustomerId,
-    /// Between which tiers subscriptions may be switched.
+    /// Between which tiers subscriptions may be switched, the most wanted first: a provider that
+    /// offers only so many leaves out the last ones.
     pub offered: Vec<(&'a Product, &'a Price)>,
     /// Where the customer goes afterwards.
     pub return_url: Option<&'a str>,
@@ -106,12 +109,11 @@ pub struct PortalRequest<'a> {
 /// Money to give back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundRequest {
-    /// Of which payment; a subscription's is found by its invoice.
-    pub payment: Option<PaymentId>,
-    /// Of which invoice.
-    pub invoice: Option<InvoiceId>,
-    /// How much, in the currency's minor unit; `None`: all that is left.
-    pub amount_cents: Option<i64>,
-    /// What it is called.
+    /// Of which payment.
+    pub payment: PaymentId,
+    /// How much, in the currency's minor unit.
+    pub amount_cents: i64,
+    /// What it is called: it is kept with the refund, and what is there under this name is not done again,
+    /// however long ago it was.
     pub operation: Operation,
 }

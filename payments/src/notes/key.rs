@@ -59,9 +59,9 @@ impl Key {
             Self::Event(_)
             | Self::Reached(_)
             | Self::Awaited(..)
-            | Self::Read(_)
             | Self::Made(..)
             | Self::Sandbox(..) => 1,
+            Self::Read(_) => 2,
         }
     }
 

@@ -55,6 +55,8 @@ pub enum Note {
         project: ProjectId,
         /// By the provider's clock.
         until: Timestamp,
+        /// Whether a webhook had ever come by then.
+        heard: bool,
     },
     /// The provider's name for something that was made there once, by the hash of what it is.
     Made {
@@ -105,7 +107,10 @@ impl Note {
             Self::Event(stored) => stored.put(),
             Self::Reached { to, .. } => key.put(to.map(|to| to.0.to_be_bytes()).as_flattened()),
             Self::Awaited { until, .. } => key.put(&until.0.to_be_bytes()),
-            Self::Read { until, .. } => key.put(&until.0.to_be_bytes()),
+            Self::Read { until, heard, .. } => {
+                let until = until.0.to_be_bytes();
+                key.put(&[&until[..], &[u8::from(*heard)]].concat())
+            }
             Self::Made { id, .. } => key.put(id.as_bytes()),
             Self::Sandbox { json, .. } => key.put(json.as_bytes()),
         }
@@ -116,6 +121,28 @@ impl StoredEvent {
     /// As the journal takes it.
     pub fn put(&self) -> persistence::Note {
         Key::Event(self.key).put(&event::write(&self.told))
+    }
+}
+
+/// Logs any number of notes, some at a time: all of them together might not fit one append. Those before
+/// one that fails are logged.
+///
+/// # Errors
+///
+/// Those of [`Handle::put_notes`].
+pub async fn put_all(
+    handle: &Handle,
+    notes: impl IntoIterator<Item = persistence::Note>,
+) -> Result<(), actors::Error> {
+    /// Of small ones; an append takes 48 KiB.
+    const AT_ONCE: usize = 256;
+    let mut notes = notes.into_iter();
+    loop {
+        let some: Vec<_> = notes.by_ref().take(AT_ONCE).collect();
+        if some.is_empty() {
+            return Ok(());
+        }
+        handle.put_notes(some).await?;
     }
 }
 

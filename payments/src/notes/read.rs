@@ -77,17 +77,18 @@ impl Note {
             return Err(unreadable(what, "it is empty".into()));
         };
         let known = named.version();
-        if *version != known {
+        if !(1..=known).contains(version) {
             let why = format!("its version is {version}, and this release reads {known}");
             return Err(unreadable(what, why));
         }
-        named.with_body(body).map_err(|why| unreadable(what, why))
+        let note = named.with_body(*version, body);
+        note.map_err(|why| unreadable(what, why))
     }
 }
 
 impl Key {
     /// Or why the body does not fit.
-    fn with_body(self, body: &[u8]) -> Result<Note, String> {
+    fn with_body(self, version: u8, body: &[u8]) -> Result<Note, String> {
         match self {
             Self::Event(key) => StoredEvent::read(key, body).map(Note::Event),
             Self::Reached(project) => reached(project, body),
@@ -101,9 +102,19 @@ impl Key {
                 })
             }
             Self::Read(project) => {
-                let until = <[u8; 8]>::try_from(body).map_err(|_| "its body is no instant")?;
-                let until = Timestamp(i64::from_be_bytes(until));
-                Ok(Note::Read { project, until })
+                let (until, rest) = body.split_first_chunk().ok_or("its body is no instant")?;
+                let heard = match (version, rest) {
+                    // The first version did not say.
+                    (1, []) | (2, [0]) => false,
+                    (2, [1]) => true,
+                    _ => return Err("its body is no instant and a flag".into()),
+                };
+                let until = Timestamp(i64::from_be_bytes(*until));
+                Ok(Note::Read {
+                    project,
+                    until,
+                    heard,
+                })
             }
             Self::Made(project, what) => {
                 let id = text(body)?.to_owned();

@@ -95,9 +95,10 @@ fn golden() -> [(Note, &'static str, &'static str, &'static str); 6] {
             Note::Read {
                 project: PROJECT,
                 until: Timestamp(1_795_000_000_000),
+                heard: true,
             },
             "060193aaaabbbbccccddddeeeeffff0001",
-            "01000001a1ee565e00",
+            "02000001a1ee565e0001",
             "",
         ),
     ]
@@ -135,12 +136,26 @@ fn said(key: &[u8], body: &[u8]) -> String {
 fn another_version_is_never_guessed_at() {
     for (note, ..) in golden() {
         let (key, mut body) = stored(&note);
-        for version in [0, 2, 255] {
+        for version in [0, 3, 255] {
             body[0] = version;
             let said = said(&key, &body);
             assert!(said.contains(&format!("version is {version}")), "{said}");
         }
         assert!(said(&key, &[]).contains("empty"));
+    }
+}
+
+/// Before it was kept, it was asked for anew after each start.
+#[test]
+fn how_far_events_were_read_is_known_without_whether_a_webhook_came() {
+    let (key, body) = stored(&golden()[5].0);
+    let former = [&[1], &body[1..9]].concat();
+    let Ok(Note::Read { until, heard, .. }) = Note::read(&key, &former) else {
+        panic!("a former release wrote it")
+    };
+    assert_eq!((until, heard), (Timestamp(1_795_000_000_000), false));
+    for (version, flag) in [(1, 1), (2, 2)] {
+        said(&key, &[&[version], &body[1..9], &[flag]].concat());
     }
 }
 

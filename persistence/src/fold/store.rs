@@ -118,6 +118,7 @@ impl Store {
                 set::<40, 16>(db, LookUp::Placed, &tuning)?,
                 set::<16, 32>(db, LookUp::Checkouts, &tuning)?,
                 set::<40, 16>(db, LookUp::Due, &tuning)?,
+                set::<40, 16>(db, LookUp::Periods, &tuning)?,
                 set::<32, 0>(db, LookUp::Buyers, &tuning)?,
                 set::<16, 16>(db, LookUp::Codes, &tuning)?,
             ],

@@ -102,6 +102,7 @@ const fn is_listed(change: &Change) -> bool {
             | Change::HoldSettled { .. }
             | Change::HoldReleased { .. }
             | Change::HoldExpired { .. }
+            | Change::Instructed(_)
     )
 }
 

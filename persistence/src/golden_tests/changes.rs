@@ -13,8 +13,8 @@ use domain::{
     },
     time::Period,
     wallet::{
-        Change, Created, OrderKind, Owner, Reversal, Step, Subscription, SubscriptionStatus,
-        Switched,
+        Change, Created, Instructed, Instruction, InstructionStage, OrderKind, Owner, Reversal,
+        Step, Subscription, SubscriptionStatus, Switched,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionNews},
     },
 };
@@ -40,6 +40,7 @@ pub(super) fn changes() -> Vec<Change> {
     let mut changes = credits();
     changes.extend(orders());
     changes.extend(subscriptions());
+    changes.extend(instructions());
     changes
 }
 
@@ -256,6 +257,8 @@ fn orders() -> Vec<Change> {
 fn subscriptions() -> Vec<Change> {
     vec![
         Change::SubscriptionChanged(Box::new(SubscriptionChanged {
+            project: ProjectId(6),
+            former_end: Some(NOW),
             news: Some(SubscriptionNews::PastDue),
             subscription: Subscription {
                 id: subscription(),
@@ -300,6 +303,39 @@ fn subscriptions() -> Vec<Change> {
     ]
 }
 
+fn instructions() -> Vec<Change> {
+    let told = |key, instruction: &Instruction, stage| {
+        Change::Instructed(Box::new(Instructed {
+            key: text(key),
+            instruction: instruction.clone(),
+            stage,
+        }))
+    };
+    let refund = |requested, cents| Instruction::Refund {
+        order: OrderSerial(2),
+        requested,
+        cents,
+    };
+    let (part, rest) = (refund(Some(400), 400), refund(None, 599));
+    let cancel = Instruction::Cancel {
+        subscription: subscription(),
+        product: PRODUCT,
+        at_period_end: true,
+    };
+    let resume = Instruction::Resume {
+        subscription: subscription(),
+        product: PRODUCT,
+    };
+    vec![
+        told("part", &part, InstructionStage::Asked),
+        told("part", &part, InstructionStage::Done),
+        told("rest", &rest, InstructionStage::Asked),
+        told("rest", &rest, InstructionStage::Refused),
+        told("é", &cancel, InstructionStage::Asked),
+        told("é", &resume, InstructionStage::Done),
+    ]
+}
+
 /// A change's name, in the order of the log's numbers.
 pub(super) const fn name(change: &Change) -> &'static str {
     match change {
@@ -326,11 +362,12 @@ pub(super) const fn name(change: &Change) -> &'static str {
         Change::CycleEnded { .. } => NAMES[20],
         Change::OrderArchived { .. } => NAMES[21],
         Change::OrderRecalled(_) => NAMES[22],
+        Change::Instructed(_) => NAMES[23],
     }
 }
 
 /// All of them.
-pub(super) const NAMES: [&str; 23] = [
+pub(super) const NAMES: [&str; 24] = [
     "Created",
     "CodeRotated",
     "FreeGranted",
@@ -354,4 +391,5 @@ pub(super) const NAMES: [&str; 23] = [
     "CycleEnded",
     "OrderArchived",
     "OrderRecalled",
+    "Instructed",
 ];

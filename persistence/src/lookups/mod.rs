@@ -7,12 +7,14 @@
 mod codes;
 pub(crate) mod fresh;
 mod orders;
+mod periods;
 
 use std::collections::BTreeMap;
 
 use domain::{id::WalletKey, wallet::Event};
 
 pub use orders::OrderPlace;
+pub use periods::PeriodEnd;
 
 /// A key of a look-up.
 pub type Key = Box<[u8]>;
@@ -28,6 +30,8 @@ pub enum LookUp {
     Checkouts,
     /// Pending orders of a project by when they expire.
     Due,
+    /// Subscriptions of a project that are not over, by when their periods end.
+    Periods,
     /// Wallets with an order that was paid under an address: for good.
     Buyers,
     /// Wallets by a code that is not the one that they were created with.
@@ -51,10 +55,11 @@ pub(crate) struct Declared {
 
 impl LookUp {
     /// Every one.
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Placed,
         Self::Checkouts,
         Self::Due,
+        Self::Periods,
         Self::Buyers,
         Self::Codes,
     ];
@@ -65,6 +70,7 @@ impl LookUp {
             Self::Placed => &orders::PLACED,
             Self::Checkouts => &orders::CHECKOUTS,
             Self::Due => &orders::DUE,
+            Self::Periods => &periods::PERIODS,
             Self::Buyers => &orders::BUYERS,
             Self::Codes => &codes::CODES,
         }

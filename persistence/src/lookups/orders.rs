@@ -125,13 +125,7 @@ impl dyn Books + '_ {
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<OrderPlace>, Error> {
-        let from = match after {
-            None => place_key(project, Timestamp(i64::MIN), OrderSerial(0)),
-            Some((at, serial)) => match serial.0.checked_add(1) {
-                Some(next) => place_key(project, at, OrderSerial(next)),
-                None => place_key(project, Timestamp(at.0.saturating_add(1)), OrderSerial(0)),
-            },
-        };
+        let from = first_after(project, after);
         let mut places = self.places(LookUp::Due, project, Stretch::From(from), limit)?;
         places.retain(|place| place.at <= until);
         Ok(places)
@@ -188,8 +182,19 @@ impl dyn Books + '_ {
     }
 }
 
+/// The first key behind a place, or of all.
+pub(super) fn first_after(project: ProjectId, after: Option<(Timestamp, OrderSerial)>) -> Key {
+    match after {
+        None => place_key(project, Timestamp(i64::MIN), OrderSerial(0)),
+        Some((at, serial)) => match serial.0.checked_add(1) {
+            Some(next) => place_key(project, at, OrderSerial(next)),
+            None => place_key(project, Timestamp(at.0.saturating_add(1)), OrderSerial(0)),
+        },
+    }
+}
+
 /// Instants sort as numbers do, also those before the epoch.
-fn place_key(project: ProjectId, at: Timestamp, serial: OrderSerial) -> Key {
+pub(super) fn place_key(project: ProjectId, at: Timestamp, serial: OrderSerial) -> Key {
     let at = at.0.cast_unsigned() ^ (1 << 63);
     joined(&[
         &project.0.to_be_bytes(),
@@ -198,7 +203,7 @@ fn place_key(project: ProjectId, at: Timestamp, serial: OrderSerial) -> Key {
     ])
 }
 
-fn read_place(key: &[u8], value: &[u8]) -> Result<OrderPlace, Error> {
+pub(super) fn read_place(key: &[u8], value: &[u8]) -> Result<OrderPlace, Error> {
     let at = key.get(16..24).and_then(|at| at.first_chunk::<8>());
     let at = u64::from_be_bytes(*at.ok_or_else(short)?) ^ (1 << 63);
     Ok(OrderPlace {
@@ -237,7 +242,7 @@ fn buyer_key(project: ProjectId, email: &Email) -> [u8; 16] {
 }
 
 /// The label tells kinds apart and is of a fixed length each; so is the project.
-fn hash(label: &[u8], project: ProjectId, text: &str) -> [u8; 16] {
+pub(super) fn hash(label: &[u8], project: ProjectId, text: &str) -> [u8; 16] {
     let mut hash = Sha256::new();
     hash.update(label);
     hash.update([0]);

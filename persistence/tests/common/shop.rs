@@ -7,10 +7,10 @@ use domain::{
     catalog::Interval,
     id::{OrderId, OrderSerial, PriceId, ProductId, ProjectId},
     terms::Terms,
-    text::{CheckoutId, Email, ExternalUserId},
+    text::{CheckoutId, Email, ExternalUserId, SubscriptionId},
     wallet::{
-        Change, OrderKind, Owner,
-        event::{OrderClosed, OrderPaid, OrderPlaced},
+        Change, OrderKind, Owner, Subscription, SubscriptionStatus,
+        event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged},
     },
 };
 use persistence::{Logged, Note};
@@ -79,6 +79,51 @@ impl Teller {
     pub(crate) fn failed(&mut self, wallet: u64, at: i64, order: u128) -> Logged {
         let closed = self.closed(wallet, order);
         self.tell(wallet, at, Change::OrderFailed(closed))
+    }
+
+    /// A subscription of this number whose period ends then, or which is over.
+    pub(crate) fn subscribed(
+        &mut self,
+        wallet: u64,
+        at: i64,
+        number: u128,
+        end: Option<i64>,
+    ) -> Logged {
+        let id = SubscriptionId::new(format!("sub_{number}")).unwrap();
+        let state = self.wallet(wallet);
+        let known = state.subscription(&id);
+        let former_end = known.map(|known| known.current_period_end);
+        let ends = end.map(Timestamp).or(former_end).unwrap();
+        let subscription = Subscription {
+            id,
+            customer: None,
+            paid: terms(),
+            switched: None,
+            said: None,
+            status: match end {
+                Some(_) => SubscriptionStatus::Active,
+                None => SubscriptionStatus::Canceled,
+            },
+            cycle_start: Timestamp(0),
+            cycle_end: ends,
+            current_period_end: ends,
+            cancel_at_period_end: false,
+            past_due_since: None,
+            grace_ends_at: None,
+            order: None,
+            reversed: false,
+            steps: Vec::new(),
+            reported_at: Timestamp(0),
+            cycles_ended: 0,
+            cycle_ended_at: None,
+        };
+        let changed = SubscriptionChanged {
+            project: state.project,
+            former_end,
+            news: None,
+            subscription,
+        };
+        self.tell(wallet, at, Change::SubscriptionChanged(Box::new(changed)))
     }
 
     fn closed(&self, wallet: u64, order: u128) -> OrderClosed {

@@ -7,7 +7,7 @@ use domain::{
     id::{ProjectId, WalletKey},
     wallet::OrderKind,
 };
-use persistence::{Append, Books, OrderPlace};
+use persistence::{Append, Books, OrderPlace, PeriodEnd};
 
 use super::{
     Subject,
@@ -170,6 +170,49 @@ pub(super) fn what_is_not_folded_is_laid_over_what_is(subject: &mut dyn Subject)
         subject.hold_folds(false);
         store.books.settle().unwrap();
     }
+}
+
+pub(super) fn subscriptions_are_found_by_when_their_periods_end(subject: &mut dyn Subject) {
+    let mut teller = Teller::default();
+    let appends = vec![
+        vec![
+            teller.opened(1, ONE),
+            teller.opened(2, TWO),
+            teller.opened(3, ONE),
+        ],
+        vec![
+            teller.subscribed(1, 1, 1, Some(100)),
+            teller.subscribed(1, 1, 2, Some(300)),
+        ],
+        vec![
+            teller.subscribed(2, 2, 3, Some(100)),
+            teller.subscribed(3, 2, 4, Some(200)),
+        ],
+        // The next period of the first one; the same again; and the second one is over.
+        vec![
+            teller.subscribed(1, 3, 1, Some(250)),
+            teller.subscribed(1, 4, 1, Some(250)),
+        ],
+        vec![teller.subscribed(1, 5, 2, None)],
+    ];
+    let look = |books: &dyn Books| {
+        let ends = |project, after, until, limit| {
+            let found = books
+                .periods(project, after, Timestamp(until), limit)
+                .unwrap();
+            let found = found.into_iter().map(|end| (end.at.0, end.wallet));
+            found.collect::<Vec<_>>()
+        };
+        let all = [(200, key(3)), (250, key(1))];
+        assert_eq!(ends(ONE, None, i64::MAX, 9), all);
+        assert_eq!(ends(ONE, None, 249, 9), all[..1]);
+        assert_eq!(ends(ONE, None, i64::MAX, 1), all[..1]);
+        assert_eq!(ends(TWO, None, i64::MAX, 9), [(100, key(2))]);
+        let first = books.periods(ONE, None, Timestamp::NEVER, 1).unwrap();
+        let after = first.last().map(PeriodEnd::place);
+        assert_eq!(ends(ONE, after, i64::MAX, 9), all[1..]);
+    };
+    everywhere(subject, &appends, look);
 }
 
 pub(super) fn orders_are_due_until_they_are_paid_failed_or_expired(subject: &mut dyn Subject) {

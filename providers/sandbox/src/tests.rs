@@ -25,7 +25,6 @@ use super::*;
 use stripe::{
     Api, Client, OperationKey, SecretKey,
     checkout_sessions::{Buyer, Item, NewSession, Promotion, Session},
-    event::Event,
     metadata::Reference,
     prices::{Cycle, NewPrice, StoredPrice},
     signature,
@@ -129,6 +128,29 @@ impl Notebook for Memory {
     }
 }
 
+/// A webhook, as far as a test looks at it.
+#[derive(Debug, serde::Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    created: i64,
+    data: Data,
+}
+
+#[derive(Debug, serde::Deserialize)]
+struct Data {
+    object: serde_json::Value,
+}
+
+impl Event {
+    /// What it is about, as our client reads it, if it is of this kind.
+    #[track_caller]
+    fn about<T: serde::de::DeserializeOwned>(self, kinds: &[&str]) -> T {
+        assert!(kinds.contains(&self.kind.as_str()), "{self:?}");
+        serde_json::from_value(self.data.object).unwrap()
+    }
+}
+
 /// What the shop answers to webhooks, and what came.
 #[derive(Clone)]
 struct Shop {
@@ -142,7 +164,7 @@ async fn hook(State(shop): State<Shop>, headers: HeaderMap, body: Bytes) -> Stat
     let now = Timestamp(i64::try_from(wall.as_millis()).unwrap());
     let secrets = [SigningSecret::new(SECRET).unwrap()];
     signature::verify(header, &body, &secrets, now).unwrap();
-    let event = Event::parse(&body).unwrap();
+    let event: Event = serde_json::from_slice(&body).unwrap();
     if core::tests::QUIET.contains(&event.kind.as_str()) || event.kind == "refund.created" {
         return StatusCode::OK;
     }
@@ -313,6 +335,7 @@ fn new_session(item: Item, promotion: Promotion) -> NewSession {
         expires_at: START / 1000 + 3600,
         trial_days: None,
         locale: None,
+        asks: domain::catalog::CheckoutSettings::NONE,
     }
 }
 

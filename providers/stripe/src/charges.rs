@@ -6,7 +6,7 @@ use super::{
     client::Client,
     error::Error,
     form::Form,
-    id::{ChargeId, CustomerId, PaymentIntentId},
+    id::{ChargeId, CustomerId, PaymentId},
     metadata::Metadata,
 };
 
@@ -24,9 +24,11 @@ pub struct Charge {
     /// Lower case.
     pub currency: String,
     /// What it belongs to.
-    pub payment_intent: Option<PaymentIntentId>,
+    pub payment_intent: Option<PaymentId>,
     /// Who paid.
     pub customer: Option<CustomerId>,
+    /// Where its payer can read about it.
+    pub receipt_url: Option<String>,
     /// What was written on the payment intent when it was charged.
     #[serde(default)]
     pub metadata: Metadata,
@@ -51,10 +53,11 @@ mod tests {
     fn a_partly_refunded_charge_is_read() {
         let json = r#"{"id":"ch_1","object":"charge","amount":500,"amount_refunded":200,
             "refunded":false,"currency":"usd","payment_intent":"pi_1","customer":null,
-            "metadata":{},"disputed":false}"#;
+            "metadata":{},"disputed":false,"receipt_url":"https://pay.example/r"}"#;
         let charge: Charge = serde_json::from_str(json).unwrap();
         assert_eq!((charge.amount, charge.amount_refunded), (500, 200));
         assert!(!charge.refunded);
-        assert_eq!(charge.payment_intent, PaymentIntentId::new("pi_1"));
+        assert_eq!(charge.receipt_url.as_deref(), Some("https://pay.example/r"));
+        assert_eq!(charge.payment_intent, PaymentId::new("pi_1").ok());
     }
 }

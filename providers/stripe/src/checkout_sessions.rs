@@ -1,5 +1,6 @@
 //! Checkout sessions: the hosted page on which a buyer pays.
 
+use domain::catalog::CheckoutSettings;
 use serde::Deserialize;
 
 use super::{
@@ -7,8 +8,8 @@ use super::{
     error::Error,
     form::Form,
     id::{
-        CouponId, CustomerId, InvoiceId, PaymentIntentId, PromotionCodeId, SessionId,
-        StripePriceId, SubscriptionId,
+        CheckoutId, CouponId, CustomerId, InvoiceId, PaymentId, PromotionCodeId, StripePriceId,
+        SubscriptionId,
     },
     key::OperationKey,
     metadata::{self, Metadata, Reference},
@@ -41,6 +42,8 @@ pub struct NewSession {
     pub trial_days: Option<u32>,
     /// The language of the page; by the buyer's browser when left out.
     pub locale: Option<String>,
+    /// What the page asks for, and makes, beside the money.
+    pub asks: CheckoutSettings,
 }
 
 /// What is bought, as often as the reference says.
@@ -132,6 +135,7 @@ impl NewSession {
             .with_some("locale", self.locale.as_ref())
             .with_some("subscription_data[trial_period_days]", self.trial_days)
             .with("client_reference_id", self.reference.order);
+        form = self.asking(form);
         // A session's metadata is not copied to what it makes: refunds and renewals name the payment
         // intent or the subscription, so the reference is written there too.
         let inner = match self.item {
@@ -143,11 +147,42 @@ impl NewSession {
     }
 }
 
+impl NewSession {
+    /// Adds what is asked for beside the money. What a buyer enters whom Stripe knows already is kept
+    /// only where that is said, and tax and tax numbers are refused where it is not.
+    fn asking(&self, form: Form) -> Form {
+        let CheckoutSettings {
+            automatic_tax,
+            collect_tax_ids,
+            collect_billing_address,
+            invoices,
+            terms_of_service,
+        } = self.asks;
+        let known = matches!(self.buyer, Buyer::Returning(_));
+        // A subscription's invoices are made anyway, and to ask for them is refused.
+        let invoices = invoices && matches!(self.item, Item::Once { .. });
+        let address = "billing_address_collection";
+        let terms = "consent_collection[terms_of_service]";
+        [
+            (automatic_tax, "automatic_tax[enabled]", "true"),
+            (automatic_tax && known, "customer_update[address]", "auto"),
+            (collect_tax_ids, "tax_id_collection[enabled]", "true"),
+            (collect_tax_ids && known, "customer_update[name]", "auto"),
+            (collect_billing_address, address, "required"),
+            (invoices, "invoice_creation[enabled]", "true"),
+            (terms_of_service, terms, "required"),
+        ]
+        .into_iter()
+        .filter(|(asked, ..)| *asked)
+        .fold(form, |form, (_, name, value)| form.with(name, value))
+    }
+}
+
 /// A session, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Session {
     /// Its identifier.
-    pub id: SessionId,
+    pub id: CheckoutId,
     /// Where to send the buyer; only while it is open.
     pub url: Option<String>,
     /// How far it is.
@@ -157,7 +192,7 @@ pub struct Session {
     /// What it is for.
     pub mode: SessionMode,
     /// The payment, of a session in payment mode that had something to charge.
-    pub payment_intent: Option<PaymentIntentId>,
+    pub payment_intent: Option<PaymentId>,
     /// The subscription, once there is one.
     pub subscription: Option<SubscriptionId>,
     /// The first invoice of the subscription.
@@ -264,7 +299,7 @@ impl Client {
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn session(&self, id: &SessionId) -> Result<Session, Error> {
+    pub async fn session(&self, id: &CheckoutId) -> Result<Session, Error> {
         let path = ["checkout", "sessions", id.as_str()];
         self.get(&path, &Form::new()).await
     }
@@ -276,7 +311,7 @@ impl Client {
     /// See [`Error`]; a session that is not open is refused.
     pub async fn expire_session(
         &self,
-        id: &SessionId,
+        id: &CheckoutId,
         key: &OperationKey,
     ) -> Result<Session, Error> {
         let path = ["checkout", "sessions", id.as_str(), "expire"];

@@ -1,17 +1,19 @@
 //! One request and its retries. The resources next door say what is asked and what is read.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use reqwest::{
     Method, Response, Url,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, RETRY_AFTER},
 };
 use serde::de::DeserializeOwned;
+use tokio::sync::SemaphorePermit;
 
 use super::{
     error::{Error, ErrorBody},
     form::Form,
     key::{OperationKey, SecretKey},
+    pace::{Pace, Paces},
     retry::Failed,
 };
 use crate::connect::Kind;
@@ -32,6 +34,8 @@ pub struct Api {
     http: reqwest::Client,
     base: Url,
     pauses: Pauses,
+    /// `None`: as fast as it goes.
+    paces: Option<Arc<Paces>>,
 }
 
 /// How the pauses between attempts are spent.
@@ -40,7 +44,7 @@ enum Pauses {
     Slept,
     /// Noted instead, so that no test waits.
     #[cfg(test)]
-    Noted(std::sync::Arc<parking_lot::Mutex<Vec<Duration>>>),
+    Noted(Arc<parking_lot::Mutex<Vec<Duration>>>),
 }
 
 impl Api {
@@ -63,7 +67,18 @@ impl Api {
             http,
             base,
             pauses: Pauses::Slept,
+            paces: None,
         })
+    }
+
+    /// The same way at a pace: what nobody waits for makes so many requests a second for each account; 0:
+    /// as many as its mode allows without harm.
+    #[must_use]
+    pub fn paced(self, per_second: u32) -> Self {
+        Self {
+            paces: Some(Arc::new(Paces::new(per_second))),
+            ..self
+        }
     }
 
     /// The same way to another address of the same kind.
@@ -79,8 +94,10 @@ impl Api {
     #[must_use]
     pub fn client(&self, key: SecretKey) -> Client {
         Client {
+            pace: self.paces.as_ref().map(|paces| paces.of(key.text())),
             api: self.clone(),
             key,
+            background: false,
         }
     }
 }
@@ -90,6 +107,9 @@ impl Api {
 pub struct Client {
     api: Api,
     key: SecretKey,
+    pace: Option<Arc<Pace>>,
+    /// Whether nobody waits for its answers.
+    background: bool,
 }
 
 /// What is asked, the same in each attempt.
@@ -109,10 +129,43 @@ enum Attempt {
         status: Option<u16>,
         should_retry: Option<bool>,
         retry_after_seconds: Option<u64>,
+        replayed: bool,
     },
 }
 
+/// Why a call came to nothing.
+pub(super) struct Failure {
+    pub(super) error: Error,
+    /// Whether that was the answer to an earlier call under the same key, which Stripe keeps for a day:
+    /// what was asked now was not looked at.
+    pub(super) replayed: bool,
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        failure.error
+    }
+}
+
 impl Client {
+    /// The same for what nobody waits for: it lets others go first.
+    #[must_use]
+    pub fn in_background(&self) -> Self {
+        Self {
+            background: true,
+            ..self.clone()
+        }
+    }
+
+    /// A place among the things that are asked about at once, where nobody waits for them.
+    pub(super) async fn place(&self) -> Option<SemaphorePermit<'_>> {
+        self.pace
+            .as_ref()
+            .filter(|_| self.background)?
+            .place()
+            .await
+    }
+
     /// GETs `/v1/<path>?<query>`.
     pub(super) async fn get<T: DeserializeOwned>(
         &self,
@@ -125,7 +178,7 @@ impl Client {
         }
         let method = Method::GET;
         let body = None;
-        self.call(&Call { method, url, body }).await
+        Ok(self.call(&Call { method, url, body }).await?)
     }
 
     /// POSTs a form to `/v1/<path>`, once under this key however often it is tried.
@@ -135,7 +188,17 @@ impl Client {
         form: &Form,
         key: &OperationKey,
     ) -> Result<T, Error> {
-        let url = self.url(path)?;
+        Ok(self.try_post(path, form, key).await?)
+    }
+
+    /// The same for whoever has to know an old failure from a new one.
+    pub(super) async fn try_post<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        form: &Form,
+        key: &OperationKey,
+    ) -> Result<T, Failure> {
+        let url = self.url(path).map_err(Failure::new)?;
         let method = Method::POST;
         let body = Some((form.encode(), key));
         self.call(&Call { method, url, body }).await
@@ -150,7 +213,7 @@ impl Client {
         let url = self.url(path)?;
         let method = Method::DELETE;
         let body = Some((String::new(), key));
-        self.call(&Call { method, url, body }).await
+        Ok(self.call(&Call { method, url, body }).await?)
     }
 
     /// Each segment is encoded, so that an identifier cannot lead elsewhere.
@@ -164,18 +227,19 @@ impl Client {
         Ok(url)
     }
 
-    async fn call<T: DeserializeOwned>(&self, call: &Call<'_>) -> Result<T, Error> {
+    async fn call<T: DeserializeOwned>(&self, call: &Call<'_>) -> Result<T, Failure> {
         let mut attempts: u32 = 0;
         loop {
             attempts = attempts.saturating_add(1);
-            let (error, pause) = match self.attempt(call).await {
-                Attempt::Answered(body) => return self.parse(&body),
+            let (failure, pause) = match self.attempt(call).await {
+                Attempt::Answered(body) => return self.parse(&body).map_err(Failure::new),
                 Attempt::Failed {
                     error,
                     code,
                     status,
                     should_retry,
                     retry_after_seconds,
+                    replayed,
                 } => {
                     let failed = Failed {
                         status,
@@ -183,17 +247,23 @@ impl Client {
                         should_retry,
                         retry_after_seconds,
                     };
-                    (error, failed.pause(attempts, jitter()))
+                    let failure = Failure { error, replayed };
+                    (failure, failed.pause(attempts, jitter()))
                 }
             };
             let Some(pause) = pause else {
-                return Err(error);
+                return Err(failure);
             };
             self.api.pauses.spend(pause).await;
         }
     }
 
     async fn attempt(&self, call: &Call<'_>) -> Attempt {
+        match &self.pace {
+            Some(pace) if self.background => pace.wait().await,
+            Some(pace) => pace.go_first(),
+            None => {}
+        }
         let mut request = self
             .api
             .http
@@ -266,6 +336,7 @@ impl Client {
             status: Some(status.as_u16()),
             should_retry,
             retry_after_seconds,
+            replayed: text(&headers, "idempotent-replayed") == Some("true"),
         }
     }
 
@@ -273,6 +344,20 @@ impl Client {
         let mut json = serde_json::Deserializer::from_slice(body);
         serde_path_to_error::deserialize(&mut json)
             .map_err(|error| Error::Garbage(self.key.redact(&error.to_string())))
+    }
+}
+
+impl Failure {
+    /// Whether it says nothing of what was asked now: the key was used before, for the same thing or for
+    /// another one.
+    pub(super) fn is_of_old(&self) -> bool {
+        let reused = matches!(&self.error, Error::Refused(refusal) if refusal.is_key_reused());
+        self.replayed || reused
+    }
+
+    const fn new(error: Error) -> Self {
+        let replayed = false;
+        Self { error, replayed }
     }
 }
 
@@ -313,6 +398,7 @@ fn unanswered(error: &reqwest::Error) -> Attempt {
         status: None,
         should_retry: None,
         retry_after_seconds: None,
+        replayed: false,
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     client::Client,
     error::Error,
     form::Form,
-    id::{ChargeId, DisputeId, PaymentIntentId},
+    id::{ChargeId, DisputeId, PaymentId},
     read::{Page, words},
 };
 
@@ -24,7 +24,7 @@ pub struct Dispute {
     /// Of which charge.
     pub charge: ChargeId,
     /// What that belongs to.
-    pub payment_intent: Option<PaymentIntentId>,
+    pub payment_intent: Option<PaymentId>,
 }
 
 words! {
@@ -86,21 +86,12 @@ impl DisputeStatus {
 }
 
 impl Client {
-    /// Reads a dispute.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn dispute(&self, id: &DisputeId) -> Result<Dispute, Error> {
-        self.get(&["disputes", id.as_str()], &Form::new()).await
-    }
-
     /// The disputes of a payment, at most a hundred: more than there can be.
     ///
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn disputes_of(&self, intent: &PaymentIntentId) -> Result<Vec<Dispute>, Error> {
+    pub async fn disputes_of(&self, intent: &PaymentId) -> Result<Vec<Dispute>, Error> {
         let query = Form::new()
             .with("payment_intent", intent)
             .with("limit", 100);

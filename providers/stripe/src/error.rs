@@ -51,6 +51,12 @@ impl Refusal {
         matches!(self.status, 401 | 403)
     }
 
+    /// Whether the operation key was used before with another form.
+    #[must_use]
+    pub fn is_key_reused(&self) -> bool {
+        self.status == 400 && self.kind == "idempotency_error"
+    }
+
     /// Whether there is no such object (in this account, in this mode).
     #[must_use]
     pub fn is_missing(&self) -> bool {
@@ -61,12 +67,6 @@ impl Refusal {
     #[must_use]
     pub fn is_about_the_currency(&self) -> bool {
         self.message.contains("combine currencies")
-    }
-
-    /// Whether the operation key was used before with another form.
-    #[must_use]
-    pub fn is_key_reused(&self) -> bool {
-        self.status == 400 && self.kind == "idempotency_error"
     }
 }
 

@@ -1,8 +1,12 @@
 //! Stripe's identifiers: opaque texts of at most 255 bytes. The prefix is not checked, since Stripe
 //! does not promise it, and older objects and those of a merchant's own naming have others.
+//!
+//! Those that Scrip knows as well (sessions, customers, payment intents, subscriptions, invoices) are the
+//! domain's own.
 
 use std::fmt;
 
+pub use domain::text::{CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 /// Stripe: "identifiers are at most 255 characters".
@@ -65,22 +69,14 @@ macro_rules! id {
 
 id!(/// An event, `evt_`.
     EventId);
-id!(/// A checkout session, `cs_`.
-    SessionId);
-id!(/// A customer, `cus_`.
-    CustomerId);
-id!(/// A payment intent, `pi_`.
-    PaymentIntentId);
 id!(/// A charge, `ch_` or `py_`.
     ChargeId);
 id!(/// A refund, `re_` or `pyr_`.
     RefundId);
 id!(/// A dispute, `dp_` or `du_`.
     DisputeId);
-id!(/// A subscription, `sub_`.
-    SubscriptionId);
-id!(/// An invoice, `in_`.
-    InvoiceId);
+id!(/// A subscription's schedule, `sub_sched_`.
+    ScheduleId);
 id!(/// A payment of an invoice, `inpay_`.
     InvoicePaymentId);
 id!(/// A product of Stripe's catalog, `prod_`; not one of ours.
@@ -111,11 +107,11 @@ mod tests {
             ("..", false),
             ("cus_\n1", false),
         ] {
-            assert_eq!(SessionId::new(text).is_some(), good, "{text:?}");
+            assert_eq!(ChargeId::new(text).is_some(), good, "{text:?}");
             let json = serde_json::to_string(text).unwrap();
-            assert_eq!(serde_json::from_str::<SessionId>(&json).is_ok(), good);
+            assert_eq!(serde_json::from_str::<ChargeId>(&json).is_ok(), good);
         }
-        assert!(SessionId::new("x".repeat(255)).is_some());
-        assert!(SessionId::new("x".repeat(256)).is_none());
+        assert!(ChargeId::new("x".repeat(255)).is_some());
+        assert!(ChargeId::new("x".repeat(256)).is_none());
     }
 }

@@ -7,7 +7,7 @@ use super::{
     client::Client,
     error::Error,
     form::Form,
-    id::{ChargeId, InvoiceId, InvoicePaymentId, PaymentIntentId},
+    id::{ChargeId, InvoiceId, InvoicePaymentId, PaymentId},
     read::Page,
 };
 
@@ -30,7 +30,7 @@ pub struct InvoicePayment {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Payment {
     /// A payment intent.
-    pub payment_intent: Option<PaymentIntentId>,
+    pub payment_intent: Option<PaymentId>,
     /// A charge; of old invoices only.
     pub charge: Option<ChargeId>,
 }
@@ -43,7 +43,7 @@ impl Client {
     /// See [`Error`].
     pub async fn invoice_payments_of_intent(
         &self,
-        intent: &PaymentIntentId,
+        intent: &PaymentId,
     ) -> Result<Vec<InvoicePayment>, Error> {
         self.invoice_payments(&intent_form(intent)).await
     }
@@ -66,7 +66,7 @@ impl Client {
     }
 }
 
-fn intent_form(intent: &PaymentIntentId) -> Form {
+fn intent_form(intent: &PaymentId) -> Form {
     Form::new()
         .with("payment[type]", "payment_intent")
         .with("payment[payment_intent]", intent)
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn they_are_found_from_either_side() {
-        let intent = PaymentIntentId::new("pi_1").unwrap();
+        let intent = PaymentId::new("pi_1").unwrap();
         assert_eq!(
             lines(&intent_form(&intent)),
             [
@@ -104,7 +104,7 @@ mod tests {
             "amount_paid":1900,"payment":{"type":"payment_intent","payment_intent":"pi_1"}}"#;
         let payment: InvoicePayment = serde_json::from_str(json).unwrap();
         assert_eq!(payment.invoice.as_str(), "in_1");
-        assert_eq!(payment.payment.payment_intent, PaymentIntentId::new("pi_1"));
+        assert_eq!(payment.payment.payment_intent, PaymentId::new("pi_1").ok());
         assert_eq!(payment.payment.charge, None);
     }
 }

@@ -33,6 +33,11 @@ impl SecretKey {
         })
     }
 
+    /// Not to be printed.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     pub(super) fn bearer(&self) -> HeaderValue {
         self.bearer.clone()
     }

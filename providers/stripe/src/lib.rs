@@ -6,13 +6,13 @@
 //!
 //! Whatever speaks Stripe's form at another address (`[stripe] api_base`) is served by the same code.
 
+pub mod account;
 pub mod charges;
 pub mod checkout_sessions;
 pub mod client;
 pub mod connect;
 pub mod disputes;
 pub mod error;
-pub mod event;
 pub mod events;
 mod form;
 pub mod id;
@@ -20,6 +20,7 @@ pub mod invoice_payments;
 pub mod invoices;
 pub mod key;
 pub mod metadata;
+mod pace;
 pub mod payment_intents;
 pub mod portal;
 pub mod prices;

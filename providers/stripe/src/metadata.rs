@@ -23,6 +23,9 @@ pub const USER: &str = "scrip_external_user_id";
 /// The key under which it is written how many are bought, where it is more than one.
 pub const QUANTITY: &str = "scrip_quantity";
 
+/// The key under which an operation is written, such as a refund's.
+pub const OPERATION: &str = "scrip_operation";
+
 /// Adds a reference as metadata under `prefix`, such as `payment_intent_data[metadata]`.
 pub(super) fn put(reference: &Reference, form: Form, prefix: &str) -> Form {
     let user = reference.user.as_ref().map(ExternalUserId::as_str);
@@ -48,6 +51,8 @@ pub struct Metadata {
     pub user: Option<ExternalUserId>,
     /// How many, where it says so.
     pub quantity: Quantity,
+    /// The operation that made it, where one is named.
+    pub operation: Option<String>,
 }
 
 impl<'de> Deserialize<'de> for Metadata {
@@ -64,6 +69,8 @@ impl<'de> Deserialize<'de> for Metadata {
             user: Option<String>,
             #[serde(default, rename = "scrip_quantity")]
             quantity: Option<String>,
+            #[serde(default, rename = "scrip_operation")]
+            operation: Option<String>,
         }
         // `null` stands for none.
         let texts = Option::<Texts>::deserialize(from)?.unwrap_or_default();
@@ -76,6 +83,7 @@ impl<'de> Deserialize<'de> for Metadata {
                 .quantity
                 .and_then(|text| Quantity::new(text.parse().ok()?))
                 .unwrap_or_default(),
+            operation: texts.operation,
         })
     }
 }
@@ -104,6 +112,7 @@ mod tests {
                 price: None,
                 user: None,
                 quantity: Quantity::ONE,
+                operation: None,
             }
         );
         assert_eq!(read("{}"), Metadata::default());

@@ -6,7 +6,7 @@ use super::{
     client::Client,
     error::Error,
     form::Form,
-    id::{ChargeId, CustomerId, PaymentIntentId},
+    id::{ChargeId, CustomerId, PaymentId},
     metadata::Metadata,
     read::words,
 };
@@ -15,7 +15,7 @@ use super::{
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PaymentIntent {
     /// Its identifier.
-    pub id: PaymentIntentId,
+    pub id: PaymentId,
     /// What came in, in the minor unit.
     pub amount_received: i64,
     /// How far it is.
@@ -55,7 +55,7 @@ impl Client {
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn payment_intent(&self, id: &PaymentIntentId) -> Result<PaymentIntent, Error> {
+    pub async fn payment_intent(&self, id: &PaymentId) -> Result<PaymentIntent, Error> {
         self.get(&["payment_intents", id.as_str()], &Form::new())
             .await
     }

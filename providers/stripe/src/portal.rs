@@ -126,21 +126,6 @@ impl Client {
         self.post(&path, &configuration.form(), key).await
     }
 
-    /// Changes a configuration to offer this.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn update_configuration(
-        &self,
-        id: &ConfigurationId,
-        configuration: &NewConfiguration,
-        key: &OperationKey,
-    ) -> Result<Configuration, Error> {
-        let path = ["billing_portal", "configurations", id.as_str()];
-        self.post(&path, &configuration.form(), key).await
-    }
-
     /// Makes a visit possible.
     ///
     /// # Errors

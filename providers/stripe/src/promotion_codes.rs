@@ -79,14 +79,14 @@ mod tests {
         let code = |id: &str, customer: Option<&str>| PromotionCode {
             id: PromotionCodeId::new(id).unwrap(),
             code: "X".into(),
-            customer: customer.and_then(CustomerId::new),
+            customer: customer.and_then(|id| CustomerId::new(id).ok()),
         };
         let (all, mine, other) = (
             code("all", None),
             code("mine", Some("cus_me")),
             code("other", Some("cus_other")),
         );
-        let me = CustomerId::new("cus_me");
+        let me = CustomerId::new("cus_me").ok();
         let chosen = |codes: &[&PromotionCode], customer: Option<&CustomerId>| {
             let codes = codes.iter().map(|&code| code.clone()).collect();
             choose(codes, customer).map(|code| code.id.to_string())

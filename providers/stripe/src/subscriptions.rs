@@ -6,7 +6,7 @@ use super::{
     client::Client,
     error::Error,
     form::Form,
-    id::{CustomerId, InvoiceId, StripePriceId, StripeProductId, SubscriptionId},
+    id::{CustomerId, InvoiceId, ScheduleId, StripePriceId, StripeProductId, SubscriptionId},
     key::OperationKey,
     metadata::Metadata,
     read::{Page, words},
@@ -33,6 +33,8 @@ pub struct Subscription {
     pub ended_at: Option<i64>,
     /// Set where collecting is paused: nothing is billed, and nothing is to be handed over.
     pause_collection: Option<PauseCollection>,
+    /// What decides about its next tiers, where something does: its end can be changed there only.
+    pub schedule: Option<ScheduleId>,
     /// The newest invoice.
     pub latest_invoice: Option<InvoiceId>,
     /// What we wrote on it.
@@ -153,6 +155,18 @@ words! {
     }
 }
 
+/// An empty text unsets a field.
+fn going_on(now: &Subscription) -> Form {
+    let by_date = now.cancel_at.filter(|_| !now.cancel_at_period_end);
+    Form::new()
+        .with_some(
+            "cancel_at_period_end",
+            now.cancel_at_period_end.then_some(false),
+        )
+        .with_some("cancel_at", by_date.map(|_| ""))
+        .with_some("pause_collection", now.is_paused().then_some(""))
+}
+
 impl Client {
     /// Reads a subscription.
     ///
@@ -177,6 +191,43 @@ impl Client {
     ) -> Result<Subscription, Error> {
         let form = Form::new().with("cancel_at_period_end", ends);
         self.post(&["subscriptions", id.as_str()], &form, key).await
+    }
+
+    /// Lets a subscription go on: takes back that it ends, in the way in which that was said, and that
+    /// nothing is collected for it. Does nothing where there is nothing to take back.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn go_on(&self, now: &Subscription, key: &OperationKey) -> Result<(), Error> {
+        let form = going_on(now);
+        let id = now.id.as_str();
+        if !form.pairs().is_empty() {
+            let _: Subscription = self.post(&["subscriptions", id], &form, key).await?;
+        }
+        Ok(())
+    }
+
+    /// Lets a subscription go on whose trial ended without a card; a cycle begins.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn resume(&self, id: &SubscriptionId, key: &OperationKey) -> Result<(), Error> {
+        let path = ["subscriptions", id.as_str(), "resume"];
+        let _: Subscription = self.post(&path, &Form::new(), key).await?;
+        Ok(())
+    }
+
+    /// Lets a subscription go on without its schedule: the tier that runs stays.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn release(&self, id: &ScheduleId, key: &OperationKey) -> Result<(), Error> {
+        let path = ["subscription_schedules", id.as_str(), "release"];
+        let _: serde_json::Value = self.post(&path, &Form::new(), key).await?;
+        Ok(())
     }
 
     /// Ends a subscription now.
@@ -240,6 +291,25 @@ mod tests {
         ] {
             let subscription = read(&format!(r#""status":"active",{fields},{ITEMS}"#));
             assert_eq!(subscription.is_ending(), ending, "{fields}");
+        }
+    }
+
+    #[test]
+    fn what_keeps_it_from_going_on_is_taken_back_in_the_way_in_which_it_was_said() {
+        for (fields, form) in [
+            ("", vec![]),
+            (
+                r#","cancel_at_period_end":true,"cancel_at":200"#,
+                vec!["cancel_at_period_end=false"],
+            ),
+            (r#","cancel_at":200"#, vec!["cancel_at="]),
+            (
+                r#","cancel_at_period_end":true,"pause_collection":{"behavior":"void"}"#,
+                vec!["cancel_at_period_end=false", "pause_collection="],
+            ),
+        ] {
+            let now = read(&format!(r#""status":"active"{fields}"#));
+            assert_eq!(crate::form::lines(&going_on(&now)), form, "{fields}");
         }
     }
 

@@ -26,6 +26,11 @@ pub(super) struct ProjectSettings {
     pub(super) wallet_creation_limit_per_ip: Option<CreationLimit>,
     pub(super) free_grants_for_code_wallets: Option<bool>,
     pub(super) subscription_grace_days: Option<u32>,
+    pub(super) automatic_tax: Option<bool>,
+    pub(super) collect_tax_ids: Option<bool>,
+    pub(super) collect_billing_address: Option<bool>,
+    pub(super) invoices: Option<bool>,
+    pub(super) terms_of_service: Option<bool>,
 }
 
 /// A product.

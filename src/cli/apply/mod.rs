@@ -87,7 +87,10 @@ impl Apply {
             ids.push(self.product(&project, product).await?);
         }
         let found = self.client.products(&project).await?;
-        for step in plan::prices(&file.products, &ids, &found)? {
+        let mut steps = plan::prices(&file.products, &ids, &found)?;
+        // What is not offered any more makes room for what is.
+        steps.sort_by_key(|step| !step.switches_off());
+        for step in steps {
             self.price(&project, step).await?;
         }
         for left in plan::left_alone(&file.products, &ids, &found) {

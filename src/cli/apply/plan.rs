@@ -57,6 +57,13 @@ pub(super) enum PriceStep {
     },
 }
 
+impl PriceStep {
+    /// Whether it ends an offer.
+    pub(super) fn switches_off(&self) -> bool {
+        matches!(self, Self::Change { change, .. } if change.get("active") == Some(&Value::Bool(false)))
+    }
+}
+
 /// Finds the project, by what the command line or else the file says.
 pub(super) fn project<'a>(
     file: &file::File,
@@ -121,6 +128,14 @@ fn settings_of(settings: &file::ProjectSettings) -> Map<String, Value> {
             "subscriptionGraceDays",
             settings.subscription_grace_days.map(|days| json!(days)),
         ),
+        ("automaticTax", settings.automatic_tax.map(Value::Bool)),
+        ("collectTaxIds", settings.collect_tax_ids.map(Value::Bool)),
+        (
+            "collectBillingAddress",
+            settings.collect_billing_address.map(Value::Bool),
+        ),
+        ("invoices", settings.invoices.map(Value::Bool)),
+        ("termsOfService", settings.terms_of_service.map(Value::Bool)),
     ];
     all.into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)))

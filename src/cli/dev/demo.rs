@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use actors::{Address, Scope};
 use domain::{
     Amount,
-    catalog::{Interval, KeyKind, Mode, ProductType},
+    catalog::{Interval, KeyKind, Mode, ProductType, Provider},
     id::{PriceId, ProductId, ProjectId},
     text::{ExternalUserId, IdempotencyKey},
     wallet::credit::Credit,
@@ -20,6 +20,7 @@ use crate::{
         NewPrice, NewProduct, NewProject, ProjectChange, ProviderChange, random_text, sha256,
     },
     compose::Service,
+    providers::ChangeError,
     secrets,
 };
 
@@ -97,14 +98,6 @@ impl Demo {
                         "--stripe-key takes a key of Stripe's test mode: scrip dev is for trying things out",
                     ));
                 }
-                match service.accounts().try_key(&key).await {
-                    Ok(true) => {}
-                    Ok(false) => print::line("Stripe cannot be reached now; trying on"),
-                    Err(words) => {
-                        let words = format!("Stripe does not take the key: {words}");
-                        return Err(Failure::new(words));
-                    }
-                }
                 ProviderChange::Stripe {
                     secret_key: Some(key.into()),
                     webhook_secret: None,
@@ -114,11 +107,21 @@ impl Demo {
         let project = self.project.parse::<ProjectId>();
         let project = project.map_err(|_| Failure::new("the project's name is none"))?;
         let nothing = ProjectChange::default();
-        let catalog = service.catalog();
-        let set = catalog
-            .update_project(project, nothing, Some(provider))
-            .await;
-        set.map(drop).map_err(Failure::new)
+        // To and fro at will: this is for trying things out.
+        let set = service.accounts().change(project, nothing, provider, true);
+        set.await.map_err(|error| match error {
+            ChangeError::Key(words) => {
+                Failure::new(format!("Stripe does not take the key: {words}"))
+            }
+            other => Failure::new(other),
+        })?;
+        let known = service.catalog().project(project).map_err(Failure::new)?;
+        let verified = known.provider().is_none_or(Provider::is_verified);
+        if !verified {
+            print::line("Stripe cannot be reached now; trying on");
+        }
+        let finished = service.payments().leaving().finish(project);
+        finished.await.map_err(Failure::new)
     }
 
     fn read(data_dir: &Path) -> Option<Self> {

@@ -47,7 +47,7 @@ pub(crate) struct Subscription {
     price_id: String,
     /// The tier's name.
     label: Option<String>,
-    /// `active`, `past_due` or `paused`
+    /// `active`, `past_due` or `paused`; `canceled` only where it was asked for by itself
     #[schema(value_type = String, example = "active")]
     status: SubscriptionStatus,
     current_period_end: Instant,

@@ -36,6 +36,12 @@ impl Client {
         }
     }
 
+    /// The same key at another server.
+    #[must_use]
+    pub fn at(&self, base: &str) -> Self {
+        Self::new(base, &self.key)
+    }
+
     /// A request to `path`, with this client's key, to be added to and sent with [`Client::send`].
     pub fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
         self.http

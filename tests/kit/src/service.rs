@@ -1,7 +1,7 @@
 //! The service in this process, as the composition root joins it, on a journal in memory and by a clock
 //! that only the test moves, with one project of one product.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, path::Path, sync::Arc};
 
 use actors::{
     Handle,
@@ -22,6 +22,7 @@ use scrip::{
     payments::Payments,
     providers::{Accounts, Sandboxes},
     secrets::Given,
+    state::App,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -80,60 +81,66 @@ impl Service {
 
     /// Starts one with other settings.
     pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
-        let (clock, journal) = (
-            Arc::new(ManualClock::new(START)),
-            Arc::new(MemoryJournal::new()),
-        );
+        let clock = Arc::new(ManualClock::new(START));
         let mails = tempfile::tempdir().unwrap();
-        let mut config = Config::defaults().unwrap();
-        config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
-        config.data_dir = mails.path().to_owned();
-        // Nothing is there: a test that sells says where its provider is.
-        config.stripe.api_base = "http://127.0.0.1:1".parse().unwrap();
-        // Where tests read them.
-        config.mail.files = true;
-        change(&mut config);
-        let ground = Ground {
-            store: Store::of(Arc::clone(&journal)),
-            clock: Arc::clone(&clock) as Arc<dyn Clock>,
-        };
-        let given = Given {
-            admin_token: Some(ADMIN_TOKEN.into()),
-            server_key: Some("07".repeat(32)),
-        };
-        let service = compose::Service::start_on(ground, config, given)
-            .await
-            .unwrap();
-        let base = format!("http://{}", service.address());
-        let app = Arc::clone(service.app());
-        tokio::spawn(service.answer());
-
-        let (catalog, handle) = (Arc::clone(&app.catalog), app.handle.clone());
-        let (payments, sandboxes) = (app.payments.clone(), app.sandboxes.clone());
-        let (mailer, accounts) = (app.mailer.clone(), Arc::clone(&app.accounts));
+        let journal = Arc::new(MemoryJournal::new());
+        let app = serve((&clock, &journal), mails.path(), change).await;
         let new = NewProject {
             name: "Demo".into(),
             ..NewProject::default()
         };
-        let (project, publishable, secret) = catalog.create_project(new).await.unwrap();
-        let mut service = Self {
-            publishable: Client::new(&base, &publishable.plain),
-            secret: Client::new(&base, &secret.plain),
+        let made = app.0.catalog.create_project(new).await.unwrap();
+        let (project, publishable, secret) = made;
+        let keys = [&publishable, &secret].map(|key| Client::new(&app.1, &key.plain));
+        let mut service = Self::of(app, (clock, journal), mails, project, keys);
+        service.product = service.add_product("Render credits").await.to_string();
+        service
+    }
+
+    /// The same after a restart: on the same store and by the same clock. The former one is dead, and
+    /// must not be asked any more.
+    pub async fn again(&self, change: impl FnOnce(&mut Config)) -> Self {
+        let mails = tempfile::tempdir().unwrap();
+        let ground = (&self.clock, &self.journal);
+        let app = serve(ground, mails.path(), change).await;
+        let ground = (Arc::clone(&self.clock), Arc::clone(&self.journal));
+        let keys = [&self.publishable, &self.secret].map(|key| key.at(&app.1));
+        let service = Self::of(app, ground, mails, self.project.clone(), keys);
+        Self {
+            product: self.product.clone(),
+            ..service
+        }
+    }
+
+    fn of(
+        (app, base): (App, String),
+        (clock, journal): (Arc<ManualClock>, Arc<MemoryJournal>),
+        mails: TempDir,
+        project: Project,
+        [publishable, secret]: [Client; 2],
+    ) -> Self {
+        Self {
+            publishable,
+            secret,
             product: String::new(),
             base,
             clock,
             journal,
-            catalog,
-            handle,
-            payments,
-            accounts,
-            sandboxes,
-            mailer,
+            catalog: Arc::clone(&app.catalog),
+            handle: app.handle.clone(),
+            payments: app.payments.clone(),
+            accounts: Arc::clone(&app.accounts),
+            sandboxes: app.sandboxes.clone(),
+            mailer: app.mailer.clone(),
             mails,
             project,
-        };
-        service.product = service.add_product("Render credits").await.to_string();
-        service
+        }
+    }
+
+    /// One round of what is done each second.
+    pub async fn round(&self) {
+        let project = self.catalog.project(self.project.id).unwrap();
+        self.payments.round(&project).await;
     }
 
     /// Moves the clock of the project's sandbox on.
@@ -313,6 +320,38 @@ impl Service {
         let wallet = self.secret.get(&path).await.expect(200);
         wallet["balances"][0]["balance"].clone()
     }
+}
+
+/// Starts to answer; its parts and its address.
+async fn serve(
+    (clock, journal): (&Arc<ManualClock>, &Arc<MemoryJournal>),
+    files: &Path,
+    change: impl FnOnce(&mut Config),
+) -> (App, String) {
+    let mut config = Config::defaults().unwrap();
+    config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
+    config.data_dir = files.to_owned();
+    // Nothing is there: a test that sells says where its provider is.
+    config.stripe.api_base = "http://127.0.0.1:1".parse().unwrap();
+    // The double takes any number.
+    config.stripe.background_per_second = 1_000_000;
+    // Where tests read them.
+    config.mail.files = true;
+    change(&mut config);
+    let ground = Ground {
+        store: Store::of(Arc::clone(journal)),
+        clock: Arc::clone(clock) as Arc<dyn Clock>,
+    };
+    let given = Given {
+        admin_token: Some(ADMIN_TOKEN.into()),
+        server_key: Some("07".repeat(32)),
+    };
+    let service = compose::Service::start_on(ground, config, given);
+    let service = service.await.unwrap();
+    let base = format!("http://{}", service.address());
+    let app = Arc::clone(service.app());
+    tokio::spawn(service.answer());
+    (app, base)
 }
 
 /// Lines of a ledger, as [`Service::ledger`] has them.

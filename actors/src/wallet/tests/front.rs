@@ -5,12 +5,18 @@ use std::sync::{
     atomic::{AtomicI64, Ordering},
 };
 
-use domain::{catalog::Document, id::WalletKey};
+use domain::{
+    Timestamp,
+    catalog::Document,
+    id::{ProductId, ProjectId, WalletKey},
+    notice::Notice,
+};
 use parking_lot::{Condvar, Mutex};
 use persistence::{
     Append, Awake, Backlog, Books, Done, Error as StoreError, History, KeptNote, Log,
-    MemoryJournal, Refused, Store, Stored, Ticket,
+    MemoryJournal, NoticeNumber, OnNotices, Refused, Store, Stored, Ticket,
     lookups::{Key, LookUp, Stretch, Value},
+    usage::{Interval, Usage},
 };
 
 use super::House;
@@ -121,6 +127,32 @@ impl Books for Front {
 
     fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, StoreError> {
         self.journal.notes(prefix)
+    }
+
+    fn usage(
+        &self,
+        product: ProductId,
+        interval: Interval,
+        within: (Timestamp, Timestamp),
+    ) -> Result<Vec<(Timestamp, Usage)>, StoreError> {
+        self.journal.usage(product, interval, within)
+    }
+
+    fn notices(
+        &self,
+        project: ProjectId,
+        after: NoticeNumber,
+        limit: usize,
+    ) -> Result<Vec<(NoticeNumber, Notice)>, StoreError> {
+        self.journal.notices(project, after, limit)
+    }
+
+    fn last_notice(&self) -> NoticeNumber {
+        self.journal.last_notice()
+    }
+
+    fn on_notices(&self, told: OnNotices) {
+        self.journal.on_notices(told);
     }
 
     fn stretch(

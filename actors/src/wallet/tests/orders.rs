@@ -56,6 +56,7 @@ fn paid() -> Paid {
         payment: Payment {
             amount_cents: 500,
             payment: None,
+            invoice: None,
             customer: None,
             email: None,
             receipt: domain::wallet::Receipt::default(),

@@ -47,3 +47,27 @@ fn the_features_of_a_price_have_so_many_characters_together() {
     assert!(decide(of(100, 30)).is_ok() && decide(of(30, 100)).is_ok());
     assert!(decide(of(100, 31)).is_err());
 }
+
+#[test]
+fn a_product_offers_ten_tiers_in_a_currency() {
+    let tier = |id: u128, currency: &str, interval| {
+        let new = NewPrice {
+            currency: currency.into(),
+            ..price(interval)
+        };
+        new.decide((SHOP, PRO, PriceId(id)), NOW).unwrap()
+    };
+    let month = |id| tier(id, "EUR", Interval::Month);
+    let nine: Vec<Price> = (1..10).map(month).collect();
+    let tenth = tier(10, "EUR", Interval::Year);
+    let tenth = tenth.joins(nine.iter(), "interval").unwrap();
+    let ten: Vec<Price> = nine.into_iter().chain([tenth]).collect();
+    let Err(Refusal::Invalid { param, .. }) = month(11).joins(ten.iter(), "interval") else {
+        panic!("nobody could switch to it")
+    };
+    assert_eq!(param, "interval");
+    // One of them is no eleventh, and another currency is another choice.
+    assert!(month(3).joins(ten.iter(), "active").is_ok());
+    let dollars = tier(12, "USD", Interval::Month);
+    assert!(dollars.joins(ten.iter(), "interval").is_ok());
+}

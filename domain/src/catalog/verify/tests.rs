@@ -4,8 +4,8 @@ use super::*;
 use crate::{
     Timestamp,
     catalog::{
-        Account, Interval, KeyKind, NewPrice, NewProduct, NewProject, Product, ProductType,
-        Project, Provider, Sandbox,
+        Account, Holder, Interval, KeyKind, NewPrice, NewProduct, NewProject, Product, ProductType,
+        Project, Provider, Sandbox, Tenure,
     },
     id::PriceId,
 };
@@ -61,6 +61,10 @@ fn provider(project: u128) -> Provider {
     Provider {
         project: ProjectId(project),
         account: Account::Sandbox,
+        tenure: Tenure {
+            holder: Some(Holder::Sandbox),
+            ..Tenure::default()
+        },
         sandbox: Sandbox::default(),
     }
 }

@@ -4,6 +4,7 @@
 mod calendar;
 pub(super) mod check;
 mod command;
+mod desk;
 mod model;
 mod purchase;
 mod purse;
@@ -178,6 +179,7 @@ impl Run {
                 nothing
             }
             Command::Buy(ref purchase) => self.both_buy(purchase),
+            Command::Instruct(ref asked) => self.both_instruct(asked),
             Command::Again { .. } => nothing,
         }
     }

@@ -42,7 +42,9 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
             | Rejection::AlreadySubscribed
             | Rejection::CurrencyMismatch { .. }
             | Rejection::TooManyPending
-            | Rejection::NoPurchase,
+            | Rejection::NoPurchase
+            | Rejection::SubscriptionNotFound
+            | Rejection::AlreadyRefunded { .. },
         ) => panic!("this is about purchases"),
     }
 }

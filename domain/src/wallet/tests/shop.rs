@@ -90,6 +90,7 @@ pub(super) fn payment(serial: u128, amount_cents: i64) -> Payment {
     Payment {
         amount_cents,
         payment: Some(PaymentId::new(format!("pi_{serial}")).unwrap()),
+        invoice: None,
         customer: Some(CustomerId::new("cus_ann").unwrap()),
         email: Some(Email::new("ann@example.org").unwrap()),
         receipt: crate::wallet::Receipt::default(),

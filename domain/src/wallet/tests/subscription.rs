@@ -15,7 +15,9 @@ use crate::{
         OrderStatus,
         SubscriptionStatus::{Active, Canceled, PastDue, Paused},
         event::SubscriptionNews,
+        lapse::Lapse,
         pay::Pay,
+        purchase::Purchase,
         update_subscription::UpdateSubscription,
     },
 };
@@ -91,6 +93,59 @@ fn a_payment_made_good_unlocks_the_features_again() {
         (teller.subscription(1).grace_ends_at, teller.gold()),
         (None, 100)
     );
+}
+
+#[test]
+fn without_a_word_the_features_end_with_the_days_of_grace_and_any_word_counts_for_more() {
+    let mut teller = subscribed();
+    let ends = teller.subscription(1).current_period_end;
+    let lapse = |teller: &mut Teller, grace_days| {
+        let lapse = Lapse {
+            subscription: sub(1),
+            grace_days,
+        };
+        teller.purchase(Purchase::Lapse(lapse)).unwrap()
+    };
+    teller.now = Timestamp(ends.0 + 7 * DAY * 1000 - 1);
+    assert!(!lapse(&mut teller, 7), "there is time left");
+    assert_eq!(unlocked(&teller), ["basic"]);
+    teller.now = Timestamp(ends.0 + 7 * DAY * 1000);
+    assert!(lapse(&mut teller, 7));
+    let late = teller.subscription(1);
+    assert_eq!((late.status, late.past_due_since), (PastDue, Some(ends)));
+    assert!(unlocked(&teller).is_empty());
+    assert!(teller.wallet.is_subscribed(CLUB) && teller.gold() == 100);
+    assert!(!lapse(&mut teller, 7), "once");
+    // What the provider said in between, and is heard of only now.
+    let report = UpdateSubscription {
+        reported_at: ends,
+        status: Active,
+        current_period_end: teller.after_seconds(MONTH),
+        ..teller.report(1)
+    };
+    assert!(teller.update(report));
+    assert_eq!(unlocked(&teller), ["basic"]);
+    assert_eq!(teller.subscription(1).grace_ends_at, None);
+    assert!(!lapse(&mut teller, 0), "its period runs");
+}
+
+#[test]
+fn without_days_of_grace_a_days_silence_is_needed() {
+    let mut teller = subscribed();
+    let lapse = || {
+        Purchase::Lapse(Lapse {
+            subscription: sub(1),
+            grace_days: 0,
+        })
+    };
+    teller.pass_seconds(MONTH + DAY - 1);
+    assert!(!teller.purchase(lapse()).unwrap());
+    teller.pass_seconds(1);
+    assert!(teller.purchase(lapse()).unwrap());
+    assert!(unlocked(&teller).is_empty());
+    // Of one that is over nothing lapses.
+    teller.set_status(1, Canceled);
+    assert!(!teller.purchase(lapse()).unwrap());
 }
 
 #[test]

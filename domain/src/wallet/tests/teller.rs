@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, HashMap};
 use super::{KEY, at};
 use crate::{
     Rejection, Timestamp,
-    history::{Entry, HoldFacts, Lookup, Reason, Record},
+    history::{Entry, Fact, HoldFacts, Lookup, Reason, Record},
     id::{HoldId, OrderSerial, ProductId, ProjectId, WalletId},
     text::{ExternalUserId, Feature},
     wallet::{
-        Archived, ArchivedOrder, Change, Created, Decision, Event, FreeGrantRule, Order, Owner,
-        Wallet, credit::Credit, deduct::Deduct, feature::FeatureAction, hold::PlaceHold,
-        purchase::Purchase,
+        Archived, ArchivedOrder, Change, Created, Decision, Event, FreeGrantRule, Instructed,
+        Instructing, Instruction, InstructionStage, Order, Owner, Wallet, cancel::Cancel,
+        credit::Credit, deduct::Deduct, feature::FeatureAction, hold::PlaceHold,
+        purchase::Purchase, refund::Refund, resume::Resume,
     },
 };
 
@@ -170,6 +171,75 @@ impl Teller {
         Ok(self.carry_all(events))
     }
 
+    pub(super) fn ask_refund(&mut self, command: Refund) -> Result<Done<Instruction>, Rejection> {
+        self.touch();
+        let key = command.key.clone();
+        let prior = self.find(Lookup::Refund(key.as_str()));
+        let prior = prior.and_then(Record::instructed);
+        let archived = self.archived_of(command.order);
+        let decided = self.wallet.refund(command, prior, archived, self.now)?;
+        Ok(self.instruct(decided))
+    }
+
+    pub(super) fn cancel(&mut self, command: Cancel) -> Result<Done<Instruction>, Rejection> {
+        self.touch();
+        let key = command.key.clone();
+        let prior = self.find(Lookup::Cancel(key.as_str()));
+        let prior = prior.and_then(Record::instructed);
+        let decided = self.wallet.cancel(command, prior, self.now)?;
+        Ok(self.instruct(decided))
+    }
+
+    pub(super) fn resume(&mut self, command: Resume) -> Result<Done<Instruction>, Rejection> {
+        self.touch();
+        let key = command.key.clone();
+        let prior = self.find(Lookup::Resume(key.as_str()));
+        let prior = prior.and_then(Record::instructed);
+        let decided = self.wallet.resume(command, prior, self.now)?;
+        Ok(self.instruct(decided))
+    }
+
+    /// Replayed: what was done. Applied: what is to be done, for the first time or again.
+    fn instruct(&mut self, decided: Instructing) -> Done<Instruction> {
+        let Instructing {
+            instruction,
+            done,
+            events,
+        } = decided;
+        assert!(!done || events.is_empty(), "what is done is not asked for");
+        self.carry_all(events);
+        match done {
+            true => Done::Replayed(instruction),
+            false => Done::Applied,
+        }
+    }
+
+    /// What came of an instruction; whether it was waited for.
+    pub(super) fn close(&mut self, lookup: Lookup<'_>, stage: InstructionStage) -> bool {
+        self.touch();
+        let prior = self.find(lookup).and_then(Record::instructed).cloned();
+        let Some(prior) = prior else { return false };
+        let archived = match prior.instruction {
+            Instruction::Refund { order, .. } => self.archived_of(order),
+            Instruction::Cancel { .. } | Instruction::Resume { .. } => Archived::default(),
+        };
+        let events = self
+            .wallet
+            .close_instruction(&prior, stage, archived, self.now);
+        self.carry_all(events)
+    }
+
+    pub(super) fn last_instructed(&self, lookup: Lookup<'_>) -> Option<&Instructed> {
+        self.find(lookup)?.instructed()
+    }
+
+    fn archived_of(&self, order: OrderSerial) -> Archived<'_> {
+        Archived {
+            order: self.archived_order(order),
+            subscription_over: false,
+        }
+    }
+
     pub(super) fn archived_order(&self, serial: OrderSerial) -> Option<&ArchivedOrder> {
         self.find(Lookup::Order(serial))?.order()
     }
@@ -237,7 +307,7 @@ impl Teller {
 
     /// Applies a decision of several events; whether there were any. They are logged as one append:
     /// nothing may be left for the clock to do.
-    fn carry_all(&mut self, events: Vec<Event>) -> bool {
+    pub(super) fn carry_all(&mut self, events: Vec<Event>) -> bool {
         let any = !events.is_empty();
         for event in events {
             self.apply(event);
@@ -251,7 +321,7 @@ impl Teller {
         if let Some(record) = self.wallet.apply(event.clone()).unwrap() {
             if let Some(lookup) = record.lookup() {
                 let former = self.index.insert(lookup.hash(&KEY), self.records.len());
-                let again = matches!(lookup, Lookup::Order(_));
+                let again = matches!(record.fact, Fact::Order(_) | Fact::Instructed(_));
                 assert!(former.is_none() || again, "a key is applied once");
             }
             self.records.push(record);

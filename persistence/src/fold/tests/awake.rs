@@ -72,7 +72,7 @@ proptest! {
 
     #[test]
     fn wallets_that_are_ahead_of_a_fold_come_to_the_same_wherever_it_ends(seed: u64) {
-        let world = World::shop(seed, 5, 500);
+        let world = World::desk(seed, 5, 500);
         let db = database();
         let mut rng = Rng(seed);
         let mut shelf = Shelf::open(&db, small());

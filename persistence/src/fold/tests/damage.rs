@@ -212,7 +212,7 @@ fn spoiled(
 
 #[test]
 fn a_look_up_without_an_entry_or_with_one_too_many_is_damage() {
-    let world = World::shop(13, 6, 500);
+    let world = World::shop(13, 6, 500).with_subscriptions();
     for look_up in LookUp::ALL {
         let name = look_up.declared().name;
         let problems = |spoil: &dyn Fn(&sled::Tree, &Shelf)| {

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use domain::{
     Amount, Timestamp,
     catalog::{
-        Account, ApiKey, Document, FreeGrant, Interval, KeyKind, Mode, Price, Product, ProductType,
-        Project, Provider, Sandbox, Sealed, Stripe, WebhookSecret,
+        Account, ApiKey, CheckoutSettings, Document, FreeGrant, Holder, Interval, KeyKind, Mode,
+        Price, Product, ProductType, Project, Provider, Sandbox, Sealed, Stripe, Tenure,
+        WebhookSecret,
     },
     history::{Fact, Record},
     id::{
@@ -19,8 +20,8 @@ use domain::{
     },
     time::Period,
     wallet::{
-        ArchivedOrder, Change, Created, Event, OrderKind, Owner, Reversal, Step, Subscription,
-        SubscriptionStatus, Switched, Wallet,
+        ArchivedOrder, Change, Created, Event, Instructed, Instruction, InstructionStage,
+        OrderKind, Owner, Reversal, Step, Subscription, SubscriptionStatus, Switched, Wallet,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionNews},
     },
 };
@@ -255,6 +256,8 @@ impl Life {
 
     fn subscribed(&mut self, name: &str, status: SubscriptionStatus, news: SubscriptionNews) {
         self.tell(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
+            project: ProjectId(6),
+            former_end: Some(NOW),
             news: Some(news),
             subscription: Subscription {
                 id: subscription(name),
@@ -316,6 +319,41 @@ impl Life {
         self.tell(Change::SubscriptionGone {
             subscription: subscription("sub_2"),
         });
+        // It ended before its payment was heard of.
+        self.tell(Change::SubscriptionGone {
+            subscription: subscription("sub_3"),
+        });
+    }
+
+    fn instructions(&mut self) {
+        let refund = |requested, cents| Instruction::Refund {
+            order: OrderSerial(2),
+            requested,
+            cents,
+        };
+        let cancel = Instruction::Cancel {
+            subscription: subscription("sub_1"),
+            product: CLUB,
+            at_period_end: true,
+        };
+        let resume = Instruction::Resume {
+            subscription: subscription("sub_1"),
+            product: CLUB,
+        };
+        for (name, instruction, stage) in [
+            ("part", refund(Some(400), 400), InstructionStage::Asked),
+            ("part", refund(Some(400), 400), InstructionStage::Done),
+            ("rest", refund(None, 99), InstructionStage::Asked),
+            ("rest", refund(None, 99), InstructionStage::Refused),
+            ("é", cancel, InstructionStage::Asked),
+            ("é", resume, InstructionStage::Done),
+        ] {
+            self.tell(Change::Instructed(Box::new(Instructed {
+                key: key(name),
+                instruction,
+                stage,
+            })));
+        }
     }
 }
 
@@ -370,6 +408,7 @@ pub(super) fn whole(key: WalletKey) -> Life {
     life.features();
     life.orders();
     life.subscriptions();
+    life.instructions();
     life
 }
 
@@ -398,6 +437,7 @@ pub(super) fn documents() -> Vec<Document> {
             credits: amount(3),
             period: Period::Monthly,
         }),
+        low_balance: Some(10),
         active: true,
         created_at: NOW,
     };
@@ -428,6 +468,7 @@ pub(super) fn documents() -> Vec<Document> {
         account: Account::Stripe(Stripe {
             secret_key: Sealed(Box::new([1, 2, 3])),
             webhook_secrets: vec![secret(4, None), secret(5, Some(LATER))],
+            verified: true,
         }),
         sandbox: Sandbox {
             ahead_millis: 86_400_000,
@@ -435,13 +476,30 @@ pub(super) fn documents() -> Vec<Document> {
             duplicates: 2,
             shuffle: true,
         },
+        tenure: Tenure {
+            number: 2,
+            holder: Some(Holder::Stripe {
+                account: Some("acct_1".into()),
+                livemode: Some(true),
+            }),
+            leaving: true,
+        },
     };
     let mut other = Project::new(ProjectId(7), "Other".into(), Mode::CreditCodes, NOW);
     other.subscription_grace_days = 0;
+    other.checkout = CheckoutSettings {
+        automatic_tax: true,
+        invoices: true,
+        ..CheckoutSettings::NONE
+    };
     let sandbox = Provider {
         project: ProjectId(7),
         account: Account::Sandbox,
         sandbox: Sandbox::default(),
+        tenure: Tenure {
+            holder: Some(Holder::Sandbox),
+            ..Tenure::default()
+        },
     };
     vec![
         Document::Project(project),
@@ -480,11 +538,12 @@ pub(super) const fn number(change: &Change) -> u8 {
         Change::CycleEnded { .. } => 20,
         Change::OrderArchived { .. } => 21,
         Change::OrderRecalled(_) => 22,
+        Change::Instructed(_) => 23,
     }
 }
 
 /// How many there are.
-pub(super) const CHANGES: u8 = 23;
+pub(super) const CHANGES: u8 = 24;
 
 /// The same of what a record says.
 pub(super) const fn fact_number(fact: &Fact) -> u8 {
@@ -494,8 +553,9 @@ pub(super) const fn fact_number(fact: &Fact) -> u8 {
         Fact::HoldClosed(..) => 2,
         Fact::Order(_) => 3,
         Fact::SubscriptionOver(_) => 4,
+        Fact::Instructed(_) => 5,
     }
 }
 
 /// How many there are.
-pub(super) const FACTS: u8 = 5;
+pub(super) const FACTS: u8 = 6;

@@ -6,6 +6,7 @@ mod write;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    instruction::Instructed,
     kind::{News, Period},
     order::{Archived, Reversal},
     owner::Owner,
@@ -103,10 +104,13 @@ pub(super) enum Change<'a> {
         order: u128,
     },
     OrderRecalled(Box<Archived<'a>>),
+    Instructed(Box<Instructed<'a>>),
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SubscriptionChanged<'a> {
+    project: u128,
+    former_end: Option<i64>,
     news: Option<News>,
     #[serde(borrow)]
     subscription: Subscription<'a>,

@@ -62,7 +62,48 @@ pub(super) struct Project<'a> {
     wallet_creation_limit_per_ip: Option<CreationLimit>,
     free_grants_for_code_wallets: bool,
     subscription_grace_days: u32,
+    checkout: Checkout,
     created_at: i64,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Checkout {
+    automatic_tax: bool,
+    collect_tax_ids: bool,
+    collect_billing_address: bool,
+    invoices: bool,
+    terms_of_service: bool,
+}
+
+impl From<catalog::CheckoutSettings> for Checkout {
+    fn from(from: catalog::CheckoutSettings) -> Self {
+        let catalog::CheckoutSettings {
+            automatic_tax,
+            collect_tax_ids,
+            collect_billing_address,
+            invoices,
+            terms_of_service,
+        } = from;
+        Self {
+            automatic_tax,
+            collect_tax_ids,
+            collect_billing_address,
+            invoices,
+            terms_of_service,
+        }
+    }
+}
+
+impl From<Checkout> for catalog::CheckoutSettings {
+    fn from(from: Checkout) -> Self {
+        Self {
+            automatic_tax: from.automatic_tax,
+            collect_tax_ids: from.collect_tax_ids,
+            collect_billing_address: from.collect_billing_address,
+            invoices: from.invoices,
+            terms_of_service: from.terms_of_service,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -104,6 +145,7 @@ impl<'a> From<&'a catalog::Project> for Project<'a> {
             wallet_creation_limit_per_ip,
             free_grants_for_code_wallets,
             subscription_grace_days,
+            checkout,
             created_at,
         } = from;
         Self {
@@ -115,6 +157,7 @@ impl<'a> From<&'a catalog::Project> for Project<'a> {
             wallet_creation_limit_per_ip: wallet_creation_limit_per_ip.map(CreationLimit::from),
             free_grants_for_code_wallets: *free_grants_for_code_wallets,
             subscription_grace_days: *subscription_grace_days,
+            checkout: (*checkout).into(),
             created_at: created_at.0,
         }
     }
@@ -136,6 +179,7 @@ impl From<Project<'_>> for catalog::Project {
             wallet_creation_limit_per_ip: limit(from.wallet_creation_limit_per_ip),
             free_grants_for_code_wallets: from.free_grants_for_code_wallets,
             subscription_grace_days: from.subscription_grace_days,
+            checkout: from.checkout.into(),
             created_at: Timestamp(from.created_at),
         }
     }

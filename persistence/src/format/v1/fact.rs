@@ -3,11 +3,12 @@
 use domain::{
     Timestamp, history,
     id::{OrderSerial, ProductId},
-    text::{IdempotencyKey, Meta, SubscriptionId},
+    text::{IdempotencyKey, Meta},
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
+    instruction::{Instructed, SubscriptionOver},
     kind::{HoldStatus, Reason},
     order::Archived,
     read::{self, amount, hold_id, instant, millis, serial, some_text, text},
@@ -123,7 +124,8 @@ pub(super) enum Fact<'a> {
     HoldPlaced(HoldFacts, &'a str),
     HoldClosed(HoldFacts, Option<Entry<'a>>),
     Order(Box<Archived<'a>>),
-    SubscriptionOver(&'a str),
+    SubscriptionOver(Box<SubscriptionOver<'a>>),
+    Instructed(Box<Instructed<'a>>),
 }
 
 impl<'a> Fact<'a> {
@@ -136,7 +138,8 @@ impl<'a> Fact<'a> {
             Self::HoldPlaced(..)
             | Self::HoldClosed(_, None)
             | Self::Order(_)
-            | Self::SubscriptionOver(_) => None,
+            | Self::Instructed(_)
+            | Self::SubscriptionOver(..) => None,
         }
     }
 }
@@ -150,7 +153,12 @@ impl<'a> From<&'a history::Fact> for Fact<'a> {
                 Self::HoldClosed(hold.into(), entry.as_ref().map(Entry::from))
             }
             history::Fact::Order(archived) => Self::Order(Box::new((&**archived).into())),
-            history::Fact::SubscriptionOver(id) => Self::SubscriptionOver(id.as_str()),
+            history::Fact::SubscriptionOver(over) => {
+                Self::SubscriptionOver(Box::new((&**over).into()))
+            }
+            history::Fact::Instructed(instructed) => {
+                Self::Instructed(Box::new((&**instructed).into()))
+            }
         }
     }
 }
@@ -169,7 +177,8 @@ impl TryFrom<Fact<'_>> for history::Fact {
                 entry.map(history::Entry::try_from).transpose()?,
             ),
             Fact::Order(archived) => Self::Order(Box::new((*archived).try_into()?)),
-            Fact::SubscriptionOver(id) => Self::SubscriptionOver(text(id, SubscriptionId::new)?),
+            Fact::SubscriptionOver(over) => Self::SubscriptionOver(Box::new((*over).try_into()?)),
+            Fact::Instructed(instructed) => Self::Instructed(Box::new((*instructed).try_into()?)),
         })
     }
 }

@@ -42,6 +42,7 @@ kind!(Stage, wallet::Stage: Pending, Failed, Expired, Paid);
 kind!(SubscriptionStatus, wallet::SubscriptionStatus: Active, PastDue, Paused, Canceled);
 kind!(News, event::SubscriptionNews: Started, Renewed, Updated, PastDue, Canceled);
 kind!(OrderNews, notice::OrderNews: Paid, Failed, Expired, Refunded);
+kind!(InstructionStage, wallet::InstructionStage: Asked, Done, Refused);
 kind!(Interval, catalog::Interval: OneTime, Month, Year);
 kind!(Mode, catalog::Mode: CreditCodes, ExternalUsers);
 kind!(KeyKind, catalog::KeyKind: Publishable, Secret);

@@ -9,6 +9,7 @@
 mod change;
 mod document;
 mod fact;
+mod instruction;
 mod kind;
 mod notice;
 mod order;

@@ -11,6 +11,26 @@ pub(super) struct Provider<'a> {
     #[serde(borrow)]
     account: Account<'a>,
     sandbox: Sandbox,
+    #[serde(borrow)]
+    tenure: Tenure<'a>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Tenure<'a> {
+    number: u32,
+    #[serde(borrow)]
+    holder: Option<Holder<'a>>,
+    leaving: bool,
+}
+
+/// Numbered by the order in which they stand here.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Holder<'a> {
+    Sandbox,
+    Stripe {
+        account: Option<&'a str>,
+        livemode: Option<bool>,
+    },
 }
 
 /// Numbered by the order in which they stand here.
@@ -22,6 +42,7 @@ enum Account<'a> {
         secret_key: &'a [u8],
         #[serde(borrow)]
         webhook_secrets: Vec<WebhookSecret<'a>>,
+        verified: bool,
     },
 }
 
@@ -45,6 +66,7 @@ impl<'a> From<&'a catalog::Provider> for Provider<'a> {
             project,
             account,
             sandbox,
+            tenure,
         } = from;
         let catalog::Sandbox {
             ahead_millis,
@@ -61,6 +83,7 @@ impl<'a> From<&'a catalog::Provider> for Provider<'a> {
                 duplicates,
                 shuffle,
             },
+            tenure: tenure.into(),
         }
     }
 }
@@ -82,6 +105,46 @@ impl From<Provider<'_>> for catalog::Provider {
                 duplicates,
                 shuffle,
             },
+            tenure: from.tenure.into(),
+        }
+    }
+}
+
+impl<'a> From<&'a catalog::Tenure> for Tenure<'a> {
+    fn from(from: &'a catalog::Tenure) -> Self {
+        let catalog::Tenure {
+            number,
+            holder,
+            leaving,
+        } = from;
+        let holder = holder.as_ref().map(|holder| match holder {
+            catalog::Holder::Sandbox => Holder::Sandbox,
+            catalog::Holder::Stripe { account, livemode } => Holder::Stripe {
+                account: account.as_deref(),
+                livemode: *livemode,
+            },
+        });
+        Self {
+            number: *number,
+            holder,
+            leaving: *leaving,
+        }
+    }
+}
+
+impl From<Tenure<'_>> for catalog::Tenure {
+    fn from(from: Tenure<'_>) -> Self {
+        let holder = from.holder.map(|holder| match holder {
+            Holder::Sandbox => catalog::Holder::Sandbox,
+            Holder::Stripe { account, livemode } => catalog::Holder::Stripe {
+                account: account.map(str::to_owned),
+                livemode,
+            },
+        });
+        Self {
+            number: from.number,
+            holder,
+            leaving: from.leaving,
         }
     }
 }
@@ -94,9 +157,11 @@ impl<'a> From<&'a catalog::Account> for Account<'a> {
             catalog::Account::Stripe(catalog::Stripe {
                 secret_key,
                 webhook_secrets,
+                verified,
             }) => Self::Stripe {
                 secret_key: &secret_key.0,
                 webhook_secrets: webhook_secrets.iter().map(WebhookSecret::from).collect(),
+                verified: *verified,
             },
         }
     }
@@ -110,12 +175,14 @@ impl From<Account<'_>> for catalog::Account {
             Account::Stripe {
                 secret_key,
                 webhook_secrets,
+                verified,
             } => Self::Stripe(catalog::Stripe {
                 secret_key: catalog::Sealed(secret_key.into()),
                 webhook_secrets: webhook_secrets
                     .into_iter()
                     .map(catalog::WebhookSecret::from)
                     .collect(),
+                verified,
             }),
         }
     }

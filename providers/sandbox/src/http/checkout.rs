@@ -115,10 +115,12 @@ pub(super) async fn act(
         };
     };
     let mut buyer = Buyer::default();
-    let read = Fields::read(&headers, &body, &["email", "promotionCode"]).map(|mut fields| {
-        buyer.email = fields.take("email");
-        buyer.code = fields.take("promotionCode");
-    });
+    let read =
+        Fields::read(&headers, &body, &["email", "promotionCode", "terms"]).map(|mut fields| {
+            buyer.email = fields.take("email");
+            buyer.code = fields.take("promotionCode");
+            buyer.disagrees = browser && fields.take("terms").is_none();
+        });
     let typed = buyer.clone();
     let outcome = match read {
         Ok(()) => {

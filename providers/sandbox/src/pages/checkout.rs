@@ -62,6 +62,9 @@ fn open(session: &Session, books: &Books, notice: &Notice) -> Markup {
             form method="post" action={ (url) "/pay" } {
                 (email(session, books, notice))
                 (test_card())
+                @if session.wishes.terms {
+                    (terms())
+                }
                 button class="primary" { (label) }
                 @if total != 0 {
                     (other_outcomes(&url))
@@ -88,6 +91,18 @@ fn other_outcomes(url: &str) -> Markup {
                 button formaction={ (url) "/expire" } formnovalidate {
                     "Expire" small { "Time runs out" }
                 }
+            }
+        }
+    }
+}
+
+/// The box without which nobody pays, where the shop wants consent.
+fn terms() -> Markup {
+    html! {
+        p class="terms" {
+            label {
+                input type="checkbox" name="terms" value="accepted" required;
+                " I agree to the shop's terms of service"
             }
         }
     }

@@ -48,7 +48,7 @@ async fn an_operation_is_done_once_for_its_key() {
     let Err(Error::Refused(refusal)) = client.create_session(&session, &key).await else {
         panic!("taken");
     };
-    assert!(refusal.is_key_reused());
+    assert_eq!((refusal.status, &*refusal.kind), (400, "idempotency_error"));
     for replayed in [None, Some("true")] {
         let request = stage
             .ask(Method::POST, "customers")

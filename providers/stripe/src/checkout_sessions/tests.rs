@@ -34,6 +34,7 @@ fn once(currency: &str, amount_cents: i64) -> NewSession {
         expires_at: 1_754_086_340,
         trial_days: None,
         locale: None,
+        asks: CheckoutSettings::NONE,
     }
 }
 
@@ -177,7 +178,7 @@ fn a_paid_session_is_read() {
     assert!(session.is_paid());
     assert_eq!(session.email(), Some("a@b.example"));
     assert_eq!(session.metadata.order, Some(ORDER_ID));
-    assert_eq!(session.payment_intent, PaymentIntentId::new("pi_1"));
+    assert_eq!(session.payment_intent, PaymentId::new("pi_1").ok());
     assert_eq!(session.amount_total, Some(499));
 }
 
@@ -199,4 +200,95 @@ fn only_a_complete_session_whose_money_is_there_or_not_needed_is_paid() {
         assert_eq!(session.is_paid(), paid, "{status} {payment}");
         assert_eq!((session.email(), &session.customer), (None, &None));
     }
+}
+
+const ALL: CheckoutSettings = CheckoutSettings {
+    automatic_tax: true,
+    collect_tax_ids: true,
+    collect_billing_address: true,
+    invoices: true,
+    terms_of_service: true,
+};
+
+/// What is asked for beside the money, of all that Scrip ever asks for.
+fn asked(session: &NewSession) -> Vec<String> {
+    let prefixes = [
+        "automatic_tax",
+        "billing_address_collection",
+        "consent_collection",
+        "customer_update",
+        "invoice_creation",
+        "tax_id_collection",
+    ];
+    let is_asked = |line: &String| prefixes.iter().any(|prefix| line.starts_with(prefix));
+    lines(&session.form())
+        .into_iter()
+        .filter(is_asked)
+        .collect()
+}
+
+#[test]
+fn a_page_asks_beside_the_money_for_what_is_set_and_nothing_else() {
+    assert!(asked(&once("USD", 499)).is_empty());
+    let all = NewSession {
+        asks: ALL,
+        ..once("USD", 499)
+    };
+    assert_eq!(
+        asked(&all),
+        [
+            "automatic_tax[enabled]=true",
+            "tax_id_collection[enabled]=true",
+            "billing_address_collection=required",
+            "invoice_creation[enabled]=true",
+            "consent_collection[terms_of_service]=required",
+        ]
+    );
+    let terms = NewSession {
+        asks: CheckoutSettings {
+            terms_of_service: true,
+            ..CheckoutSettings::NONE
+        },
+        ..tier()
+    };
+    assert_eq!(
+        asked(&terms),
+        ["consent_collection[terms_of_service]=required"]
+    );
+}
+
+#[test]
+fn a_subscription_has_invoices_without_being_asked() {
+    let all = NewSession {
+        asks: ALL,
+        ..tier()
+    };
+    assert!(!asked(&all).iter().any(|line| line.contains("invoice")));
+}
+
+#[test]
+fn what_a_known_buyer_enters_is_kept_where_tax_needs_it() {
+    let known = |asks| NewSession {
+        buyer: Buyer::Returning(CustomerId::new("cus_1").unwrap()),
+        asks,
+        ..once("USD", 499)
+    };
+    let updates = |asks| {
+        let mut asked = asked(&known(asks));
+        asked.retain(|line| line.starts_with("customer_update"));
+        asked
+    };
+    assert_eq!(
+        updates(ALL),
+        [
+            "customer_update[address]=auto",
+            "customer_update[name]=auto"
+        ]
+    );
+    let only_invoices = CheckoutSettings {
+        invoices: true,
+        terms_of_service: true,
+        ..CheckoutSettings::NONE
+    };
+    assert!(updates(only_invoices).is_empty());
 }

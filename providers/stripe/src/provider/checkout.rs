@@ -1,16 +1,12 @@
 //! Opening a session for a buyer.
 
-use domain::{
-    catalog::{Interval, Price, Product},
-    text::CheckoutId,
-};
+use domain::catalog::{Interval, Price, Product};
 use port::{CheckoutRequest, Discount, OpenedCheckout};
 
 use super::{Stripe, key};
 use crate::{
     Error, Refusal,
     checkout_sessions::{Buyer, Item, NewSession, Promotion, Session},
-    id::CustomerId,
 };
 
 /// What is done differently where Stripe does not know something that it was told before.
@@ -44,8 +40,7 @@ impl Stripe {
         })?;
         let garbage = |what: &str| port::Error::Garbage(what.to_owned());
         Ok(OpenedCheckout {
-            checkout: CheckoutId::new(session.id.as_str())
-                .map_err(|_| garbage("a session's name is none"))?,
+            checkout: session.id,
             url: session
                 .url
                 .ok_or_else(|| garbage("a session has no address"))?,
@@ -57,8 +52,7 @@ impl Stripe {
         request: &CheckoutRequest<'_>,
         attempt: Attempt,
     ) -> Result<Session, Refused> {
-        let customer = request.customer.as_ref();
-        let customer = customer.and_then(|customer| CustomerId::new(customer.as_str()));
+        let customer = request.customer.clone();
         let customer = customer.filter(|_| attempt != Attempt::AsNew);
         let promotion = match request.discount {
             Discount::None => Promotion::None,
@@ -95,6 +89,7 @@ impl Stripe {
             expires_at: request.expires_at.0.div_euclid(1000),
             trial_days: price.trial_days,
             locale: request.locale.map(ToOwned::to_owned),
+            asks: request.asks,
         };
         let number = match attempt {
             Attempt::First => 1,

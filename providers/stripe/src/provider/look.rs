@@ -2,10 +2,7 @@
 
 use domain::{
     id::OrderId,
-    text::{
-        CustomerId as OurCustomerId, Email, InvoiceId as OurInvoiceId, PageUrl, PaymentId,
-        SubscriptionId as OurSubscriptionId,
-    },
+    text::{CheckoutId, Email, InvoiceId, PageUrl, SubscriptionId},
     time::Timestamp,
     wallet::{
         Receipt, SubscriptionStatus as Status,
@@ -21,7 +18,7 @@ use super::Stripe;
 use crate::{
     Error,
     checkout_sessions::{Session, SessionMode, SessionStatus},
-    id::{InvoiceId, PaymentIntentId, SessionId, StripePriceId, SubscriptionId},
+    id::StripePriceId,
     invoices::{BillingReason, Invoice, InvoiceStatus, Line},
     payment_intents::IntentStatus,
     subscriptions::{Subscription, SubscriptionStatus},
@@ -30,26 +27,14 @@ use crate::{
 impl Stripe {
     pub(super) async fn reports(&self, subject: &Subject) -> Result<Vec<Report>, Error> {
         match subject {
-            Subject::Checkout(id) => match SessionId::new(id.as_str()) {
-                Some(id) => self.session(&id).await,
-                None => Ok(Vec::new()),
-            },
-            Subject::Subscription(id) => match SubscriptionId::new(id.as_str()) {
-                Some(id) => self.subscription(&id, None).await,
-                None => Ok(Vec::new()),
-            },
-            Subject::Invoice(id) => match InvoiceId::new(id.as_str()) {
-                Some(id) => self.invoice(&id).await,
-                None => Ok(Vec::new()),
-            },
-            Subject::Payment(id) => match PaymentIntentId::new(id.as_str()) {
-                Some(id) => self.money(&id).await,
-                None => Ok(Vec::new()),
-            },
+            Subject::Checkout(id) => self.session(id).await,
+            Subject::Subscription(id) => self.subscription(id, None).await,
+            Subject::Invoice(id) => self.invoice(id).await,
+            Subject::Payment(id) => self.money(id).await,
         }
     }
 
-    async fn session(&self, id: &SessionId) -> Result<Vec<Report>, Error> {
+    async fn session(&self, id: &CheckoutId) -> Result<Vec<Report>, Error> {
         let session = self.client.session(id).await?;
         let Some(order) = self.ours(&session.metadata) else {
             return Ok(Vec::new());
@@ -93,13 +78,20 @@ impl Stripe {
         let subscription = match (session.mode, &session.subscription) {
             (SessionMode::Subscription, Some(id)) => {
                 let subscription = self.client.subscription(id).await?;
-                self.now(order, &subscription).await?
+                Some(self.now(order, &subscription).await?)
             }
             _ => None,
         };
-        let customer = session.customer.as_ref();
-        let intent = session.payment_intent.as_ref();
-        let invoice = session.invoice.as_ref();
+        // That of a subscription is its first invoice's.
+        let payment = match (&session.payment_intent, &session.invoice) {
+            (Some(intent), _) => Some(intent.clone()),
+            (None, Some(invoice)) => self.paid_by(invoice).await?,
+            (None, None) => None,
+        };
+        let receipt_url = match &payment {
+            Some(payment) => self.receipt_page(payment).await?,
+            None => None,
+        };
         let paid = PaidOrder {
             reference: Reference {
                 project: self.project,
@@ -109,14 +101,30 @@ impl Stripe {
                 quantity: session.metadata.quantity,
             },
             amount_cents: session.amount_total,
-            payment: intent.and_then(|id| PaymentId::new(id.as_str()).ok()),
-            customer: customer.and_then(|id| OurCustomerId::new(id.as_str()).ok()),
+            payment,
+            customer: session.customer.clone(),
             email: session.email().map(ToOwned::to_owned),
-            receipt: self.receipt(),
+            receipt: Receipt {
+                receipt_url,
+                invoice_url: self.invoice_page(session.invoice.as_ref()).await?,
+                ..self.receipt()
+            },
             subscription,
-            invoice: invoice.and_then(|id| OurInvoiceId::new(id.as_str()).ok()),
+            invoice: session.invoice.clone(),
         };
         Ok(vec![Report::Paid(Box::new(paid))])
+    }
+
+    /// Where a bill can be read. One that is not there (any more) has no page.
+    async fn invoice_page(&self, id: Option<&InvoiceId>) -> Result<Option<PageUrl>, Error> {
+        let Some(id) = id else {
+            return Ok(None);
+        };
+        match self.client.invoice(id).await {
+            Ok(invoice) => Ok(page(invoice.hosted_invoice_url.as_deref())),
+            Err(Error::Refused(refusal)) if refusal.is_missing() => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// A bill, and the subscription that it is of.
@@ -148,7 +156,7 @@ impl Stripe {
             reports.extend(self.cycle(first, &subscription, &newest).await?);
         }
         let now = self.now(first, &subscription).await?;
-        reports.extend(now.map(|now| Report::Subscription(Box::new(now))));
+        reports.push(Report::Subscription(Box::new(now)));
         Ok(reports)
     }
 
@@ -156,10 +164,7 @@ impl Stripe {
         &self,
         first: OrderId,
         subscription: &Subscription,
-    ) -> Result<Option<SubscriptionNow>, Error> {
-        let Ok(id) = OurSubscriptionId::new(subscription.id.as_str()) else {
-            return Ok(None);
-        };
+    ) -> Result<SubscriptionNow, Error> {
         let price = match subscription.price() {
             Some(price) => match price.metadata.price {
                 Some(ours) => Some(ours),
@@ -167,15 +172,15 @@ impl Stripe {
             },
             None => None,
         };
-        Ok(Some(SubscriptionNow {
+        Ok(SubscriptionNow {
             first,
-            id,
+            id: subscription.id.clone(),
             standing: standing(subscription),
             price,
             current_period_end: subscription.current_period_end().map(instant),
             cancel_at_period_end: subscription.is_ending(),
             is_trial: subscription.status == SubscriptionStatus::Trialing,
-        }))
+        })
     }
 
     /// A paid bill after the first. Any other one says nothing.
@@ -198,12 +203,6 @@ impl Stripe {
             },
             _ => return Ok(None),
         };
-        let (Ok(billed), Ok(id)) = (
-            OurSubscriptionId::new(subscription.id.as_str()),
-            OurInvoiceId::new(invoice.id.as_str()),
-        ) else {
-            return Ok(None);
-        };
         let cycle_start = match &kind {
             CycleKind::Renewal | CycleKind::Anew => line.period.start,
             // The lines of a switch do not say when its cycle began.
@@ -213,7 +212,11 @@ impl Stripe {
             Some(price) => self.our_price(price).await?,
             None => None,
         };
-        let customer = invoice.customer.as_ref();
+        let paid_by = self.paid_by(&invoice.id).await?;
+        let receipt_url = match &paid_by {
+            Some(payment) => self.receipt_page(payment).await?,
+            None => None,
+        };
         let email = invoice.customer_email.as_deref();
         let cycle = Cycle {
             first,
@@ -221,27 +224,26 @@ impl Stripe {
             price,
             payment: Payment {
                 amount_cents: invoice.amount_paid,
-                payment: None,
-                customer: customer.and_then(|id| OurCustomerId::new(id.as_str()).ok()),
+                payment: paid_by,
+                invoice: None,
+                customer: invoice.customer.clone(),
                 email: email.and_then(|email| Email::new(email).ok()),
                 receipt: Receipt {
+                    receipt_url,
                     invoice_url: page(invoice.hosted_invoice_url.as_deref()),
                     ..self.receipt()
                 },
             },
             billing: Billing {
-                subscription: billed,
-                invoice: Some(id.clone()),
+                subscription: subscription.id.clone(),
+                invoice: Some(invoice.id.clone()),
                 cycle_start: instant(cycle_start),
                 current_period_end: instant(line.period.end),
                 trial: false,
                 paused: standing(subscription) == Standing::Is(Status::Paused),
                 reported_at: instant(invoice.created),
             },
-            invoice: InvoiceName {
-                id,
-                created: instant(invoice.created),
-            },
+            invoice: name_of(invoice),
         };
         Ok(Some(Report::Cycle(Box::new(cycle))))
     }
@@ -268,13 +270,6 @@ impl Stripe {
         Ok(Some((charged, proration)))
     }
 
-    pub(super) fn name_of(invoice: &Invoice) -> Option<InvoiceName> {
-        Some(InvoiceName {
-            id: OurInvoiceId::new(invoice.id.as_str()).ok()?,
-            created: instant(invoice.created),
-        })
-    }
-
     /// Our price behind one of Stripe's, if there is one.
     async fn our_price(&self, id: &StripePriceId) -> Result<Option<domain::id::PriceId>, Error> {
         let known = (self.project, id.clone());
@@ -288,6 +283,14 @@ impl Stripe {
         };
         self.shared.ours.insert(known, ours);
         Ok(ours)
+    }
+}
+
+/// A bill's name.
+pub(super) fn name_of(invoice: &Invoice) -> InvoiceName {
+    InvoiceName {
+        id: invoice.id.clone(),
+        created: instant(invoice.created),
     }
 }
 

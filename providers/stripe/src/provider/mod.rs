@@ -12,7 +12,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 use dashmap::DashMap;
 use domain::{
     id::{OrderId, PriceId, ProjectId},
-    text::{CheckoutId, SubscriptionId as OurSubscriptionId},
+    text::{CheckoutId, SubscriptionId},
     time::Timestamp,
     wallet::{ProviderKind, Receipt},
 };
@@ -20,20 +20,23 @@ use port::{
     Asked, CheckoutRequest, Memory, OpenedCheckout, Operation, Page, PortalRequest, Provider,
     RefundRequest, Report, Subject, Told, Untrusted,
 };
+use uuid::Uuid;
 
 use crate::{
     Client, Error, OperationKey, Refusal,
     events::Notice,
-    id::{SessionId, StripePriceId, SubscriptionId},
+    id::StripePriceId,
     metadata::Metadata,
     prices::StoredPrice,
     signature::{self, SigningSecret},
+    subscriptions::SubscriptionStatus,
 };
 
 /// For one thing that is asked, however many calls and retries it takes: somebody waits for it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One project's account.
+#[derive(Clone)]
 pub struct Stripe {
     project: ProjectId,
     client: Client,
@@ -66,6 +69,14 @@ impl Shared {
             memory,
         }
     }
+
+    /// Forgets all that is remembered of a project's account: the project has another one.
+    #[must_use]
+    pub fn forget(&self, project: ProjectId) -> Asked<'static, ()> {
+        self.prices.retain(|(of, _), _| *of != project);
+        self.ours.retain(|(of, _), _| *of != project);
+        self.memory.forget_all(project)
+    }
 }
 
 impl Stripe {
@@ -86,6 +97,23 @@ impl Stripe {
             livemode,
             shared,
         }
+    }
+
+    /// Gives up after a while, whatever was asked. What nobody waits for has its place first.
+    fn asked<'a, T>(
+        &'a self,
+        ask: impl Future<Output = Result<T, port::Error>> + Send + 'a,
+    ) -> Asked<'a, T> {
+        Box::pin(async {
+            let _place = self.client.place().await;
+            let answer = tokio::time::timeout(PATIENCE, ask).await;
+            answer.unwrap_or_else(|_| {
+                Err(port::Error::Unavailable {
+                    reason: "it does not answer in time".into(),
+                    retry_after_seconds: None,
+                })
+            })
+        })
     }
 
     /// Who took the money.
@@ -113,7 +141,38 @@ impl Stripe {
     }
 }
 
+impl Stripe {
+    /// What a schedule decides about is let go of first: what ends has no next tier.
+    async fn end(
+        &self,
+        id: &SubscriptionId,
+        at_period_end: bool,
+        operation: &Operation,
+    ) -> Result<(), port::Error> {
+        if !at_period_end {
+            let key = key(operation.as_str())?;
+            self.client.cancel_now(id, &key).await?;
+            return Ok(());
+        }
+        let now = self.client.subscription(id).await?;
+        if let Some(schedule) = &now.schedule {
+            let key = key_anew(operation, "release")?;
+            self.client.release(schedule, &key).await?;
+        }
+        let key = key_anew(operation, "set")?;
+        self.client.end_with_period(id, true, &key).await?;
+        Ok(())
+    }
+}
+
 impl Provider for Stripe {
+    fn in_background(&self) -> Arc<dyn Provider> {
+        Arc::new(Self {
+            client: self.client.in_background(),
+            ..self.clone()
+        })
+    }
+
     fn webhook(
         &self,
         signature: &[u8],
@@ -127,7 +186,7 @@ impl Provider for Stripe {
     }
 
     fn events<'a>(&'a self, since: Timestamp, page: Option<&'a str>) -> Asked<'a, Page> {
-        asked(async move {
+        self.asked(async move {
             let since = since.0.div_euclid(1000).max(0);
             let notices = self.client.events(since, page).await?;
             let oldest = notices.data.last().filter(|_| notices.has_more);
@@ -147,78 +206,66 @@ impl Provider for Stripe {
     }
 
     fn look<'a>(&'a self, subject: &'a Subject) -> Asked<'a, Vec<Report>> {
-        asked(async move { Ok(self.reports(subject).await?) })
+        self.asked(async move { Ok(self.reports(subject).await?) })
     }
 
     fn open_checkout<'a>(&'a self, request: &'a CheckoutRequest<'a>) -> Asked<'a, OpenedCheckout> {
-        asked(self.checkout(request))
+        self.asked(self.checkout(request))
     }
 
     fn close_checkout<'a>(&'a self, checkout: &'a CheckoutId, order: OrderId) -> Asked<'a, ()> {
-        asked(async move {
-            let id = SessionId::new(checkout.as_str()).ok_or_else(nameless)?;
+        self.asked(async move {
             let key = key(&format!("expire/{order}"))?;
-            self.client.expire_session(&id, &key).await?;
+            self.client.expire_session(checkout, &key).await?;
             Ok(())
         })
     }
 
     fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> Asked<'a, String> {
-        asked(self.portal(request))
+        self.asked(self.portal(request))
     }
 
     fn refund<'a>(&'a self, request: &'a RefundRequest) -> Asked<'a, ()> {
-        asked(self.give_back(request))
+        self.asked(self.give_back(request))
     }
 
     fn cancel<'a>(
         &'a self,
-        subscription: &'a OurSubscriptionId,
+        subscription: &'a SubscriptionId,
         at_period_end: bool,
         operation: &'a Operation,
     ) -> Asked<'a, ()> {
-        asked(async move {
-            let id = SubscriptionId::new(subscription.as_str()).ok_or_else(nameless)?;
-            let key = key(operation.as_str())?;
-            if at_period_end {
-                self.client.end_with_period(&id, true, &key).await?;
-            } else {
-                self.client.cancel_now(&id, &key).await?;
-            }
-            Ok(())
-        })
+        self.asked(self.end(subscription, at_period_end, operation))
     }
 
     fn resume<'a>(
         &'a self,
-        subscription: &'a OurSubscriptionId,
+        subscription: &'a SubscriptionId,
         operation: &'a Operation,
     ) -> Asked<'a, ()> {
-        asked(async move {
-            let id = SubscriptionId::new(subscription.as_str()).ok_or_else(nameless)?;
-            let key = key(operation.as_str())?;
-            self.client.end_with_period(&id, false, &key).await?;
+        self.asked(async move {
+            let now = self.client.subscription(subscription).await?;
+            let key = key_anew(operation, "set")?;
+            self.client.go_on(&now, &key).await?;
+            if now.status == SubscriptionStatus::Paused {
+                let key = key_anew(operation, "resume")?;
+                self.client.resume(subscription, &key).await?;
+            }
             Ok(())
         })
     }
-}
-
-/// Gives up after a while, whatever was asked.
-fn asked<'a, T>(ask: impl Future<Output = Result<T, port::Error>> + Send + 'a) -> Asked<'a, T> {
-    Box::pin(async {
-        let answer = tokio::time::timeout(PATIENCE, ask).await;
-        answer.unwrap_or_else(|_| {
-            Err(port::Error::Unavailable {
-                reason: "it does not answer in time".into(),
-                retry_after_seconds: None,
-            })
-        })
-    })
 }
 
 /// Names an operation.
 fn key(name: &str) -> Result<OperationKey, port::Error> {
     OperationKey::new(name).ok_or_else(nameless)
+}
+
+/// Names a step of an operation that may be done again: under the same name Stripe would repeat for a day
+/// what it once answered, whatever became of the subscription since.
+fn key_anew(operation: &Operation, step: &str) -> Result<OperationKey, port::Error> {
+    let once = Uuid::new_v4().simple();
+    key(&format!("{}/{step}/{once}", operation.as_str()))
 }
 
 /// Something of ours has no name that can be sent.

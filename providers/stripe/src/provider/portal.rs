@@ -7,16 +7,14 @@ use uuid::Uuid;
 use super::{Stripe, key};
 use crate::{
     Error,
-    id::{ConfigurationId, CustomerId},
+    id::ConfigurationId,
     portal::{MAX_PRODUCTS, NewConfiguration, NewPortalSession, PortalProduct},
 };
 
 impl Stripe {
     pub(super) async fn portal(&self, request: &PortalRequest<'_>) -> Result<String, port::Error> {
-        let customer = CustomerId::new(request.customer.as_str());
-        let nobody = || port::Error::Missing("the customer".into());
         let mut session = NewPortalSession {
-            customer: customer.ok_or_else(nobody)?,
+            customer: request.customer.clone(),
             configuration: self.configuration(request).await?,
             return_url: request.return_url.map(ToOwned::to_owned),
         };

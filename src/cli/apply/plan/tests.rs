@@ -42,7 +42,9 @@ fn project_called(name: &str) -> view::Project {
         "id": format!("proj_{name}"), "name": name, "mode": "credit_codes",
         "allowedOrigins": ["https://shop.example"], "walletCreationLimit": null,
         "walletCreationLimitPerIp": null, "freeGrantsForCodeWallets": true,
-        "subscriptionGraceDays": 7, "createdAt": "",
+        "subscriptionGraceDays": 7, "automaticTax": false, "collectTaxIds": false,
+        "collectBillingAddress": false, "invoices": false, "termsOfService": false,
+        "createdAt": "",
     }))
     .unwrap()
 }

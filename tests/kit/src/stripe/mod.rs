@@ -16,7 +16,7 @@ use axum::{
     Router,
     body::Bytes,
     extract::State,
-    http::{HeaderMap, Method, StatusCode, Uri},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri},
     response::{IntoResponse, Response},
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -59,6 +59,12 @@ pub struct Call {
 pub enum Instead {
     /// This status and body, with no wish to be asked again.
     Status(u16, Value),
+    /// This status and body, kept under the operation's key and repeated to whoever comes with it.
+    Kept(u16, Value),
+    /// This status and body, with no wish to be asked again; what was asked for is done all the same.
+    Done(u16, Value),
+    /// No answer, for as long as anybody waits; what was asked for is done all the same.
+    DoneInSilence,
     /// What no client can read.
     Garbage,
     /// No answer, for as long as anybody waits.
@@ -130,7 +136,7 @@ impl Stripe {
         calls.cloned().collect()
     }
 
-    /// Answers the next request of this path otherwise.
+    /// Answers the next request of this path otherwise; of this method, where it stands in front of it.
     pub fn instead(&self, path: &str, instead: Instead) {
         self.world.lock().instead.push((path.into(), instead));
     }
@@ -148,6 +154,12 @@ impl Stripe {
             object[name] = value.clone();
         }
         object.clone()
+    }
+
+    /// Says of which account a key is; `None`: it may not read that. Every other key is of the shop's.
+    pub fn account_of(&self, key: &str, account: Option<&str>) {
+        let mut world = self.world.lock();
+        world.accounts.insert(key.into(), account.map(Into::into));
     }
 
     /// Lists an event, as the account does whether or not a webhook arrives.
@@ -172,6 +184,7 @@ impl Stripe {
             "id": charge, "object": "charge", "amount": cents, "amount_refunded": refunded,
             "refunded": refunded == cents, "currency": "eur", "payment_intent": payment,
             "customer": "cus_1", "metadata": marks,
+            "receipt_url": format!("https://pay.example/receipts/{charge}"),
         });
         self.put(&format!("/v1/charges/{charge}"), object.clone());
         object
@@ -260,17 +273,28 @@ async fn answer(
         if let Err(complaint) = verdict {
             return complain(&mut world, &call, &complaint);
         }
-        let place = world.instead.iter().position(|(at, _)| *at == call.path);
+        let named = format!("{} {}", call.method, call.path);
+        let of = |at: &str| at == call.path || at == named;
+        let place = world.instead.iter().position(|(at, _)| of(at));
         place.map(|place| world.instead.remove(place).1)
     };
     match instead {
         None => {}
         Some(Instead::Silence) => std::future::pending().await,
         Some(Instead::Garbage) => return "<html>not what you think</html>".into_response(),
-        Some(Instead::Status(status, body)) => {
-            let status = StatusCode::from_u16(status).unwrap();
-            let once = [("stripe-should-retry", "false")];
-            return (status, once, body.to_string()).into_response();
+        Some(Instead::Status(status, body)) => return failure(status, &body),
+        Some(Instead::Kept(status, body)) => {
+            let kept = (call.path.clone(), (status, body.clone()));
+            world.lock().failed.insert(call.operation.clone(), kept);
+            return failure(status, &body);
+        }
+        Some(Instead::Done(status, body)) => {
+            world.lock().done(&call);
+            return failure(status, &body);
+        }
+        Some(Instead::DoneInSilence) => {
+            world.lock().done(&call);
+            std::future::pending().await
         }
     }
     let Call {
@@ -281,12 +305,37 @@ async fn answer(
         ..
     } = &call;
     let mut world = world.lock();
+    if path == "/v1/account" {
+        let key = call.key.trim_start_matches("Bearer ");
+        return match world.accounts.get(key) {
+            None => json!({"id": "acct_of_the_shop", "object": "account"})
+                .to_string()
+                .into_response(),
+            Some(Some(account)) => json!({"id": account, "object": "account"})
+                .to_string()
+                .into_response(),
+            Some(None) => error(403, "more_permissions_required", "The key may not."),
+        };
+    }
     match world.ask(method.as_str(), path, operation, form) {
         Answer::Object(object) => object.to_string().into_response(),
         Answer::Missing => error(404, "resource_missing", "No such thing."),
         Answer::Declined(code) => error(400, code, "That cannot be."),
         Answer::Refused(why) => complain(&mut world, &call, &why),
+        Answer::Repeated(status, body) => {
+            let mut response = failure(status, &body);
+            let repeated = HeaderValue::from_static("true");
+            let headers = response.headers_mut();
+            headers.insert("idempotent-replayed", repeated);
+            response
+        }
     }
+}
+
+fn failure(status: u16, body: &Value) -> Response {
+    let status = StatusCode::from_u16(status).unwrap();
+    let once = [("stripe-should-retry", "false")];
+    (status, once, body.to_string()).into_response()
 }
 
 /// What Stripe wants of every request.

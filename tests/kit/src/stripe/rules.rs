@@ -2,7 +2,11 @@
 //! not written here is a fault of whoever asks. Kept by hand from Stripe's reference of the version below,
 //! and not from the client that it judges.
 
+mod together;
+
 use std::collections::BTreeMap;
+
+use together::{ending, few_products, invoice_payments, page, page_of_events, session};
 
 /// The version that these rules are of.
 pub const VERSION: &str = "2026-10-28.endive";
@@ -23,6 +27,8 @@ enum Kind {
     Address,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// Nothing: the field is unset.
+    Unset,
     /// A text that was written to be read back: at most 500 characters under a name of at most 40.
     Mark,
 }
@@ -110,6 +116,19 @@ const RULES: &[Rule] = &[
             ("payment_intent_data[metadata][*]", Kind::Mark),
             ("subscription_data[metadata][*]", Kind::Mark),
             ("subscription_data[trial_period_days]", Kind::Number),
+            ("automatic_tax[enabled]", Kind::Flag),
+            ("tax_id_collection[enabled]", Kind::Flag),
+            ("customer_update[address]", Kind::Word(&["auto", "never"])),
+            ("customer_update[name]", Kind::Word(&["auto", "never"])),
+            (
+                "billing_address_collection",
+                Kind::Word(&["auto", "required"]),
+            ),
+            ("invoice_creation[enabled]", Kind::Flag),
+            (
+                "consent_collection[terms_of_service]",
+                Kind::Word(&["none", "required"]),
+            ),
         ],
         needs: &["mode", "line_items[0][quantity]", "success_url"],
         also: session,
@@ -159,11 +178,13 @@ const RULES: &[Rule] = &[
         method: "POST",
         fields: UPDATE,
         needs: &["features[subscription_update][enabled]"],
+        also: few_products,
         ..read("/v1/billing_portal/configurations")
     },
     Rule {
         method: "POST",
         fields: UPDATE,
+        also: few_products,
         ..read("/v1/billing_portal/configurations/{}")
     },
     Rule {
@@ -243,14 +264,35 @@ const RULES: &[Rule] = &[
         method: "POST",
         fields: &[
             ("cancel_at_period_end", Kind::Flag),
+            ("cancel_at", Kind::Unset),
+            ("pause_collection", Kind::Unset),
             ("metadata[*]", Kind::Mark),
         ],
+        also: ending,
         ..read("/v1/subscriptions/{}")
+    },
+    Rule {
+        method: "POST",
+        ..read("/v1/subscriptions/{}/resume")
+    },
+    Rule {
+        method: "POST",
+        ..read("/v1/subscription_schedules/{}/release")
+    },
+    Rule {
+        fields: &[
+            ("payment_intent", Kind::Text),
+            ("starting_after", Kind::Text),
+            ("limit", Kind::Number),
+        ],
+        also: page,
+        ..read("/v1/refunds")
     },
     Rule {
         method: "DELETE",
         ..read("/v1/subscriptions/{}")
     },
+    read("/v1/account"),
     read("/v1/charges/{}"),
     Rule {
         fields: &[("payment_intent", Kind::Text), ("limit", Kind::Number)],
@@ -262,56 +304,6 @@ const RULES: &[Rule] = &[
     read("/v1/payment_intents/{}"),
     read("/v1/subscriptions/{}"),
 ];
-
-/// What of a session excludes what.
-fn session(form: &Form) -> Result<(), String> {
-    let has = |prefix: &str| form.keys().any(|name| name.starts_with(prefix));
-    let other = match form.get("mode").map(String::as_str) {
-        Some("payment") => ["subscription_data", "subscription_data"],
-        _ => ["payment_intent_data", "customer_creation"],
-    };
-    if let Some(name) = other.into_iter().find(|name| has(name)) {
-        return Err(format!("{name} is of another mode"));
-    }
-    for (one, another) in [
-        ("customer", "customer_email"),
-        ("customer", "customer_creation"),
-        ("allow_promotion_codes", "discounts[0][promotion_code]"),
-        ("allow_promotion_codes", "discounts[0][coupon]"),
-        ("discounts[0][promotion_code]", "discounts[0][coupon]"),
-    ] {
-        if form.contains_key(one) && form.contains_key(another) {
-            return Err(format!("{one} and {another} exclude each other"));
-        }
-    }
-    if has("line_items[0][price]") == has("line_items[0][price_data]") {
-        return Err("a line item has either price or price_data".into());
-    }
-    Ok(())
-}
-
-/// A page has at most a hundred.
-fn page(form: &Form) -> Result<(), String> {
-    match form.get("limit").map(|limit| limit.parse()) {
-        None | Some(Ok(1..=100)) => Ok(()),
-        Some(_) => Err("a page has 1 to 100".into()),
-    }
-}
-
-fn page_of_events(form: &Form) -> Result<(), String> {
-    let types = form.keys().filter(|name| name.starts_with("types["));
-    if types.count() > 20 {
-        return Err("more than 20 types are asked for".into());
-    }
-    page(form)
-}
-
-fn invoice_payments(form: &Form) -> Result<(), String> {
-    if form.contains_key("payment[payment_intent]") != form.contains_key("payment[type]") {
-        return Err("a payment is named with its type".into());
-    }
-    page(form)
-}
 
 /// Whether Stripe takes this; else what is wrong with it.
 pub(super) fn check(method: &str, path: &str, form: &Form) -> Result<(), String> {
@@ -341,6 +333,7 @@ impl Kind {
         match self {
             Self::Text => !value.is_empty(),
             Self::Number => value.parse::<u64>().is_ok(),
+            Self::Unset => value.is_empty(),
             Self::Flag => ["true", "false"].contains(&value),
             Self::Address => value.starts_with("https://") || value.starts_with("http://"),
             Self::Word(words) => words.contains(&value),

@@ -92,6 +92,23 @@ async fn whatever_stripe_does_not_take_is_a_complaint() {
         ),
         (form("&subscription_data[metadata][a]=b"), "of another mode"),
         (
+            post(
+                &stripe,
+                SESSIONS,
+                "mode=subscription&line_items[0][price]=price_1&line_items[0][quantity]=1\
+                 &success_url=https://shop.example/&invoice_creation[enabled]=true",
+            ),
+            "of another mode",
+        ),
+        (
+            form("&customer_update[name]=auto"),
+            "customer_update is of no customer",
+        ),
+        (
+            form("&customer=cus_1&automatic_tax[enabled]=true"),
+            "needs customer_update[address]",
+        ),
+        (
             form("&line_items[0][price]=price_1"),
             "either price or price_data",
         ),

@@ -20,10 +20,16 @@ pub(super) struct World {
     pub(super) objects: BTreeMap<String, Value>,
     /// The account's list of events, the oldest first.
     pub(super) events: Vec<Value>,
+    /// The oldest first.
+    refunds: Vec<Value>,
     /// What was asked under an idempotency key, and answered.
     answered: HashMap<String, (String, Form, Value)>,
+    /// Failures that were kept under an idempotency key: the path, the status and the body.
+    pub(super) failed: HashMap<String, (String, (u16, Value))>,
     /// Things made so far, by kind.
     made: HashMap<&'static str, u32>,
+    /// Of which account a key is; `None`: it may not read that. Of all others: the shop's.
+    pub(super) accounts: HashMap<String, Option<String>>,
     /// Keeps no calls and no answers: a load would fill the memory.
     pub(super) forgets: bool,
 }
@@ -35,6 +41,8 @@ pub(super) enum Answer {
     Missing,
     /// 400: what was asked for cannot be had, which is nobody's fault.
     Declined(&'static str),
+    /// A failure that was answered before under the same key.
+    Repeated(u16, Value),
     /// 400, and a complaint.
     Refused(String),
 }
@@ -55,6 +63,12 @@ impl World {
             }
             return Answer::Refused(format!("the key {operation} was used for something else"));
         }
+        if let Some((asked, failure)) = self.failed.get(operation) {
+            return match asked == path {
+                true => Answer::Repeated(failure.0, failure.1.clone()),
+                false => Answer::Refused(format!("the key {operation} was used otherwise")),
+            };
+        }
         let answer = match (method, path) {
             ("POST", "/v1/refunds") => self.refund(form),
             _ => match self.respond(method, path, form) {
@@ -70,6 +84,12 @@ impl World {
             self.answered.insert(operation.into(), answered);
         }
         Answer::Object(object)
+    }
+
+    /// Does what is asked, though whoever asks is not told so.
+    pub(super) fn done(&mut self, call: &Call) {
+        let method = call.method.as_str();
+        drop(self.ask(method, &call.path, &call.operation, &call.form));
     }
 
     fn respond(&mut self, method: &str, path: &str, form: &Form) -> Option<Value> {
@@ -121,6 +141,19 @@ impl World {
                 let data = known.unwrap_or_else(|| json!([]));
                 Some(json!({"object": "list", "has_more": false, "data": data}))
             }
+            ("GET", "/v1/refunds") => {
+                let of = pair("payment_intent")?;
+                let newest = self.refunds.iter().rev();
+                let mut of: Vec<_> = newest.filter(|it| it["payment_intent"] == *of).collect();
+                if let Some(after) = pair("starting_after") {
+                    let place = of.iter().position(|refund| refund["id"] == *after)?;
+                    of.drain(..=place);
+                }
+                let limit = pair("limit").map_or(10, |limit| limit.parse().unwrap());
+                let (more, page) = (of.len() > limit, of.iter().take(limit));
+                let page: Vec<_> = page.collect();
+                Some(json!({"object": "list", "has_more": more, "data": page}))
+            }
             ("GET", "/v1/events") => self.page_of_events(form),
             ("POST", "/v1/billing_portal/configurations") => {
                 let id = format!("bpc_{}", self.next("configuration"));
@@ -142,6 +175,8 @@ impl World {
                     let endpoint = self.objects.remove(path)?;
                     Some(json!({"id": endpoint["id"], "deleted": true}))
                 }
+                // What is canceled is gone for whoever cancels.
+                None if self.objects.get(path)?["status"] == "canceled" => None,
                 None => self.changed(path, |subscription| {
                     subscription["status"] = json!("canceled");
                 }),
@@ -156,10 +191,29 @@ impl World {
                     endpoint["enabled_events"] = json!(listed(form, "enabled_events["));
                 }
             }),
+            ("POST", path) if path.starts_with("/v1/subscription_schedules/") => {
+                let path = path.trim_end_matches("/release");
+                let schedule = self.changed(path, |schedule| {
+                    schedule["status"] = json!("released");
+                })?;
+                let of = format!("/v1/subscriptions/{}", schedule["subscription"].as_str()?);
+                self.changed(&of, |subscription| subscription["schedule"] = Value::Null)?;
+                Some(schedule)
+            }
             ("POST", path) if path.starts_with("/v1/subscriptions/") => {
+                if let Some(path) = path.strip_suffix("/resume") {
+                    return self.changed(path, |subscription| {
+                        subscription["status"] = json!("active");
+                    });
+                }
                 self.changed(path, |subscription| {
                     if let Some(ends) = form.get("cancel_at_period_end") {
                         subscription["cancel_at_period_end"] = json!(ends == "true");
+                    }
+                    for unset in ["cancel_at", "pause_collection"] {
+                        if form.contains_key(unset) {
+                            subscription[unset] = Value::Null;
+                        }
                     }
                 })
             }
@@ -213,10 +267,12 @@ impl World {
         charge["amount_refunded"] = json!(back + amount);
         charge["refunded"] = json!(back + amount == paid);
         let id = format!("re_{}", self.next("refund"));
-        Answer::Object(json!({
+        let refund = json!({
             "id": id, "object": "refund", "amount": amount, "payment_intent": intent,
-            "status": "succeeded",
-        }))
+            "status": "succeeded", "metadata": marks(form, "metadata"),
+        });
+        self.refunds.push(refund.clone());
+        Answer::Object(refund)
     }
 
     fn session(&mut self, form: &Form) -> Value {
@@ -248,14 +304,14 @@ impl World {
             let is_wanted = kinds.is_empty() || kinds.iter().any(|kind| event["type"] == **kind);
             is_wanted && event["created"].as_i64().unwrap() >= since
         };
-        let newest = self.events.iter().rev();
-        let mut listed: Vec<Value> = newest.filter(wanted).cloned().collect();
+        let mut newest = self.events.iter().rev();
         if let Some(after) = form.get("starting_after") {
-            let place = listed.iter().position(|event| event["id"] == **after)?;
-            listed.drain(..=place);
+            newest.find(|event| event["id"] == **after)?;
         }
-        let more = listed.len() as u64 > limit;
-        listed.truncate(usize::try_from(limit).unwrap());
+        let limit = usize::try_from(limit).unwrap();
+        let mut listed: Vec<&Value> = newest.filter(wanted).take(limit + 1).collect();
+        let more = listed.len() > limit;
+        listed.truncate(limit);
         Some(json!({"object": "list", "data": listed, "has_more": more}))
     }
 

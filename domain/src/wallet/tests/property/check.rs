@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     super::{KEY, hold_id, teller::Teller},
+    desk,
     model::{Line, Model, push_line},
     purse::Group,
 };
@@ -43,6 +44,7 @@ pub(super) fn same(teller: &Teller, model: &Model) {
     let features: Vec<&str> = features.iter().map(String::as_str).collect();
     assert_eq!(teller.wallet.features(teller.now), features);
     purchases(teller, model);
+    desk::same(teller, model);
 }
 
 /// Orders and subscriptions stand as the model's do.
@@ -71,6 +73,8 @@ fn purchases(teller: &Teller, model: &Model) {
         } = order.reversal;
         assert_eq!((refunded_cents, disputed_cents, as_of.0), expected.away);
         assert_eq!(order.expires_at.0, expected.end);
+        let asked = order.asked.map(|asked| (asked.cents, asked.at.0));
+        assert_eq!(asked, expected.asked, "order {serial}");
     }
     for (&number, expected) in &model.till.subscriptions {
         let known = teller.subscription(number);

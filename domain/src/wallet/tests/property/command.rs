@@ -3,7 +3,10 @@
 
 use proptest::prelude::*;
 
-use super::purchase::{Purchase, purchase};
+use super::{
+    desk::{Asked, asked},
+    purchase::{Purchase, purchase},
+};
 use crate::time::Period;
 
 /// Milliseconds between two instants of the grid: a quarter of a day.
@@ -53,6 +56,7 @@ pub(super) enum Command {
     },
     AddProduct,
     Buy(Purchase),
+    Instruct(Asked),
     /// A retry: what was asked so many commands ago is asked again.
     Again {
         back: usize,
@@ -100,6 +104,7 @@ pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
         1 => (product, free).prop_map(|(product, free)| Command::Offer { product, free }),
         1 => Just(Command::AddProduct),
         24 => purchase(most).prop_map(Command::Buy),
+        7 => asked().prop_map(Command::Instruct),
         3 => (1..8_usize).prop_map(|back| Command::Again { back }),
     ]
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{calendar, purse::Purse, till::Till};
+use super::{calendar, desk::Desk, purse::Purse, till::Till};
 use crate::{
     MAX_CREDITS, Rejection,
     history::{HoldStatus, Reason},
@@ -59,6 +59,7 @@ pub(super) struct Model {
     pub(super) ledgers: HashMap<ProductId, Vec<Line>>,
     pub(super) purse: Purse,
     pub(super) till: Till,
+    pub(super) desk: Desk,
     last_free: HashMap<ProductId, i64>,
     used_keys: HashMap<(Operation, String), (ProductId, i64, u128)>,
 }
@@ -76,6 +77,7 @@ impl Model {
             ledgers: HashMap::new(),
             purse: Purse::default(),
             till: Till::default(),
+            desk: Desk::default(),
             last_free: HashMap::new(),
             used_keys: HashMap::new(),
         }

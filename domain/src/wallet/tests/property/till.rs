@@ -45,6 +45,8 @@ pub(super) struct ModelOrder {
     pub(super) cents: i64,
     /// Refunded, disputed, as asked when.
     pub(super) away: Away,
+    /// What is to be back once all that was asked for went through, and since when.
+    pub(super) asked: Option<(i64, i64)>,
     pub(super) granted: i64,
     pub(super) taken: i64,
     credits_end: i64,
@@ -105,6 +107,13 @@ impl ModelOrder {
     fn cents_away(&self) -> i64 {
         let (refunded, disputed, _) = self.away;
         refunded.saturating_add(disputed)
+    }
+
+    /// Something about it changes once more: what comes back is no younger than its cycle.
+    pub(super) fn recalled(&mut self, over: bool, now: i64) {
+        if over {
+            self.credits_end = self.credits_end.min(now);
+        }
     }
 
     /// The most whole coins that cost no more than what went back.
@@ -256,16 +265,15 @@ impl Model {
         if known.is_some_and(|known| next.2 < known.2 || next == known) {
             return Outcome::Unchanged;
         }
-        let of = order.and_then(|order| order.subscription);
         self.date(self.now);
-        let over = of.is_some_and(|id| !rolls_over(id) && self.is_over(id));
+        let over = self.order_is_over(serial);
+        let now = self.now;
         match self.till.orders.get_mut(&serial) {
             None => drop(self.till.early.insert(serial, next)),
             Some(order) => {
                 order.away = next;
-                if over {
-                    order.credits_end = order.credits_end.min(self.now);
-                }
+                order.see();
+                order.recalled(over, now);
                 self.move_coins(serial);
             }
         }
@@ -376,6 +384,13 @@ impl Model {
         known.filter(|known| known.is_current())
     }
 
+    /// Whether an order's subscription is over, and its credits with that.
+    pub(super) fn order_is_over(&self, serial: u128) -> bool {
+        let order = self.till.orders.get(&serial);
+        let of = order.and_then(|order| order.subscription);
+        of.is_some_and(|id| !rolls_over(id) && self.is_over(id))
+    }
+
     fn is_over(&self, id: u128) -> bool {
         let known = self.till.subscriptions.get(&id);
         self.till.gone.contains(&id) || known.is_some_and(|known| !known.is_current())
@@ -472,6 +487,7 @@ impl Model {
             stage: OrderStatus::Pending,
             end: self.now + DAY,
             away,
+            asked: None,
             granted: 0,
             taken: 0,
             credits_end: i64::MAX,

@@ -7,10 +7,11 @@ use domain::{
     catalog::Interval,
     id::{OrderId, OrderSerial, PriceId, ProductId, ProjectId, WalletKey},
     terms::Terms,
-    text::{CheckoutId, Email},
+    text::{CheckoutId, Email, IdempotencyKey, SubscriptionId},
     wallet::{
-        Change, Order, OrderKind, OrderStatus, Reversal,
-        event::{OrderClosed, OrderPaid, OrderPlaced},
+        Change, Instructed, Instruction, InstructionStage, Order, OrderKind, OrderStatus, Reversal,
+        Subscription, SubscriptionStatus,
+        event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged},
     },
 };
 
@@ -22,6 +23,17 @@ type Notes = BTreeMap<Box<[u8]>, Box<[u8]>>;
 #[derive(Default)]
 pub(super) struct Shop {
     notes: Notes,
+    /// Whether callers have the provider do things.
+    instructs: bool,
+}
+
+impl Shop {
+    pub(super) fn of_a_desk() -> Self {
+        Self {
+            instructs: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// Half of the wallets are another project's.
@@ -37,6 +49,24 @@ fn email(number: u64) -> Email {
 
 fn checkout(serial: u64) -> CheckoutId {
     CheckoutId::new(format!("cs_{serial}")).unwrap()
+}
+
+/// Under one of a few keys: each of them moves on again and again.
+fn instructed(number: u64) -> Change {
+    let stages = [
+        InstructionStage::Asked,
+        InstructionStage::Refused,
+        InstructionStage::Done,
+    ];
+    Change::Instructed(Box::new(Instructed {
+        key: IdempotencyKey::new(format!("k{}", number % 5)).unwrap(),
+        instruction: Instruction::Cancel {
+            subscription: SubscriptionId::new("sub_1").unwrap(),
+            product: ProductId(1),
+            at_period_end: number & 64 > 0,
+        },
+        stage: stages[(number >> 16) as usize % 3],
+    }))
 }
 
 fn terms() -> Terms {
@@ -99,7 +129,8 @@ impl World {
                 order.email.clone(),
             )
         });
-        let change = match (self.rng.below(6), chosen) {
+        let kinds = 6 + u64::from(self.shop.as_ref().is_some_and(|shop| shop.instructs));
+        let change = match (self.rng.below(kinds), chosen) {
             (0..=2, Some((order, _, false, known))) => {
                 let email = number.is_multiple_of(2).then(|| email(number >> 8));
                 Change::OrderPaid(Box::new(OrderPaid {
@@ -127,9 +158,61 @@ impl World {
                 },
                 credits: 0,
             },
+            (6, _) => instructed(number),
             _ => self.placement(project, number),
         };
         self.push(key, change);
+    }
+
+    /// Each wallet has subscriptions besides, of which one went on and one is over.
+    pub(in super::super) fn with_subscriptions(mut self) -> Self {
+        let wallets: Vec<WalletKey> = self.wallets.keys().copied().collect();
+        for (place, key) in wallets.into_iter().enumerate() {
+            for (number, end) in [(1, Some(100)), (2, Some(100)), (1, Some(200)), (2, None)] {
+                let end = end.map(|end| end + place as i64);
+                let change = self.subscription(key, number, end);
+                self.push(key, change);
+            }
+        }
+        self
+    }
+
+    /// One whose period ends then, or which is over.
+    fn subscription(&self, key: WalletKey, number: u64, end: Option<i64>) -> Change {
+        let wallet = &self.wallets[&key].0;
+        let id = SubscriptionId::new(format!("sub_{number}")).unwrap();
+        let known = wallet.subscription(&id);
+        let former_end = known.map(|known| known.current_period_end);
+        let ends = end.map(Timestamp).or(former_end).unwrap();
+        let subscription = Subscription {
+            id,
+            customer: None,
+            paid: terms(),
+            switched: None,
+            said: None,
+            status: match end {
+                Some(_) => SubscriptionStatus::Active,
+                None => SubscriptionStatus::Canceled,
+            },
+            cycle_start: Timestamp(0),
+            cycle_end: ends,
+            current_period_end: ends,
+            cancel_at_period_end: false,
+            past_due_since: None,
+            grace_ends_at: None,
+            order: Some(OrderSerial(1)),
+            reversed: false,
+            steps: Vec::new(),
+            reported_at: Timestamp(0),
+            cycles_ended: 0,
+            cycle_ended_at: None,
+        };
+        Change::SubscriptionChanged(Box::new(SubscriptionChanged {
+            project: wallet.project,
+            former_end,
+            news: None,
+            subscription,
+        }))
     }
 
     fn placement(&mut self, project: ProjectId, number: u64) -> Change {

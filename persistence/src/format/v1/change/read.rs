@@ -134,6 +134,8 @@ impl TryFrom<Change<'_>> for wallet::Change {
             },
             Change::SubscriptionChanged(changed) => {
                 Self::SubscriptionChanged(Box::new(event::SubscriptionChanged {
+                    project: ProjectId(changed.project),
+                    former_end: instant(changed.former_end),
                     news: changed.news.map(event::SubscriptionNews::from),
                     subscription: changed.subscription.try_into()?,
                 }))
@@ -154,6 +156,7 @@ impl TryFrom<Change<'_>> for wallet::Change {
             Change::OrderRecalled(archived) => {
                 Self::OrderRecalled(Box::new((*archived).try_into()?))
             }
+            Change::Instructed(instructed) => Self::Instructed(Box::new((*instructed).try_into()?)),
         })
     }
 }

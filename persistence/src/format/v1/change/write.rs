@@ -135,8 +135,15 @@ impl<'a> From<&'a wallet::Change> for Change<'a> {
                 credits: *credits,
             },
             Domain::SubscriptionChanged(changed) => {
-                let event::SubscriptionChanged { news, subscription } = &**changed;
+                let event::SubscriptionChanged {
+                    project,
+                    former_end,
+                    news,
+                    subscription,
+                } = &**changed;
                 Self::SubscriptionChanged(Box::new(SubscriptionChanged {
+                    project: project.0,
+                    former_end: millis(*former_end),
                     news: news.map(News::from),
                     subscription: subscription.into(),
                 }))
@@ -153,6 +160,7 @@ impl<'a> From<&'a wallet::Change> for Change<'a> {
             },
             Domain::OrderArchived { order } => Self::OrderArchived { order: order.0 },
             Domain::OrderRecalled(archived) => Self::OrderRecalled(Box::new((&**archived).into())),
+            Domain::Instructed(instructed) => Self::Instructed(Box::new((&**instructed).into())),
         }
     }
 }

@@ -32,6 +32,8 @@ pub(crate) enum Action {
 pub(crate) struct Buyer {
     pub(crate) email: Option<String>,
     pub(crate) code: Option<String>,
+    /// Whether they left the box unticked by which they agree to the terms. A script has no box.
+    pub(crate) disagrees: bool,
 }
 
 /// Does it.
@@ -84,6 +86,11 @@ fn on_open(
         Action::FailAuthentication => return Ok(complete::not_authenticated(desk, session)),
         Action::Challenge if challenged => return Ok(session),
         _ => {}
+    }
+    let pays = matches!(action, Action::Pay | Action::PayLater | Action::Challenge);
+    if pays && session.wishes.terms && buyer.disagrees {
+        let message = "Agree to the terms of service to go on.";
+        return Err(Refusal::param("terms", message));
     }
     if let Some(code) = &buyer.code {
         enter(desk, &mut session, code)?;

@@ -122,6 +122,7 @@ fn a_code_takes_its_part_off() {
         let buyer = Buyer {
             email: None,
             code: Some(code.into()),
+            disagrees: false,
         };
         act(&mut shop.desk(), session, action, &buyer)
     };

@@ -1,0 +1,105 @@
+//! Catching up after having been away: the provider's list has thousands of events that nobody told of,
+//! each about another checkout, which is the most that there can be to look at. The clock runs from the
+//! start of the server's process until all of them are fulfilled.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use kit::stripe::Stripe;
+use serde_json::json;
+
+use super::{
+    Bench,
+    error::{Context, Error, Result},
+    format::thousands,
+    project::Project,
+    report::Target,
+    shop::Shop,
+};
+
+/// Events of a page of the list.
+const PAGE: u64 = 100;
+/// Requests a second in the background: by default in live mode, and in test mode.
+const PACES: [(&str, f64); 2] = [("live", 50.0), ("test", 10.0)];
+/// How often it is looked whether the last ones are there.
+const PAUSE: Duration = Duration::from_millis(20);
+
+impl Bench {
+    /// The suite of catching up.
+    pub(crate) fn catch_up(&mut self, events: Option<u64>, per_second: Option<u32>) -> Result<()> {
+        let events = events.unwrap_or_else(|| self.args.count(10_000));
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .context("a runtime")?;
+        let stripe = runtime.block_on(Stripe::forgetful());
+        // As fast as it goes, unless told otherwise.
+        let pace = per_second.unwrap_or(1_000_000);
+        let environment = [
+            ("SCRIP_STRIPE_API_BASE", stripe.base.clone()),
+            ("SCRIP_STRIPE_BACKGROUND_PER_SECOND", pace.to_string()),
+        ];
+        let data = self.place.data("catch-up");
+        let mut real = self.server(&data, &environment)?;
+        real.ready()?;
+        let project = Project::create(&real)?;
+        let shop = Arc::new(Shop::open(&real, &project, stripe)?);
+        eprintln!("catch-up: opening {} checkouts", thousands(events as f64));
+        let orders = shop.open_all(&runtime, events)?;
+        real.folded()?;
+        real.terminate()?;
+        shop.pay_silently(&orders);
+
+        let begun = Instant::now();
+        let mut real = self.server(&data, &environment)?;
+        let ready = real.ready()?;
+        let shop = Arc::new(shop.at(&real));
+        // The newest are read first.
+        let last: Vec<_> = orders.iter().take(PAGE as usize).collect();
+        for order in last {
+            while !shop.is_paid(&runtime, &order.order)? {
+                std::thread::sleep(PAUSE);
+            }
+        }
+        let took = begun.elapsed().as_secs_f64();
+        let bought: Vec<_> = orders
+            .iter()
+            .map(|it| (it.order.clone(), it.wallet))
+            .collect();
+        let paid = shop.paid_once(&runtime, &bought)?;
+        real.terminate()?;
+        shop.asked_in_order()?;
+
+        let requests = events + events.div_ceil(PAGE);
+        let report = &mut self.report;
+        let name = format!("catching up on {} events", thousands(events as f64));
+        report.add(name, took, "s", Target::None);
+        let pace = match per_second {
+            Some(pace) => format!("at {pace} requests/s"),
+            None => {
+                let of = |(mode, pace)| {
+                    format!("{mode} mode's {pace}/s {:.0} s", requests as f64 / pace)
+                };
+                format!("as fast as it goes; at {}", PACES.map(of).join(", "))
+            }
+        };
+        report.note(format!(
+            "{pace}; {} pages, {} checkouts looked at; ready after {:.2} s",
+            events.div_ceil(PAGE),
+            thousands(events as f64),
+            ready.as_secs_f64(),
+        ));
+        report.detail(json!({
+            "suite": "catch-up", "events": events, "requests": requests, "seconds": took,
+            "perSecond": per_second,
+        }));
+        if paid == events {
+            Ok(())
+        } else {
+            Err(Error(format!("{paid} of {events} orders are paid once")))
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What a project has its provider's checkout ask for, and make, beside the money.
+
+/// Settings of a project, each off until it is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CheckoutSettings {
+    /// The provider adds the tax that is due where the buyer is.
+    pub automatic_tax: bool,
+    /// Buyers who are businesses may enter their tax number.
+    pub collect_tax_ids: bool,
+    /// Buyers have to enter their billing address.
+    pub collect_billing_address: bool,
+    /// What is paid once gets an invoice too. Each cycle of a subscription has one anyway.
+    pub invoices: bool,
+    /// Buyers have to agree to the terms of service.
+    pub terms_of_service: bool,
+}
+
+impl CheckoutSettings {
+    /// Nothing but the money.
+    pub const NONE: Self = Self {
+        automatic_tax: false,
+        collect_tax_ids: false,
+        collect_billing_address: false,
+        invoices: false,
+        terms_of_service: false,
+    };
+}
+
+/// What to change of them; `None` leaves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CheckoutChange {
+    /// See [`CheckoutSettings::automatic_tax`].
+    pub automatic_tax: Option<bool>,
+    /// See [`CheckoutSettings::collect_tax_ids`].
+    pub collect_tax_ids: Option<bool>,
+    /// See [`CheckoutSettings::collect_billing_address`].
+    pub collect_billing_address: Option<bool>,
+    /// See [`CheckoutSettings::invoices`].
+    pub invoices: Option<bool>,
+    /// See [`CheckoutSettings::terms_of_service`].
+    pub terms_of_service: Option<bool>,
+}
+
+impl CheckoutChange {
+    /// The settings as they will be.
+    #[must_use]
+    pub fn decide(self, old: CheckoutSettings) -> CheckoutSettings {
+        CheckoutSettings {
+            automatic_tax: self.automatic_tax.unwrap_or(old.automatic_tax),
+            collect_tax_ids: self.collect_tax_ids.unwrap_or(old.collect_tax_ids),
+            collect_billing_address: self
+                .collect_billing_address
+                .unwrap_or(old.collect_billing_address),
+            invoices: self.invoices.unwrap_or(old.invoices),
+            terms_of_service: self.terms_of_service.unwrap_or(old.terms_of_service),
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! What a caller has the provider do: asked for once, counted until it is seen, freed by a refusal.
+
+use super::{
+    key,
+    shop::{CLUB, DAY, pack, sub, tier, unlock},
+    teller::{Done, Teller},
+};
+use crate::{
+    Rejection,
+    history::{Lookup, Record},
+    id::{OrderSerial, ProductId},
+    wallet::{
+        Instruction, InstructionStage, OrderStatus, SubscriptionStatus, cancel::Cancel,
+        refund::Refund, resume::Resume,
+    },
+};
+
+const ASKED: Result<Done<Instruction>, Rejection> = Ok(Done::Applied);
+
+fn refund(order: u128, cents: Option<i64>, name: &str) -> Refund {
+    Refund {
+        order: OrderSerial(order),
+        amount_cents: cents,
+        key: key(name),
+    }
+}
+
+fn left(refundable_cents: i64) -> Result<Done<Instruction>, Rejection> {
+    Err(Rejection::AlreadyRefunded { refundable_cents })
+}
+
+/// 100 credits bought for 10.00 as order 1.
+fn bought() -> Teller {
+    let mut teller = Teller::new();
+    teller.buy(1, pack());
+    teller
+}
+
+fn close(teller: &mut Teller, name: &str, stage: InstructionStage) -> bool {
+    teller.close(Lookup::Refund(name), stage)
+}
+
+#[test]
+fn a_refund_is_asked_for_until_it_is_done_and_not_again() {
+    let mut teller = bought();
+    assert_eq!(teller.ask_refund(refund(1, Some(400), "k")), ASKED);
+    let version = teller.wallet.version;
+    assert_eq!(teller.gold(), 100, "nothing went back yet");
+    assert_eq!(
+        teller.ask_refund(refund(1, Some(400), "k")),
+        ASKED,
+        "nobody knows"
+    );
+    assert_eq!(teller.wallet.version, version, "it is logged once");
+    assert!(close(&mut teller, "k", InstructionStage::Done));
+    let done = Instruction::Refund {
+        order: OrderSerial(1),
+        requested: Some(400),
+        cents: 400,
+    };
+    let replay = teller.ask_refund(refund(1, Some(400), "k"));
+    assert_eq!(replay, Ok(Done::Replayed(done)));
+    assert!(
+        !close(&mut teller, "k", InstructionStage::Refused),
+        "it is done"
+    );
+    assert_eq!(teller.placed_order(1).refundable_cents(), 600);
+    teller.refund(1, 400);
+    assert_eq!((teller.gold(), teller.placed_order(1).asked), (60, None));
+    assert_eq!(teller.placed_order(1).refundable_cents(), 600);
+}
+
+#[test]
+fn a_key_is_of_one_order_and_one_amount() {
+    let mut teller = bought();
+    teller.buy(2, pack());
+    teller.ask_refund(refund(1, Some(400), "k")).unwrap();
+    for other in [
+        refund(1, Some(401), "k"),
+        refund(1, None, "k"),
+        refund(2, Some(400), "k"),
+    ] {
+        assert_eq!(teller.ask_refund(other), Err(Rejection::KeyReused));
+    }
+    let unknown = refund(9, Some(400), "k");
+    assert_eq!(teller.ask_refund(unknown), Err(Rejection::OrderNotFound));
+    assert_eq!(teller.ask_refund(refund(1, Some(400), "other")), ASKED);
+}
+
+#[test]
+fn what_is_asked_for_counts_until_it_is_seen() {
+    let mut teller = bought();
+    teller.ask_refund(refund(1, Some(400), "a")).unwrap();
+    assert_eq!(teller.ask_refund(refund(1, Some(601), "b")), left(600));
+    assert_eq!(teller.ask_refund(refund(1, Some(600), "b")), ASKED);
+    assert_eq!(teller.ask_refund(refund(1, None, "c")), left(0));
+    // One of them is seen, then both: nothing counts twice.
+    teller.refund(1, 400);
+    assert_eq!(teller.placed_order(1).refundable_cents(), 0);
+    teller.refund(1, 1000);
+    assert_eq!(teller.placed_order(1).refundable_cents(), 0);
+    assert_eq!(teller.placed_order(1).status(), OrderStatus::Refunded);
+    // One of them failed in the end.
+    teller.refund(1, 400);
+    assert_eq!(teller.placed_order(1).refundable_cents(), 600);
+}
+
+#[test]
+fn a_refusal_frees_what_it_counted_and_uses_up_no_key() {
+    let mut teller = bought();
+    teller.ask_refund(refund(1, Some(400), "a")).unwrap();
+    teller.ask_refund(refund(1, Some(300), "b")).unwrap();
+    assert!(close(&mut teller, "a", InstructionStage::Refused));
+    assert!(!close(&mut teller, "a", InstructionStage::Refused), "once");
+    assert_eq!(teller.placed_order(1).refundable_cents(), 700);
+    assert_eq!(teller.ask_refund(refund(1, Some(700), "a")), ASKED);
+    assert_eq!(teller.placed_order(1).refundable_cents(), 0);
+    assert!(close(&mut teller, "a", InstructionStage::Refused));
+    assert!(close(&mut teller, "b", InstructionStage::Refused));
+    assert_eq!(teller.placed_order(1).asked, None);
+    let stages = teller.records.iter().filter_map(Record::instructed);
+    assert_eq!(stages.count(), 6, "each step is in the history");
+}
+
+#[test]
+fn without_an_amount_it_is_all_that_is_left() {
+    let mut teller = bought();
+    teller.refund(1, 250);
+    assert_eq!(teller.ask_refund(refund(1, None, "k")), ASKED);
+    let asked = teller.last_instructed(Lookup::Refund("k")).unwrap();
+    let Instruction::Refund { cents, .. } = asked.instruction else {
+        panic!("{asked:?}")
+    };
+    assert_eq!(cents, 750);
+}
+
+#[test]
+fn what_is_disputed_is_not_there_to_be_given_back() {
+    let mut teller = bought();
+    teller.reverse(1, 100, 300);
+    assert_eq!(teller.ask_refund(refund(1, Some(601), "k")), left(600));
+    teller.reverse(1, 100, 0);
+    assert_eq!(teller.ask_refund(refund(1, Some(900), "k")), ASKED);
+}
+
+#[test]
+fn of_what_is_not_paid_nothing_is_left() {
+    let mut teller = Teller::new();
+    assert_eq!(
+        teller.ask_refund(refund(1, None, "k")),
+        Err(Rejection::OrderNotFound)
+    );
+    teller.order(1, pack()).unwrap();
+    assert_eq!(teller.ask_refund(refund(1, None, "k")), left(0));
+    assert_eq!(teller.ask_refund(refund(1, Some(1), "k")), left(0));
+    teller.pass_seconds(2 * DAY);
+    assert_eq!(teller.ask_refund(refund(1, None, "k")), left(0), "expired");
+    teller.order(2, unlock("pro")).unwrap();
+    teller.pay(2, 0).unwrap();
+    assert_eq!(teller.ask_refund(refund(2, None, "k")), left(0), "free");
+    assert_eq!(teller.ask_refund(refund(2, Some(0), "k")), left(0));
+    assert_eq!(teller.ask_refund(refund(2, Some(-1), "k")), left(0));
+}
+
+#[test]
+fn what_is_not_seen_an_hour_later_did_not_happen() {
+    let mut teller = bought();
+    teller.ask_refund(refund(1, Some(400), "a")).unwrap();
+    teller.pass_seconds(3599);
+    teller.refund(1, 100);
+    assert_eq!(teller.placed_order(1).refundable_cents(), 600);
+    teller.pass_seconds(1);
+    teller.refund(1, 100);
+    assert_eq!(teller.placed_order(1).refundable_cents(), 900);
+    assert_eq!(
+        teller.ask_refund(refund(1, Some(400), "a")),
+        ASKED,
+        "who asked may still ask"
+    );
+}
+
+fn cancel(product: ProductId, at_period_end: bool, name: &str) -> Cancel {
+    Cancel {
+        product,
+        at_period_end,
+        key: key(name),
+    }
+}
+
+fn resume(product: ProductId, name: &str) -> Resume {
+    Resume {
+        product,
+        key: key(name),
+    }
+}
+
+#[test]
+fn a_subscription_is_canceled_and_resumed_by_its_product() {
+    let mut teller = Teller::new();
+    let unknown = Err(Rejection::SubscriptionNotFound);
+    assert_eq!(teller.cancel(cancel(CLUB, true, "c")), unknown);
+    assert_eq!(teller.resume(resume(CLUB, "r")), unknown);
+    teller.subscribe(1, 1, tier("basic", 100));
+    assert_eq!(teller.cancel(cancel(ProductId(99), true, "c")), unknown);
+    assert_eq!(teller.cancel(cancel(CLUB, true, "c")), ASKED);
+    assert_eq!(
+        teller.cancel(cancel(CLUB, true, "c")),
+        ASKED,
+        "nobody knows"
+    );
+    let reused = Err(Rejection::KeyReused);
+    assert_eq!(teller.cancel(cancel(CLUB, false, "c")), reused);
+    assert_eq!(teller.cancel(cancel(ProductId(99), true, "c")), reused);
+    assert!(teller.close(Lookup::Cancel("c"), InstructionStage::Done));
+    assert!(matches!(
+        teller.cancel(cancel(CLUB, true, "c")),
+        Ok(Done::Replayed(_))
+    ));
+    // The same key names another operation.
+    assert_eq!(teller.resume(resume(CLUB, "c")), ASKED);
+    assert_eq!(teller.resume(resume(ProductId(99), "c")), reused);
+    assert!(teller.close(Lookup::Resume("c"), InstructionStage::Refused));
+    assert_eq!(teller.resume(resume(CLUB, "c")), ASKED);
+}
+
+#[test]
+fn a_cancellation_that_is_done_is_known_when_the_subscription_is_gone() {
+    let mut teller = Teller::new();
+    teller.subscribe(1, 1, tier("basic", 100));
+    assert_eq!(teller.cancel(cancel(CLUB, false, "c")), ASKED);
+    assert!(teller.close(Lookup::Cancel("c"), InstructionStage::Done));
+    let end = teller
+        .wallet
+        .subscription(&sub(1))
+        .unwrap()
+        .current_period_end;
+    teller.set_status(1, SubscriptionStatus::Canceled);
+    let gone = teller.cancel(cancel(CLUB, false, "other"));
+    assert_eq!(gone, Err(Rejection::SubscriptionNotFound));
+    let again = teller.cancel(cancel(CLUB, false, "c"));
+    let Ok(Done::Replayed(Instruction::Cancel { subscription, .. })) = again else {
+        panic!("{again:?}")
+    };
+    let over = teller.records.iter().filter_map(Record::subscription_over);
+    let over: Vec<_> = over.filter(|over| over.id == subscription).collect();
+    let last = over[0].last.as_ref().unwrap();
+    assert_eq!((last.product, last.current_period_end), (CLUB, end));
+    assert_eq!(last.label.as_deref(), Some("basic"));
+}

@@ -1,0 +1,298 @@
+//! What callers have the provider do, drawn at random, with its naive model: what was asked for is kept
+//! under its key, and counts at its order until it is seen there, refused, or an hour old.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::{
+    super::{
+        key,
+        shop::{CLUB, sub},
+        teller::Teller,
+    },
+    Run,
+    model::{Model, Outcome},
+    outcome,
+    till::ModelOrder,
+};
+use crate::{
+    Rejection,
+    history::Lookup,
+    id::OrderSerial,
+    wallet::{
+        Instruction, InstructionStage, OrderStatus, SubscriptionStatus, cancel::Cancel,
+        refund::Refund, resume::Resume,
+    },
+};
+
+const HOUR: i64 = 3_600_000;
+
+/// Orders and keys by index.
+#[derive(Debug, Clone)]
+pub(super) enum Asked {
+    Refund {
+        order: u128,
+        cents: Option<i64>,
+        key: u8,
+    },
+    Cancel {
+        at_period_end: bool,
+        key: u8,
+    },
+    Resume {
+        key: u8,
+    },
+    /// The provider answers.
+    Close {
+        verb: Verb,
+        key: u8,
+        refused: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Verb {
+    Refund,
+    Cancel,
+    Resume,
+}
+
+/// What was wanted under a key: of a refund the order and what was named, of a cancellation how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Refund(u128, Option<i64>),
+    Cancel(bool),
+    Resume,
+}
+
+#[derive(Debug)]
+struct Kept {
+    wanted: Wanted,
+    /// Of a refund: what it came to.
+    cents: i64,
+    stage: InstructionStage,
+}
+
+/// What was asked for, by key.
+#[derive(Debug, Default)]
+pub(super) struct Desk {
+    kept: BTreeMap<(Verb, u8), Kept>,
+}
+
+pub(super) fn asked() -> impl Strategy<Value = Asked> {
+    let key = || 0..4_u8;
+    let cents = proptest::option::of(0..8_i64);
+    let verb = prop::sample::select(vec![
+        Verb::Refund,
+        Verb::Refund,
+        Verb::Refund,
+        Verb::Cancel,
+        Verb::Resume,
+    ]);
+    prop_oneof![
+        5 => (0..10_u128, cents, key())
+            .prop_map(|(order, cents, key)| Asked::Refund { order, cents, key }),
+        1 => (any::<bool>(), key())
+            .prop_map(|(at_period_end, key)| Asked::Cancel { at_period_end, key }),
+        1 => key().prop_map(|key| Asked::Resume { key }),
+        4 => (verb, key(), any::<bool>())
+            .prop_map(|(verb, key, refused)| Asked::Close { verb, key, refused }),
+    ]
+}
+
+impl Run {
+    /// The wallet's answer and the model's.
+    pub(super) fn both_instruct(&mut self, asked: &Asked) -> (Outcome, Outcome) {
+        match *asked {
+            Asked::Refund {
+                order,
+                cents,
+                key: name,
+            } => {
+                let real = self.teller.ask_refund(Refund {
+                    order: OrderSerial(order),
+                    amount_cents: cents,
+                    key: key(&name.to_string()),
+                });
+                let wanted = Wanted::Refund(order, cents);
+                (about(real), self.model.instruct(Verb::Refund, name, wanted))
+            }
+            Asked::Cancel {
+                at_period_end,
+                key: name,
+            } => {
+                let real = self.teller.cancel(Cancel {
+                    product: CLUB,
+                    at_period_end,
+                    key: key(&name.to_string()),
+                });
+                let wanted = Wanted::Cancel(at_period_end);
+                (about(real), self.model.instruct(Verb::Cancel, name, wanted))
+            }
+            Asked::Resume { key: name } => {
+                let real = self.teller.resume(Resume {
+                    product: CLUB,
+                    key: key(&name.to_string()),
+                });
+                let model = self.model.instruct(Verb::Resume, name, Wanted::Resume);
+                (about(real), model)
+            }
+            Asked::Close { verb, key, refused } => {
+                let stage = if refused {
+                    InstructionStage::Refused
+                } else {
+                    InstructionStage::Done
+                };
+                let name = key.to_string();
+                let real = self.teller.close(verb.lookup(&name), stage);
+                let outcome = |changed| match changed {
+                    true => Outcome::Applied,
+                    false => Outcome::Unchanged,
+                };
+                (
+                    outcome(real),
+                    outcome(self.model.close_instruction(verb, key, stage)),
+                )
+            }
+        }
+    }
+}
+
+impl Verb {
+    fn lookup(self, name: &str) -> Lookup<'_> {
+        match self {
+            Self::Refund => Lookup::Refund(name),
+            Self::Cancel => Lookup::Cancel(name),
+            Self::Resume => Lookup::Resume(name),
+        }
+    }
+}
+
+/// Replayed: of what.
+fn about(answer: Result<super::super::teller::Done<Instruction>, Rejection>) -> Outcome {
+    outcome(answer, |instruction| match instruction {
+        Instruction::Refund { order, .. } => order.0,
+        Instruction::Cancel { .. } | Instruction::Resume { .. } => CLUB.0,
+    })
+}
+
+impl Model {
+    fn instruct(&mut self, verb: Verb, name: u8, wanted: Wanted) -> Outcome {
+        self.touch();
+        let of = match wanted {
+            Wanted::Refund(order, _) => order,
+            Wanted::Cancel(_) | Wanted::Resume => CLUB.0,
+        };
+        if verb == Verb::Refund && !self.till.orders.contains_key(&of) {
+            return Outcome::Refused(Rejection::OrderNotFound);
+        }
+        match self.desk.kept.get(&(verb, name)) {
+            Some(kept) if kept.stage == InstructionStage::Refused => {}
+            Some(kept) if kept.wanted != wanted => {
+                return Outcome::Refused(Rejection::KeyReused);
+            }
+            Some(kept) if kept.stage == InstructionStage::Done => return Outcome::Replayed(of),
+            Some(_) => return Outcome::Applied,
+            None => {}
+        }
+        let cents = match wanted {
+            Wanted::Refund(order, named) => {
+                let left = self.till.orders[&order].left();
+                let cents = named.unwrap_or(left);
+                if cents < 1 || cents > left {
+                    let refundable_cents = left;
+                    return Outcome::Refused(Rejection::AlreadyRefunded { refundable_cents });
+                }
+                self.date(self.now);
+                let (since, now) = (self.touched, self.now);
+                let over = self.order_is_over(order);
+                let order = self.till.orders.get_mut(&order).unwrap();
+                order.recalled(over, now);
+                order.asked = Some((order.back() + cents, since));
+                cents
+            }
+            Wanted::Cancel(_) | Wanted::Resume => {
+                let mut known = self.till.subscriptions.values();
+                if !known.any(|known| known.status != SubscriptionStatus::Canceled) {
+                    return Outcome::Refused(Rejection::SubscriptionNotFound);
+                }
+                self.date(self.now);
+                0
+            }
+        };
+        let stage = InstructionStage::Asked;
+        let kept = Kept {
+            wanted,
+            cents,
+            stage,
+        };
+        self.desk.kept.insert((verb, name), kept);
+        Outcome::Applied
+    }
+
+    fn close_instruction(&mut self, verb: Verb, name: u8, stage: InstructionStage) -> bool {
+        self.touch();
+        let kept = self.desk.kept.get_mut(&(verb, name));
+        let Some(kept) = kept.filter(|kept| kept.stage == InstructionStage::Asked) else {
+            return false;
+        };
+        kept.stage = stage;
+        let (wanted, cents) = (kept.wanted, kept.cents);
+        self.date(self.now);
+        if let (InstructionStage::Refused, Wanted::Refund(order, _)) = (stage, wanted) {
+            let over = self.order_is_over(order);
+            let now = self.now;
+            let order = self.till.orders.get_mut(&order).unwrap();
+            order.recalled(over, now);
+            if let Some((asked, _)) = &mut order.asked {
+                *asked -= cents;
+            }
+            order.asked = order.asked.filter(|(asked, _)| *asked > order.away.0);
+        }
+        true
+    }
+}
+
+impl ModelOrder {
+    /// What is back once all that was asked for went through.
+    fn back(&self) -> i64 {
+        self.away.0.max(self.asked.map_or(0, |(cents, _)| cents))
+    }
+
+    fn left(&self) -> i64 {
+        if self.stage != OrderStatus::Paid {
+            return 0;
+        }
+        (self
+            .cents
+            .saturating_sub(self.back().saturating_add(self.away.1)))
+        .max(0)
+    }
+
+    /// The payment was looked at: what is seen is waited for no more, nor what should have been.
+    pub(super) fn see(&mut self) {
+        let (refunded, _, asked_at) = self.away;
+        let waited = |&(cents, since): &(i64, i64)| cents > refunded && asked_at < since + HOUR;
+        self.asked = self.asked.filter(waited);
+    }
+}
+
+/// What is kept of each key is what the model says.
+pub(super) fn same(teller: &Teller, model: &Model) {
+    for (&(verb, name), kept) in &model.desk.kept {
+        let text = name.to_string();
+        let real = teller.last_instructed(verb.lookup(&text)).unwrap();
+        assert_eq!(real.stage, kept.stage, "{verb:?} {name}");
+        match (&real.instruction, kept.wanted) {
+            (Instruction::Refund { cents, .. }, Wanted::Refund(..)) => {
+                assert_eq!(*cents, kept.cents);
+            }
+            (Instruction::Cancel { subscription, .. }, Wanted::Cancel(_))
+            | (Instruction::Resume { subscription, .. }, Wanted::Resume) => {
+                assert!((0..3).map(sub).any(|known| known == *subscription));
+            }
+            (real, wanted) => panic!("{real:?} is not {wanted:?}"),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Giving money back on a caller's word. The provider judges what is left of a payment; credits follow how
+//! the payment stands afterwards, as they always do.
+
+use std::sync::Arc;
+
+use actors::{InstructionKind, OrderAnswer, Refunding};
+use catalog::ProjectCatalog;
+use domain::{
+    Rejection,
+    id::OrderId,
+    text::{IdempotencyKey, PaymentId},
+    wallet::refund::Refund,
+};
+use port::{Provider, RefundRequest, Subject};
+
+use super::{
+    Error, failpoint,
+    instructions::{Desk, operation, stage},
+};
+
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub struct Refunds(Desk);
+
+/// An order of which money went back.
+#[derive(Debug, Clone)]
+pub struct Refunded {
+    /// As it stands now.
+    pub order: OrderAnswer,
+    /// Whether an earlier call did it.
+    pub replayed: bool,
+}
+
+impl Refunds {
+    pub(super) const fn new(desk: Desk) -> Self {
+        Self(desk)
+    }
+
+    /// Gives money of an order back, in the currency's minor unit, once under this key; all that is left
+    /// without an amount.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::OrderNotFound`], [`Rejection::KeyReused`], [`Rejection::AlreadyRefunded`]; else see
+    /// [`Error`]. After an error of a provider that is silent, the same call goes on.
+    pub async fn give(
+        &self,
+        project: Arc<ProjectCatalog>,
+        order: OrderId,
+        amount_cents: Option<i64>,
+        key: IdempotencyKey,
+    ) -> Result<Refunded, Error> {
+        let refunds = self.clone();
+        let of = project.project.id;
+        let refund = Refund {
+            order: order.serial,
+            amount_cents,
+            key,
+        };
+        let work = async move { refunds.given(&project, order, refund).await };
+        self.0.carry_out(of, work).await
+    }
+
+    async fn given(
+        &self,
+        project: &Arc<ProjectCatalog>,
+        order: OrderId,
+        refund: Refund,
+    ) -> Result<Refunded, Error> {
+        let about = order.to_string();
+        let kind = InstructionKind::Refund;
+        let name = operation(kind, project, &about, &refund.key)?;
+        let _turn = self.0.turns.take(name.as_str()).await;
+        let (handle, scope) = (&self.0.ground.handle, &project.scope);
+        let provider = match self.0.ground.providers.of(project) {
+            Ok(provider) => provider,
+            Err(error) => {
+                // What is done is answered all the same, and what is not found is not.
+                let asked = handle.ask_refund(scope, order, refund, false).await?;
+                return match asked.done {
+                    true => self.answered(project, order, true).await,
+                    false => Err(error),
+                };
+            }
+        };
+        let provider = &*provider;
+        // Once more where less was left than was known, and all of it was asked for.
+        let mut asks_again = refund.amount_cents.is_none();
+        loop {
+            let asked = self.ask(project, provider, order, &refund).await?;
+            let Refunding {
+                payment,
+                cents,
+                done,
+            } = asked;
+            if done {
+                return self.answered(project, order, true).await;
+            }
+            failpoint::reached("refund.asked");
+            let request = RefundRequest {
+                payment: payment.clone(),
+                amount_cents: cents,
+                operation: name.clone(),
+            };
+            let given = provider.refund(&request).await;
+            failpoint::reached("refund.given");
+            if let Some(stage) = stage(&given) {
+                let key = refund.key.clone();
+                handle.close_refund(scope, order, key, stage).await?;
+                failpoint::reached("refund.noted");
+                self.look(project, provider, payment).await;
+            }
+            let Err(error) = given else {
+                return self.answered(project, order, false).await;
+            };
+            if !error.is_a_no() {
+                return Err(error.into());
+            }
+            let left = handle.order(scope, order).await?.order.refundable_cents();
+            if left >= cents {
+                return Err(error.into());
+            }
+            if left == 0 || !std::mem::take(&mut asks_again) {
+                return Err(already(left));
+            }
+        }
+    }
+
+    /// Has the wallet log that the provider is asked. Where it has nothing left to give back although some
+    /// was asked for and never seen, the payment says whether that happened.
+    async fn ask(
+        &self,
+        project: &ProjectCatalog,
+        provider: &dyn Provider,
+        order: OrderId,
+        refund: &Refund,
+    ) -> Result<Refunding, Error> {
+        let (handle, scope) = (&self.0.ground.handle, &project.scope);
+        let asked = handle.ask_refund(scope, order, refund.clone(), true).await;
+        let Err(actors::Error::Rejected(Rejection::AlreadyRefunded { .. })) = asked else {
+            return Ok(asked?);
+        };
+        let known = handle.order(scope, order).await?.order;
+        match known.payment.filter(|_| known.asked.is_some()) {
+            Some(payment) => {
+                self.look(project, provider, payment).await;
+                Ok(handle
+                    .ask_refund(scope, order, refund.clone(), true)
+                    .await?)
+            }
+            None => Ok(asked?),
+        }
+    }
+
+    async fn look(&self, project: &ProjectCatalog, provider: &dyn Provider, payment: PaymentId) {
+        let subject = Subject::Payment(payment);
+        self.0.look(project, provider, &subject).await;
+    }
+
+    async fn answered(
+        &self,
+        project: &ProjectCatalog,
+        order: OrderId,
+        replayed: bool,
+    ) -> Result<Refunded, Error> {
+        let order = self.0.ground.handle.order(&project.scope, order).await?;
+        Ok(Refunded { order, replayed })
+    }
+}
+
+fn already(refundable_cents: i64) -> Error {
+    let rejection = Rejection::AlreadyRefunded { refundable_cents };
+    Error::Wallet(rejection.into())
+}

@@ -1,0 +1,243 @@
+//! Ending subscriptions and letting them go on, on a caller's word. What that does to features and credits
+//! follows from how the subscription stands afterwards.
+
+use std::sync::Arc;
+
+use actors::{Address, Instructable, InstructionKind, Subscription};
+use catalog::ProjectCatalog;
+use domain::{
+    text::{IdempotencyKey, SubscriptionId},
+    wallet::{InstructionStage, SubscriptionStatus, cancel::Cancel, resume::Resume},
+};
+use port::{Provider, Subject};
+
+use super::{
+    Error, failpoint,
+    instructions::{Desk, operation, stage},
+};
+
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub struct Subscriptions(Desk);
+
+/// A subscription about which something was done.
+#[derive(Debug, Clone)]
+pub struct Instructed {
+    /// As it stands now.
+    pub subscription: Subscription,
+    /// Whether an earlier call did it.
+    pub replayed: bool,
+}
+
+/// What is wanted of a subscription.
+#[derive(Debug, Clone)]
+enum Wanted {
+    Cancel(Cancel),
+    Resume(Resume),
+}
+
+impl Wanted {
+    const fn kind(&self) -> InstructionKind {
+        match self {
+            Self::Cancel(_) => InstructionKind::Cancel,
+            Self::Resume(_) => InstructionKind::Resume,
+        }
+    }
+
+    const fn key(&self) -> &IdempotencyKey {
+        match self {
+            Self::Cancel(Cancel { key, .. }) | Self::Resume(Resume { key, .. }) => key,
+        }
+    }
+
+    /// Whether the subscription is as it was wanted to be, whoever made it so.
+    fn holds(&self, now: &Subscription) -> bool {
+        let is_over = now.status == SubscriptionStatus::Canceled;
+        match self {
+            Self::Cancel(Cancel { at_period_end, .. }) => {
+                is_over || *at_period_end && now.cancel_at_period_end
+            }
+            Self::Resume(_) => {
+                let is_paused = now.status == SubscriptionStatus::Paused;
+                !is_over && !is_paused && !now.cancel_at_period_end
+            }
+        }
+    }
+}
+
+impl Subscriptions {
+    pub(super) const fn new(desk: Desk) -> Self {
+        Self(desk)
+    }
+
+    /// Ends a wallet's subscription to a product, once under its key.
+    ///
+    /// # Errors
+    ///
+    /// [`domain::Rejection::WalletNotFound`], [`domain::Rejection::SubscriptionNotFound`],
+    /// [`domain::Rejection::KeyReused`]; else see [`Error`]. After an error of a provider that is silent,
+    /// the same call goes on.
+    pub async fn cancel(
+        &self,
+        project: Arc<ProjectCatalog>,
+        address: Address,
+        cancel: Cancel,
+    ) -> Result<Instructed, Error> {
+        self.instruct(project, address, Wanted::Cancel(cancel))
+            .await
+    }
+
+    /// Lets a wallet's subscription to a product go on, once under its key.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Subscriptions::cancel`].
+    pub async fn resume(
+        &self,
+        project: Arc<ProjectCatalog>,
+        address: Address,
+        resume: Resume,
+    ) -> Result<Instructed, Error> {
+        self.instruct(project, address, Wanted::Resume(resume))
+            .await
+    }
+
+    async fn instruct(
+        &self,
+        project: Arc<ProjectCatalog>,
+        address: Address,
+        wanted: Wanted,
+    ) -> Result<Instructed, Error> {
+        let subscriptions = self.clone();
+        let of = project.project.id;
+        let work = async move { subscriptions.instructed(&project, &address, &wanted).await };
+        self.0.carry_out(of, work).await
+    }
+
+    async fn instructed(
+        &self,
+        project: &Arc<ProjectCatalog>,
+        address: &Address,
+        wanted: &Wanted,
+    ) -> Result<Instructed, Error> {
+        let about = match address {
+            Address::External(user) => user.as_str(),
+            Address::Code(code) => code.reveal(),
+        };
+        // A code is hashed with the rest.
+        let name = operation(wanted.kind(), project, about, wanted.key())?;
+        let _turn = self.0.turns.take(name.as_str()).await;
+        let provider = match self.0.ground.providers.of(project) {
+            Ok(provider) => provider,
+            Err(error) => {
+                let asked = self.ask(project, address, wanted, false).await?;
+                let Instructable { subscription, done } = asked;
+                return match done {
+                    true => self.answered(project, address, (subscription, true)).await,
+                    false => Err(error),
+                };
+            }
+        };
+        let provider = &*provider;
+        let Instructable { subscription, done } = self.ask(project, address, wanted, true).await?;
+        if done {
+            return self.answered(project, address, (subscription, true)).await;
+        }
+        failpoint::reached("subscription.asked");
+        let told = match wanted {
+            Wanted::Cancel(Cancel { at_period_end, .. }) => {
+                provider.cancel(&subscription, *at_period_end, &name).await
+            }
+            Wanted::Resume(_) => provider.resume(&subscription, &name).await,
+        };
+        failpoint::reached("subscription.told");
+        match stage(&told) {
+            None => {}
+            Some(InstructionStage::Refused) => {
+                // Where it is so already, as after a first try that nobody heard the end of, a provider
+                // may refuse to do it once more.
+                self.look(project, provider, &subscription).await;
+                let now = self.now(project, address, &subscription).await?;
+                if wanted.holds(&now) {
+                    self.close(project, address, wanted, InstructionStage::Done)
+                        .await?;
+                    let replayed = false;
+                    return Ok(Instructed {
+                        subscription: now,
+                        replayed,
+                    });
+                }
+                self.close(project, address, wanted, InstructionStage::Refused)
+                    .await?;
+            }
+            Some(stage) => {
+                self.close(project, address, wanted, stage).await?;
+                failpoint::reached("subscription.noted");
+                self.look(project, provider, &subscription).await;
+            }
+        }
+        told?;
+        self.answered(project, address, (subscription, false)).await
+    }
+
+    async fn ask(
+        &self,
+        project: &ProjectCatalog,
+        address: &Address,
+        wanted: &Wanted,
+        logs: bool,
+    ) -> Result<Instructable, Error> {
+        let (handle, scope) = (&self.0.ground.handle, &project.scope);
+        let asked = match wanted.clone() {
+            Wanted::Cancel(cancel) => handle.ask_cancel(scope, address, cancel, logs).await,
+            Wanted::Resume(resume) => handle.ask_resume(scope, address, resume, logs).await,
+        };
+        Ok(asked?)
+    }
+
+    async fn close(
+        &self,
+        project: &ProjectCatalog,
+        address: &Address,
+        wanted: &Wanted,
+        stage: InstructionStage,
+    ) -> Result<(), Error> {
+        let named = (wanted.kind(), wanted.key().clone());
+        let handle = &self.0.ground.handle;
+        let closed = handle.close_instruction(&project.scope, address, named, stage);
+        Ok(closed.await?)
+    }
+
+    async fn look(
+        &self,
+        project: &ProjectCatalog,
+        provider: &dyn Provider,
+        subscription: &SubscriptionId,
+    ) {
+        let subject = Subject::Subscription(subscription.clone());
+        self.0.look(project, provider, &subject).await;
+    }
+
+    async fn now(
+        &self,
+        project: &ProjectCatalog,
+        address: &Address,
+        subscription: &SubscriptionId,
+    ) -> Result<Subscription, Error> {
+        let handle = &self.0.ground.handle;
+        let found = handle.subscription(&project.scope, address, subscription.clone());
+        Ok(found.await?)
+    }
+
+    async fn answered(
+        &self,
+        project: &ProjectCatalog,
+        address: &Address,
+        (subscription, replayed): (SubscriptionId, bool),
+    ) -> Result<Instructed, Error> {
+        Ok(Instructed {
+            subscription: self.now(project, address, &subscription).await?,
+            replayed,
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! `POST /orders/{orderIdOrCheckoutId}/refund`: money of an order goes back.
+
+use axum::{extract::State, response::Response};
+use domain::{MAX_CREDITS, catalog::KeyKind};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::orders_read::OrderPath;
+use crate::{
+    http::{
+        Body, Error, SecretKey,
+        field::{KeyText, Whole},
+        idempotency::KeyHeader,
+        respond,
+        view::Order,
+    },
+    state::App,
+};
+
+/// Money in a currency's minor unit.
+type Cents = Whole<1, MAX_CREDITS>;
+
+/// What is to go back.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RefundOrder)]
+pub(super) struct Request {
+    /// In the currency's minor unit; all that is left when left out.
+    amount_cents: Option<Cents>,
+    /// Names the operation: it is done once. The header `Idempotency-Key` may stand in for it.
+    #[schema(value_type = KeyText, required)]
+    idempotency_key: Option<KeyText>,
+}
+
+/// Refund an order
+///
+/// The payment provider gives the money back, and credits follow how the payment stands then: mostly at
+/// once, later where the provider takes its time. Done once for each `idempotencyKey`: a repeat answers
+/// the order as it stands and the header `Idempotency-Replayed`; after a `provider_error` the same request
+/// goes on where it stopped, and a refusal of the provider's uses up no key. What was asked for and is not
+/// seen in the payment yet counts. Of an order that is not paid, or cost nothing, nothing can be refunded:
+/// `already_refunded` with `refundableCents` 0.
+#[utoipa::path(
+    post,
+    path = "/api/v1/orders/{orderIdOrCheckoutId}/refund",
+    tag = "Purchases",
+    params(("orderIdOrCheckoutId" = String, Path, description = "`ord_…` or `cs_…`")),
+    request_body = Request,
+    responses((
+        status = 200,
+        description = "The order, refunded now or before",
+        body = Order,
+        headers(("Idempotency-Replayed" = String)),
+    )),
+    security(("secret" = [])),
+    extensions(("x-errors" = json!([
+        "order_not_found", "idempotency_key_reused", "already_refunded",
+        "provider_not_configured", "provider_error"
+    ]))),
+)]
+pub(super) async fn refund_order(
+    State(app): State<App>,
+    key: SecretKey,
+    order: OrderPath,
+    header: KeyHeader,
+    body: Body,
+) -> Result<Response, Error> {
+    let Request {
+        amount_cents,
+        idempotency_key,
+    } = body.parse()?;
+    let name = header.or(idempotency_key)?;
+    let cents = amount_cents.map(|Whole(cents)| cents);
+    let order = order.id(&app, &key).await?;
+    let project = (*key).clone();
+    let refunded = app.payments.refunds().give(project, order, cents, name);
+    let refunded = refunded
+        .await
+        .map_err(|error| Error::from_instruction(error, &key))?;
+    let order = Order::of(&refunded.order, KeyKind::Secret);
+    respond::replayable(&order, refunded.replayed)
+}

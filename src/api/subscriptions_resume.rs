@@ -1,0 +1,77 @@
+//! `POST /subscriptions/resume`: a subscription goes on that was to end with its period, or is paused.
+
+use axum::{extract::State, response::Response};
+use domain::wallet::resume::Resume;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::{
+    http::{
+        Body, Code, Error, SecretKey,
+        field::{KeyText, ProductName},
+        idempotency::KeyHeader,
+        respond,
+        subject::{self, OfEither},
+        view::Subscription,
+    },
+    state::App,
+};
+
+/// Which subscription. The wallet is named by exactly one of `externalUserId` and `code`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ResumeSubscription {
+    /// To which product.
+    product_id: ProductName,
+    /// Names the operation: it is done once. The header `Idempotency-Key` may stand in for it.
+    #[schema(value_type = KeyText, required)]
+    idempotency_key: Option<KeyText>,
+}
+
+/// The wallet is in the body, too.
+type Request = OfEither<ResumeSubscription>;
+
+/// Resume a subscription
+///
+/// Takes back that it ends with its period, and that it is paused; one that goes on anyway stays as it
+/// is, and one that is over is not found. Done once for each `idempotencyKey`: a repeat answers the
+/// subscription as it stands and the header `Idempotency-Replayed`; after a `provider_error` the same
+/// request goes on where it stopped.
+#[utoipa::path(
+    post,
+    path = "/api/v1/subscriptions/resume",
+    tag = "Purchases",
+    request_body = Request,
+    responses((
+        status = 200,
+        description = "The subscription, resumed now or before",
+        body = Subscription,
+        headers(("Idempotency-Replayed" = String)),
+    )),
+    security(("secret" = [])),
+    extensions(("x-errors" = json!([
+        "conflicting_wallet", "wallet_not_found", "product_not_found", "subscription_not_found",
+        "idempotency_key_reused", "provider_not_configured", "provider_error"
+    ]))),
+)]
+pub(super) async fn resume_subscription(
+    State(app): State<App>,
+    key: SecretKey,
+    header: KeyHeader,
+    body: Body,
+) -> Result<Response, Error> {
+    let (wallet, asked) = body.parse::<Request>()?.split()?;
+    let wallet = wallet.ok_or_else(|| Error::new(Code::ConflictingWallet))?;
+    let name = header.or(asked.idempotency_key)?;
+    let resume = Resume {
+        product: subject::product(&asked.product_id, &key)?,
+        key: name,
+    };
+    let subscriptions = app.payments.subscriptions();
+    let resumed = subscriptions.resume((*key).clone(), wallet.address()?, resume);
+    let resumed = resumed
+        .await
+        .map_err(|error| Error::from_instruction(error, &key))?;
+    let subscription = Subscription::from(&resumed.subscription);
+    respond::replayable(&subscription, resumed.replayed)
+}
