@@ -136,13 +136,12 @@ struct Provider {
     #[schema(
         value_type = Option<String>,
         write_only,
-        nullable = false,
         pattern = "^(?!pk_)[!-~]+$",
         max_length = 255
     )]
     secret_key: Option<SecretString>,
     /// Of a Stripe account: what its webhooks are signed with, `whsec_…`.
-    #[schema(value_type = Option<String>, write_only, nullable = false, pattern = "^[!-~]+$", max_length = 255)]
+    #[schema(value_type = Option<String>, write_only, pattern = "^[!-~]+$", max_length = 255)]
     webhook_secret: Option<SecretString>,
     /// Leave a provider, an account or a mode that the project has orders at: pending orders expire and
     /// subscriptions end here, credits stay. A new key of the same account and mode needs it not.
