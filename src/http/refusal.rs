@@ -101,6 +101,7 @@ impl From<Refusal> for Error {
             Refusal::KeyNotFound(_) => Self::new(Code::KeyNotFound),
             Refusal::ProductNotFound(_) => Self::new(Code::ProductNotFound),
             Refusal::PriceNotFound(_) => Self::new(Code::PriceNotFound),
+            Refusal::EndpointNotFound(_) => Self::new(Code::WebhookNotFound),
             Refusal::NoSandbox => Self::new(Code::ProviderNotConfigured)
                 .saying("This project's payment provider is not the sandbox."),
         }
