@@ -5,6 +5,7 @@ use domain::{Rejection, catalog::Refusal};
 use super::{code::Code, error::Error, view::Price};
 use crate::{
     catalog::{self, ProjectCatalog},
+    outbound::webhooks,
     payments,
     providers::ChangeError,
 };
@@ -121,6 +122,17 @@ impl From<ChangeError> for Error {
                 tracing::error!(%error, "A payment provider could not be set");
                 Self::new(Code::Unavailable)
             }
+        }
+    }
+}
+
+impl From<webhooks::Error> for Error {
+    fn from(error: webhooks::Error) -> Self {
+        match error {
+            webhooks::Error::UnknownDelivery => Self::new(Code::DeliveryNotFound),
+            webhooks::Error::UnknownEvent => Self::new(Code::EventNotFound),
+            webhooks::Error::Overloaded => Self::new(Code::Overloaded),
+            webhooks::Error::Unavailable => Self::new(Code::Unavailable),
         }
     }
 }
