@@ -78,10 +78,12 @@ struct Body {
     wallet: String,
     replay: bool,
     outcome: Outcome,
-    /// When, status, what went wrong, and how many milliseconds it took.
-    attempts: Vec<(i64, Option<u16>, Option<Box<str>>, u32)>,
+    attempts: Vec<Tried>,
     next: Option<i64>,
 }
+
+/// When, status, what went wrong, and how many milliseconds it took.
+type Tried = (i64, Option<u16>, Option<Box<str>>, u32);
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -28,7 +28,7 @@ mod tests {
     fn the_example_of_the_standards_libraries_is_signed_as_theirs() {
         let secret = BASE64.decode(b"MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let (id, body) = ("msg_p5jXN8AQM9LWM0D4loKWxJek", br#"{"test": 2432232314}"#);
-        let signed = header(&[secret.clone()], id, 1_614_265_330, body);
+        let signed = header(std::slice::from_ref(&secret), id, 1_614_265_330, body);
         assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
         let both = header(&[vec![1; 32], secret], id, 1_614_265_330, body);
         assert_eq!(both.split(' ').count(), 2);
