@@ -30,7 +30,10 @@ use crate::{
     data_dir,
     limits::{Limits, Settings},
     metrics::Metrics,
-    outbound::mail::{self, Mailer},
+    outbound::{
+        mail::{self, Mailer},
+        webhooks::{self, Webhooks},
+    },
     payments::{self, Payments},
     providers::{Accounts, Place, Sandboxes},
     secrets::{Given, Secrets},
@@ -73,6 +76,9 @@ pub enum Error {
     /// A note that was stored cannot be read.
     #[error(transparent)]
     Notes(#[from] payments::notes::Error),
+    /// What is kept of webhooks cannot be read.
+    #[error(transparent)]
+    Webhooks(#[from] webhooks::NoteError),
     /// The wallets did not start.
     #[error(transparent)]
     Wallets(#[from] actors::Error),
@@ -238,6 +244,9 @@ impl Service {
         let providers = Arc::clone(&accounts);
         let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers, stored);
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
+        let metrics = Metrics::new();
+        let counters = metrics.deliveries();
+        let webhooks = Webhooks::new(&handle, &catalog, &config.webhooks, counters)?;
         let app = AppState {
             handle,
             catalog,
@@ -245,11 +254,12 @@ impl Service {
             accounts,
             sandboxes,
             mailer,
+            webhooks,
             limits: Limits::new(Settings::from(config)),
             config: Arc::new(config.clone()),
             admin_token_sha256,
             clock,
-            metrics: Metrics::new(),
+            metrics,
         };
         Ok((Arc::new(app), new_admin_token))
     }
@@ -331,6 +341,7 @@ impl Service {
             .map(|listener| self.serve_figures(listener));
         let rounds = self.app.payments.start();
         let endpoints = self.app.accounts.keep_endpoints();
+        let deliveries = self.app.webhooks.start();
         let service = app::service(Arc::clone(&self.app));
         let inner = self.inner.take().map(|listener| {
             let server = Server::new(listener, service.clone(), self.config.http.clone());
@@ -356,7 +367,7 @@ impl Service {
         let give_up = async { drop(watch.await) };
         server.run(stopping.notified(), give_up).await;
         drop((rounds, endpoints));
-        self.app.mailer.shut_down(grace).await;
+        tokio::join!(deliveries.stop(grace), self.app.mailer.shut_down(grace));
         for beside in [figures, inner, watched].into_iter().flatten() {
             beside.abort();
         }

@@ -17,7 +17,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use crate::payments::Payments;
+use crate::{outbound::Webhooks, payments::Payments};
 
 /// Upper bounds in seconds: from a parsed body to a slow disk.
 const LATENCY_BUCKETS: [f64; 14] = [
@@ -61,6 +61,20 @@ pub struct Metrics {
     backlog: Gauge<i64>,
     webhooks: Gauge<i64>,
     given_up: Gauge<i64>,
+    deliveries: Deliveries,
+    deliveries_pending: Gauge<i64>,
+    endpoints_disabled: Gauge<i64>,
+}
+
+/// Attempts to deliver webhooks, by what came of them.
+#[derive(Debug, Clone)]
+pub struct Deliveries {
+    /// Accepted.
+    pub accepted: Counter,
+    /// Answered otherwise.
+    pub refused: Counter,
+    /// Not answered.
+    pub unanswered: Counter,
 }
 
 impl fmt::Debug for Metrics {
@@ -111,6 +125,18 @@ impl Metrics {
         let outcome = |outcome| deductions.get_or_create_owned(&OutcomeLabels { outcome });
         let (applied, replayed, refused) =
             (outcome("applied"), outcome("replayed"), outcome("refused"));
+        let attempts = Family::<OutcomeLabels, Counter>::default();
+        registry.register(
+            "webhook_attempts",
+            "Attempts to deliver events to projects' endpoints: accepted, refused or unanswered",
+            attempts.clone(),
+        );
+        let outcome = |outcome| attempts.get_or_create_owned(&OutcomeLabels { outcome });
+        let deliveries = Deliveries {
+            accepted: outcome("accepted"),
+            refused: outcome("refused"),
+            unanswered: outcome("unanswered"),
+        };
         let mut gauge = |name: &str, help: &str| {
             let gauge = Gauge::<i64>::default();
             registry.register(name, help, gauge.clone());
@@ -128,6 +154,15 @@ impl Metrics {
                 "payments_given_up",
                 "Reports, pending orders and lapsed subscriptions since the start that the payment provider does not know",
             ),
+            deliveries_pending: gauge(
+                "webhook_deliveries_pending",
+                "Events that were read for projects' endpoints and not delivered yet",
+            ),
+            endpoints_disabled: gauge(
+                "webhook_endpoints_disabled",
+                "Endpoints that are sent nothing because they took nothing",
+            ),
+            deliveries,
             registry,
             requests,
             latency,
@@ -185,6 +220,12 @@ impl Metrics {
         made
     }
 
+    /// What counts attempts to deliver webhooks.
+    #[must_use]
+    pub fn deliveries(&self) -> Deliveries {
+        self.deliveries.clone()
+    }
+
     /// Counts a deduction by what came of it.
     pub fn deducted(&self, outcome: Result<&Applied, &actors::Error>) {
         match outcome {
@@ -195,7 +236,12 @@ impl Metrics {
     }
 
     /// All figures, as Prometheus reads them.
-    pub fn render(&self, handle: &Handle, payments: &Payments) -> Result<String, fmt::Error> {
+    pub fn render(
+        &self,
+        handle: &Handle,
+        payments: &Payments,
+        webhooks: &Webhooks,
+    ) -> Result<String, fmt::Error> {
         let stats = handle.stats();
         let signed = |figure: u64| i64::try_from(figure).unwrap_or(i64::MAX);
         self.awake.set(signed(stats.awake));
@@ -203,6 +249,8 @@ impl Metrics {
         self.backlog.set(signed(stats.backlog));
         self.webhooks.set(signed(payments.inbox().waiting()));
         self.given_up.set(signed(payments.given_up()));
+        self.deliveries_pending.set(signed(webhooks.pending()));
+        self.endpoints_disabled.set(signed(webhooks.disabled()));
         let mut text = String::with_capacity(16 * 1024);
         encode(&mut text, &self.registry)?;
         Ok(text)

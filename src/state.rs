@@ -9,7 +9,7 @@ use crate::{
     config::Config,
     limits::Limits,
     metrics::Metrics,
-    outbound::mail::Mailer,
+    outbound::{Webhooks, mail::Mailer},
     payments::Payments,
     providers::{Accounts, Sandboxes},
 };
@@ -35,6 +35,8 @@ pub struct AppState {
     pub sandboxes: Sandboxes,
     /// Mails.
     pub mailer: Mailer,
+    /// What projects' own servers are told.
+    pub webhooks: Webhooks,
     /// How often who may do what.
     pub limits: Limits,
     /// What the operator set.

@@ -1,8 +1,9 @@
-//! The administrator's interface: projects and their payment providers, keys, products, prices, under `/api/admin/v1`, with its
+//! The administrator's interface: projects and their payment providers, keys, products, prices, webhooks, under `/api/admin/v1`, with its
 //! own OpenAPI document. All routes on this screen, one file for each kind of document.
 //!
 //! It knows no rule of its own: the catalog decides.
 
+mod deliveries;
 pub mod description;
 mod keys;
 mod path;
@@ -11,6 +12,8 @@ mod products;
 mod projects;
 mod sandbox;
 pub mod view;
+mod webhook_view;
+mod webhooks;
 
 use axum::{Json, Router, routing::get};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -43,6 +46,12 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(products::create, products::list))
             .routes(routes!(products::show, products::update))
             .routes(routes!(prices::create, prices::list))
-            .routes(routes!(prices::show, prices::update)),
+            .routes(routes!(prices::show, prices::update))
+            .routes(routes!(webhooks::create, webhooks::list))
+            .routes(routes!(webhooks::show, webhooks::update, webhooks::delete))
+            .routes(routes!(webhooks::rotate_secret))
+            .routes(routes!(deliveries::list))
+            .routes(routes!(deliveries::replay))
+            .routes(routes!(deliveries::replay_since)),
     )
 }

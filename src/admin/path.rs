@@ -7,7 +7,7 @@ use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
 };
-use domain::id::{KeyId, PriceId, ProductId, ProjectId};
+use domain::id::{DeliveryId, EndpointId, KeyId, PriceId, ProductId, ProjectId};
 
 use crate::http::{Code, Error};
 
@@ -30,6 +30,14 @@ impl Segments {
 
     pub(super) fn price(&self) -> Result<PriceId, Error> {
         self.read("priceId", Code::PriceNotFound)
+    }
+
+    pub(super) fn webhook(&self) -> Result<EndpointId, Error> {
+        self.read("webhookId", Code::WebhookNotFound)
+    }
+
+    pub(super) fn delivery(&self) -> Result<DeliveryId, Error> {
+        self.read("deliveryId", Code::DeliveryNotFound)
     }
 
     fn read<T: FromStr>(&self, name: &str, unknown: Code) -> Result<T, Error> {

@@ -54,6 +54,8 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
     }
     // Whoever tries recovery reads its mails there.
     config.mail.files = true;
+    // Whoever tries webhooks hears them on this machine.
+    config.webhooks.allow_private_networks = true;
     compose::log_to_stderr(&config).map_err(Failure::new)?;
     compose::runtime(&config)
         .map_err(Failure::new)?

@@ -12,6 +12,8 @@ const AWAITED: u8 = 3;
 const MADE: u8 = 4;
 const SANDBOX: u8 = 5;
 const READ: u8 = 6;
+/// From here on numbers are those of others: deliveries of webhooks.
+pub const FIRST_FOREIGN_KIND: u8 = 64;
 
 /// Names a note: its kind, its project, and which of them.
 #[derive(Debug, Clone, PartialEq, Eq)]

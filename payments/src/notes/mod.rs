@@ -21,7 +21,7 @@ use domain::{
     id::{OrderId, ProjectId},
 };
 
-pub use self::key::{EventKey, Key};
+pub use self::key::{EventKey, FIRST_FOREIGN_KIND, Key};
 pub use self::read::{Error, Unreadable, is_untold, verify};
 use port::Told;
 
@@ -155,10 +155,12 @@ pub async fn put_all(
 /// cannot be.
 pub(crate) fn stored(handle: &Handle) -> Result<Vec<Note>, Error> {
     let mut notes = Vec::new();
-    for (key, body) in handle.notes(b"")? {
-        match Note::read(&key, &body)? {
-            Note::Sandbox { .. } => {}
-            note => notes.push(note),
+    for kind in 0..FIRST_FOREIGN_KIND {
+        for (key, body) in handle.notes(&[kind])? {
+            match Note::read(&key, &body)? {
+                Note::Sandbox { .. } => {}
+                note => notes.push(note),
+            }
         }
     }
     Ok(notes)

@@ -17,8 +17,8 @@ mod reason;
 mod text;
 
 pub(crate) use choice::choice;
-pub(crate) use event_type::{EVENT_TYPES, EventType, EventTypesText};
-pub(crate) use id::{CodeText, EventName, Id, PriceName, ProductName};
+pub(crate) use event_type::{EventType, EventTypeText, EventTypesText};
+pub(crate) use id::{CodeText, DeliveryName, EventName, Id, PriceName, ProductName};
 pub(crate) use instant::InstantText;
 pub(crate) use interval::{GroupByText, IntervalText};
 pub(crate) use limit::LimitText;

@@ -18,7 +18,7 @@ use scrip::{
     catalog::{CatalogStore, NewPrice, NewProduct, NewProject, ProjectChange},
     compose::{self, Ground},
     config::Config,
-    outbound::mail::Mailer,
+    outbound::{Webhooks, mail::Mailer},
     payments::Payments,
     providers::{Accounts, Sandboxes},
     secrets::Given,
@@ -56,6 +56,8 @@ pub struct Service {
     pub sandboxes: Sandboxes,
     /// What sends its mails.
     pub mailer: Mailer,
+    /// What its projects' own servers are told, once it is started.
+    pub webhooks: Webhooks,
     /// Where mails are written to.
     pub mails: TempDir,
     /// The project that the keys below are of.
@@ -132,6 +134,7 @@ impl Service {
             accounts: Arc::clone(&app.accounts),
             sandboxes: app.sandboxes.clone(),
             mailer: app.mailer.clone(),
+            webhooks: app.webhooks.clone(),
             mails,
             project,
         }
