@@ -1,16 +1,19 @@
-//! The administrator's interface: projects and their payment providers, keys, products, prices, under `/api/admin/v1`, with its
-//! own OpenAPI document. All routes on this screen, one file for each kind of document.
+//! The administrator's interface: projects and their payment providers, keys, products, prices, and a look
+//! at wallets and orders, under `/api/admin/v1`, with its own OpenAPI document. All routes on this screen, one file for each kind of document.
 //!
 //! It knows no rule of its own: the catalog decides.
 
 pub mod description;
 mod keys;
+mod orders;
 mod path;
 mod prices;
 mod products;
 mod projects;
+pub mod provider;
 mod sandbox;
 pub mod view;
+mod wallets;
 
 use axum::{Json, Router, routing::get};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -36,6 +39,7 @@ fn routes() -> OpenApiRouter<App> {
         OpenApiRouter::new()
             .routes(routes!(projects::create, projects::list))
             .routes(routes!(projects::show, projects::update))
+            .routes(routes!(provider::check))
             .routes(routes!(sandbox::show, sandbox::update))
             .routes(routes!(sandbox::advance))
             .routes(routes!(keys::create, keys::list))
@@ -43,6 +47,12 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(products::create, products::list))
             .routes(routes!(products::show, products::update))
             .routes(routes!(prices::create, prices::list))
-            .routes(routes!(prices::show, prices::update)),
+            .routes(routes!(prices::show, prices::update))
+            .routes(routes!(wallets::find, wallets::open))
+            .routes(routes!(wallets::show))
+            .routes(routes!(wallets::read_ledger))
+            .routes(routes!(wallets::credit))
+            .routes(routes!(orders::list))
+            .routes(routes!(orders::show)),
     )
 }

@@ -27,6 +27,7 @@ mod restart;
 mod secrets;
 mod tls;
 mod verify;
+mod wallets;
 
 use kit::{Client, Reply, Server};
 use reqwest::Method;
