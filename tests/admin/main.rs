@@ -17,6 +17,7 @@ mod apply;
 mod commands;
 mod dev;
 mod doctor;
+mod figures;
 mod files;
 mod keys;
 mod listen;
