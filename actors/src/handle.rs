@@ -1,6 +1,7 @@
 //! The one thing that the outside holds.
 
 mod admin;
+mod administrator;
 mod batch;
 mod buyers;
 mod holds;
@@ -12,6 +13,7 @@ mod subscriptions;
 mod told;
 mod wallets;
 
+pub use administrator::Found;
 pub use buyers::BoughtCode;
 pub use orders::{Draft, Paid};
 pub use told::{Told, Used, event_number};

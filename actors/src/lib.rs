@@ -21,7 +21,7 @@ pub use answer::{
 };
 pub use completions::{Sink, completions};
 pub use handle::{
-    Address, BoughtCode, Draft, Handle, HoldAccess, NewHold, Paid, Scope, Stats, Told, Used,
+    Address, BoughtCode, Draft, Found, Handle, HoldAccess, NewHold, Paid, Scope, Stats, Told, Used,
     event_number,
 };
 pub use keyring::{Keyring, Seal};

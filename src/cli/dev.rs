@@ -81,6 +81,26 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
         })
 }
 
+/// What the commands that talk to it may know.
+pub(super) struct Known {
+    /// Opens the admin API.
+    pub(super) admin_token: String,
+    /// Its project's.
+    pub(super) secret_key: String,
+    /// Its project.
+    pub(super) project: String,
+}
+
+/// What the last start on this data directory left.
+pub(super) fn known(data_dir: &std::path::Path) -> Option<Known> {
+    let demo = Demo::read(data_dir)?;
+    Some(Known {
+        admin_token: demo.admin_token,
+        secret_key: demo.secret_key,
+        project: demo.project,
+    })
+}
+
 fn welcome(demo: &Demo, service: &Service, data_dir: &std::path::Path) -> String {
     let address = server::reachable(service.address());
     let base = format!("{}://{address}", service.scheme());
