@@ -4,6 +4,7 @@ mod admin;
 mod batch;
 mod buyers;
 mod holds;
+mod inside;
 mod instructions;
 mod ledger;
 mod orders;
@@ -13,6 +14,7 @@ mod told;
 mod wallets;
 
 pub use buyers::BoughtCode;
+pub use inside::Clue;
 pub use orders::{Draft, Paid};
 pub use told::{Told, Used, event_number};
 
