@@ -12,6 +12,8 @@ mod projects;
 mod sandbox;
 pub mod view;
 
+pub(crate) use projects::change_provider;
+
 use axum::{Json, Router, routing::get};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
