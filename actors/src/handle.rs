@@ -5,6 +5,7 @@ mod administrator;
 mod batch;
 mod buyers;
 mod holds;
+mod inside;
 mod instructions;
 mod ledger;
 mod orders;
@@ -15,6 +16,7 @@ mod wallets;
 
 pub use administrator::Found;
 pub use buyers::BoughtCode;
+pub use inside::Clue;
 pub use orders::{Draft, Paid};
 pub use told::{Told, Used, event_number};
 

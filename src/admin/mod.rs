@@ -19,6 +19,8 @@ mod wallets;
 mod webhook_view;
 mod webhooks;
 
+pub(crate) use projects::change_provider;
+
 use axum::{Json, Router, routing::get};
 use utoipa_axum::{router::OpenApiRouter, routes};
 

@@ -71,7 +71,10 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
             let service = Service::start(config, given).await.map_err(Failure::new)?;
             // Closed in order even when the demo could not be set up.
             match Demo::set_up(&service, &data_dir, admin_token, args.stripe_key).await {
-                Ok(demo) => print::line(&welcome(&demo, &service, &data_dir)),
+                Ok(demo) => {
+                    let link = service.sign_in_link().map_err(Failure::new)?;
+                    print::line(&welcome(&demo, &service, &data_dir, &link));
+                }
                 Err(failure) => {
                     service.close().await.map_err(Failure::new)?;
                     return Err(failure);
@@ -101,7 +104,7 @@ pub(super) fn known(data_dir: &std::path::Path) -> Option<Known> {
     })
 }
 
-fn welcome(demo: &Demo, service: &Service, data_dir: &std::path::Path) -> String {
+fn welcome(demo: &Demo, service: &Service, data_dir: &std::path::Path, link: &str) -> String {
     let address = server::reachable(service.address());
     let base = format!("{}://{address}", service.scheme());
     let Demo {
@@ -125,6 +128,7 @@ fn welcome(demo: &Demo, service: &Service, data_dir: &std::path::Path) -> String
         "\
 scrip listening on {base}
 
+  Dashboard        {link}
   Documentation    {base}/docs
   OpenAPI          {base}/api/openapi.json
   Data             {data}

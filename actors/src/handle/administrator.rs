@@ -90,6 +90,6 @@ impl Handle {
     }
 }
 
-const fn stored(scope: &Scope, wallet: WalletKey) -> (WalletKey, Caller) {
+pub(super) const fn stored(scope: &Scope, wallet: WalletKey) -> (WalletKey, Caller) {
     (wallet, Caller::Administrator(scope.project))
 }
