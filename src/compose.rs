@@ -25,8 +25,10 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{
     app::{self, App, AppState},
+    audit::AuditLog,
     catalog::CatalogStore,
     config::{Config, Http, LogFormat},
+    dashboard::Sessions,
     data_dir,
     limits::{Limits, Settings},
     metrics::Metrics,
@@ -243,6 +245,7 @@ impl Service {
         let sandboxes = Sandboxes::start(&handle, &accounts);
         let providers = Arc::clone(&accounts);
         let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers, stored);
+        let audit = AuditLog::load(handle.clone())?;
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
         let metrics = Metrics::new();
         let counters = metrics.deliveries();
@@ -255,9 +258,12 @@ impl Service {
             sandboxes,
             mailer,
             webhooks,
+            audit,
+            dashboard: Sessions::default(),
             limits: Limits::new(Settings::from(config)),
             config: Arc::new(config.clone()),
             admin_token_sha256,
+            started_at: clock.now(),
             clock,
             metrics,
         };
@@ -286,6 +292,21 @@ impl Service {
     #[must_use]
     pub fn new_admin_token(&self) -> Option<&str> {
         self.new_admin_token.as_deref()
+    }
+
+    /// An address that signs in to the dashboard, once and for a quarter of an hour. To be shown to the
+    /// operator and not logged.
+    ///
+    /// # Errors
+    ///
+    /// [`catalog::Error::Randomness`]
+    pub fn sign_in_link(&self) -> Result<String, catalog::Error> {
+        let link = self.app.dashboard.link(self.app.clock.now())?;
+        let base = match &self.config.public_url {
+            Some(url) => url.to_string(),
+            None => format!("{}://{}", self.scheme(), server::reachable(self.address)),
+        };
+        Ok(format!("{base}{}?link={link}", crate::dashboard::SIGN_IN))
     }
 
     /// What its handlers share.

@@ -235,6 +235,12 @@ impl Metrics {
         };
     }
 
+    /// Deductions that took credits since the start.
+    #[must_use]
+    pub fn deductions(&self) -> u64 {
+        self.applied.get()
+    }
+
     /// All figures, as Prometheus reads them.
     pub fn render(
         &self,

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use actors::{Handle, clock::Clock};
+use domain::Timestamp;
 
 use crate::{
+    audit::AuditLog,
     catalog::CatalogStore,
     config::Config,
+    dashboard::Sessions,
     limits::Limits,
     metrics::Metrics,
     outbound::{Webhooks, mail::Mailer},
@@ -37,12 +40,18 @@ pub struct AppState {
     pub mailer: Mailer,
     /// What projects' own servers are told.
     pub webhooks: Webhooks,
+    /// Who changed what.
+    pub audit: AuditLog,
+    /// Who is signed in to the dashboard.
+    pub dashboard: Sessions,
     /// How often who may do what.
     pub limits: Limits,
     /// What the operator set.
     pub config: Arc<Config>,
     /// SHA-256 of the administrator's token.
     pub admin_token_sha256: [u8; 32],
+    /// When the service started.
+    pub started_at: Timestamp,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Figures.

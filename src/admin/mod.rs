@@ -1,19 +1,25 @@
-//! The administrator's interface: projects and their payment providers, keys, products, prices, webhooks, under `/api/admin/v1`, with its
-//! own OpenAPI document. All routes on this screen, one file for each kind of document.
+//! The administrator's interface: projects and their payment providers, keys, products, prices, webhooks, and a
+//! look at wallets and orders, under `/api/admin/v1`, with its own OpenAPI document. All routes on this screen, one
+//! file for each kind of document.
 //!
 //! It knows no rule of its own: the catalog decides.
 
 mod deliveries;
 pub mod description;
 mod keys;
+mod orders;
 mod path;
 mod prices;
 mod products;
 mod projects;
+pub mod provider;
 mod sandbox;
 pub mod view;
+mod wallets;
 mod webhook_view;
 mod webhooks;
+
+pub(crate) use projects::change_provider;
 
 use axum::{Json, Router, routing::get};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -39,6 +45,7 @@ fn routes() -> OpenApiRouter<App> {
         OpenApiRouter::new()
             .routes(routes!(projects::create, projects::list))
             .routes(routes!(projects::show, projects::update))
+            .routes(routes!(provider::check))
             .routes(routes!(sandbox::show, sandbox::update))
             .routes(routes!(sandbox::advance))
             .routes(routes!(keys::create, keys::list))
@@ -52,6 +59,12 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(webhooks::rotate_secret))
             .routes(routes!(deliveries::list))
             .routes(routes!(deliveries::replay))
-            .routes(routes!(deliveries::replay_since)),
+            .routes(routes!(deliveries::replay_since))
+            .routes(routes!(wallets::find, wallets::open))
+            .routes(routes!(wallets::show))
+            .routes(routes!(wallets::read_ledger))
+            .routes(routes!(wallets::credit))
+            .routes(routes!(orders::list))
+            .routes(routes!(orders::show)),
     )
 }

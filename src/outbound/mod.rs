@@ -3,6 +3,7 @@
 
 pub mod mail;
 pub mod recovery_mail;
+pub(crate) mod standard_webhooks;
 pub mod webhooks;
 
 pub use mail::{Mail, Mailer};

@@ -3,7 +3,7 @@
 use data_encoding::HEXLOWER;
 use domain::{Timestamp, id::ProjectId};
 
-use super::{FIRST_FOREIGN_KIND, Key, Note, Reached, StoredEvent, event, key::EventKey};
+use super::{AuditPage, FIRST_FOREIGN_KIND, Key, Note, Reached, StoredEvent, event, key::EventKey};
 
 /// Notes cannot be read.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -128,6 +128,10 @@ impl Key {
             Self::Sandbox(project, id) => {
                 let json = text(body)?.to_owned();
                 Ok(Note::Sandbox { project, id, json })
+            }
+            Self::Audit(number) => {
+                let text = text(body)?.to_owned();
+                Ok(Note::Audit(AuditPage { number, text }))
             }
         }
     }

@@ -21,7 +21,7 @@ pub(crate) struct EventType(&'static str);
 pub(crate) struct EventTypes(pub(crate) Vec<EventType>);
 
 /// All kinds, in the order of the documentation.
-const EVENT_TYPES: [&str; 14] = [
+pub(crate) const EVENT_TYPES: [&str; 14] = [
     "order.paid",
     "order.failed",
     "order.expired",

@@ -9,9 +9,8 @@ use domain::{Timestamp, catalog::Endpoint, id::EventId};
 use super::{
     Ground,
     send::{Answer, Parcel},
-    signature,
 };
-use crate::http::view::Event;
+use crate::{http::view::Event, outbound::standard_webhooks};
 
 /// What to do once.
 pub(super) struct Task {
@@ -61,7 +60,7 @@ impl Task {
         let now = handle.now();
         let seconds = now.0.div_euclid(1000);
         let secrets = ground.catalog.signing_secrets(&endpoint, now);
-        let signature = signature::header(&secrets, &event.id, seconds, &body);
+        let signature = standard_webhooks::signatures(&secrets, &event.id, seconds, &body);
         let parcel = Parcel {
             url: endpoint.url,
             id: event.id,

@@ -15,7 +15,6 @@ mod reader;
 mod schedule;
 mod send;
 mod shelf;
-mod signature;
 
 use std::{
     collections::HashMap,

@@ -13,7 +13,7 @@ use domain::{
     id::ProductId,
 };
 use persistence::{MemoryJournal, Store};
-use reqwest::Method;
+use reqwest::{Method, header::HeaderMap};
 use scrip::{
     catalog::{CatalogStore, NewPrice, NewProduct, NewProject, ProjectChange},
     compose::{self, Ground},
@@ -60,6 +60,7 @@ pub struct Service {
     pub webhooks: Webhooks,
     /// Where mails are written to.
     pub mails: TempDir,
+    app: App,
     /// The project that the keys below are of.
     pub project: Project,
     /// The product's id.
@@ -136,6 +137,7 @@ impl Service {
             mailer: app.mailer.clone(),
             webhooks: app.webhooks.clone(),
             mails,
+            app,
             project,
         }
     }
@@ -144,6 +146,11 @@ impl Service {
     pub async fn round(&self) {
         let project = self.catalog.project(self.project.id).unwrap();
         self.payments.round(&project).await;
+    }
+
+    /// The secret of a link that signs in to the dashboard.
+    pub fn link(&self) -> String {
+        self.app.dashboard.link(self.app.clock.now()).unwrap()
     }
 
     /// Moves the clock of the project's sandbox on.
@@ -393,5 +400,10 @@ pub fn assert_invalid(reply: &Reply, param: &str) {
 
 /// A header of an answer.
 pub fn header<'a>(reply: &'a Reply, name: &str) -> Option<&'a str> {
-    reply.headers.get(name).map(|value| value.to_str().unwrap())
+    header_of(&reply.headers, name)
+}
+
+/// The same of any headers.
+pub fn header_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).map(|value| value.to_str().unwrap())
 }
