@@ -244,3 +244,29 @@ async fn an_endpoint_that_was_not_told_at_all_is_told_after_a_restart() {
     webhooks.settled().await;
     assert_eq!(receiver.told(), [created("ann"), credited("ann", 1)]);
 }
+
+#[tokio::test]
+async fn the_end_waits_for_what_is_under_way_and_for_nothing_else() {
+    let hooked = Hooked::start().await;
+    hooked.receiver.always(Some(Say::Silence));
+    hooked.grant("ann", 1).await;
+    hooked.receiver.wait_for(1).await;
+    let start = std::time::Instant::now();
+    hooked
+        .running
+        .stop(std::time::Duration::from_secs(60))
+        .await;
+    assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
+    // Its attempt, which was given up after a second, is kept.
+    hooked.receiver.always(None);
+    let again = hooked.service.again(near).await;
+    let _running = again.webhooks.start();
+    again.webhooks.settled().await;
+    assert_eq!(hooked.receiver.received().len(), 1, "it is not time yet");
+    hooked.service.clock.advance_millis(6000);
+    again.webhooks.settled().await;
+    assert_eq!(
+        hooked.receiver.told()[1..],
+        [created("ann"), credited("ann", 1)]
+    );
+}

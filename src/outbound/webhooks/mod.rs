@@ -119,18 +119,23 @@ pub(crate) enum Error {
 
 /// Delivers until it is dropped.
 #[derive(Debug)]
-pub struct Running(Webhooks);
+pub struct Running {
+    webhooks: Webhooks,
+    /// What wakes lines and makes them; ends by itself never.
+    beside: JoinSet<()>,
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
-        drop(self.0.0.tasks.lock().take());
+        drop(self.webhooks.0.tasks.lock().take());
     }
 }
 
 impl Running {
     /// Begins nothing more and waits for what is under way, for so long at most.
-    pub async fn stop(self, grace: Duration) {
-        let inner = &self.0.0;
+    pub async fn stop(mut self, grace: Duration) {
+        self.beside.abort_all();
+        let inner = &self.webhooks.0;
         inner.stopping.send_replace(true);
         let tasks = inner.tasks.lock().take();
         if let Some(mut tasks) = tasks {
@@ -188,9 +193,9 @@ impl Webhooks {
                 heard.send_replace(());
             }
         }));
-        let mut tasks = JoinSet::new();
+        let mut beside = JoinSet::new();
         let inner = Arc::downgrade(&self.0);
-        tasks.spawn(async move {
+        beside.spawn(async move {
             let _heard = heard;
             while hears.changed().await.is_ok() {
                 let Some(inner) = inner.upgrade() else { return };
@@ -203,7 +208,7 @@ impl Webhooks {
         });
         let inner = Arc::downgrade(&self.0);
         let mut changes = self.0.ground.catalog.changes();
-        tasks.spawn(async move {
+        beside.spawn(async move {
             loop {
                 let Some(inner) = inner.upgrade() else { return };
                 Self(inner).match_catalog();
@@ -212,9 +217,12 @@ impl Webhooks {
                 }
             }
         });
-        *self.0.tasks.lock() = Some(tasks);
+        *self.0.tasks.lock() = Some(JoinSet::new());
         self.match_catalog();
-        Running(self.clone())
+        Running {
+            webhooks: self.clone(),
+            beside,
+        }
     }
 
     /// A line for each endpoint that there is.
