@@ -29,4 +29,5 @@ mod seed;
 mod small_disk;
 mod stalled;
 mod strace;
+mod webhooks_out;
 mod writeback;
