@@ -24,7 +24,7 @@ use std::{
 use common::{PATIENCE, Teller, Trouble, append, commit, key, options, project, version, waiter};
 use domain::{
     history::{Lookup, Record},
-    id::{CodeHash, WalletKey},
+    id::{CodeHash, WalletId, WalletKey},
 };
 use notices::{
     notices_are_shown_in_the_logs_order_each_to_its_project, what_is_not_durable_is_told_to_nobody,
@@ -163,6 +163,7 @@ conformance!(
     settling_makes_everything_readable,
     a_history_finds_what_was_folded,
     codes_lead_to_wallets_from_the_moment_they_are_appended,
+    wallets_are_found_by_what_callers_call_them,
     opening_folds_everything,
     a_history_follows_the_folds,
     an_append_that_is_too_large_is_not_one,
@@ -464,6 +465,24 @@ fn everywhere(subject: &mut dyn Subject, appends: &[Vec<Logged>], look: impl Fn(
     drop(store);
     subject.reopen();
     look(&*subject.store().books);
+}
+
+fn wallets_are_found_by_what_callers_call_them(subject: &mut dyn Subject) {
+    let mut teller = Teller::default();
+    let own = CodeHash(key(2).0);
+    let appends = [
+        vec![teller.created(1)],
+        vec![teller.created_with_code(2, own)],
+        // Whatever opens it now, it is called the same.
+        vec![teller.rotated(2, CodeHash([9; 16]))],
+    ];
+    everywhere(subject, &appends, |books| {
+        for wallet in [1, 2] {
+            let found = books.wallet(WalletId(wallet.into())).unwrap();
+            assert_eq!(found, Some(key(wallet)));
+        }
+        assert_eq!(books.wallet(WalletId(3)).unwrap(), None);
+    });
 }
 
 fn codes_lead_to_wallets_from_the_moment_they_are_appended(subject: &mut dyn Subject) {

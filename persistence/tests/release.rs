@@ -24,7 +24,7 @@ use std::{
 use domain::{
     catalog::Document,
     history::Record,
-    id::{ProductId, WalletKey},
+    id::{ProductId, WalletId, WalletKey},
     text::ExternalUserId,
     wallet::Owner,
 };
@@ -39,12 +39,13 @@ use self::life::{Life, documents, whole};
 const SEGMENT_BYTES: usize = 8 << 20;
 
 /// Look-ups, and how long their keys are.
-const LOOK_UPS: [(LookUp, usize); 5] = [
+const LOOK_UPS: [(LookUp, usize); 6] = [
     (LookUp::Placed, 40),
     (LookUp::Checkouts, 16),
     (LookUp::Due, 40),
     (LookUp::Buyers, 32),
     (LookUp::Codes, 16),
+    (LookUp::Ids, 16),
 ];
 
 /// What was put into the directory.
@@ -59,11 +60,11 @@ struct World {
 
 fn world() -> World {
     let user = |name: &str| Owner::External(ExternalUserId::new(name).unwrap());
-    let mut busy = Life::born(WalletKey([0xB0; 16]), user("busy"));
+    let mut busy = Life::called(WalletId(6), WalletKey([0xB0; 16]), user("busy"));
     for number in 0..500 {
         busy.grant(&format!("grant {number}"), ProductId(1), None);
     }
-    let mut young = Life::born(WalletKey([0x10; 16]), user("young-é"));
+    let mut young = Life::called(WalletId(7), WalletKey([0x10; 16]), user("young-é"));
     young.grant("first", ProductId(1), None);
     World {
         whole: whole(WalletKey(*b"0123456789abcdef")),

@@ -4,6 +4,7 @@
 use std::str::FromStr;
 
 use domain::Timestamp;
+use jiff::{civil::Date, tz::TimeZone};
 
 use crate::http::Error;
 
@@ -96,14 +97,26 @@ impl Fields {
         minor(text, decimals).ok_or_else(|| wanted(name, "an amount, such as 9 or 9.50"))
     }
 
-    /// The end of a day, UTC, as the browser's date field writes it.
+    /// The first instant of a day, UTC, as the browser's date field writes it.
+    pub(super) fn day(&self, name: &str) -> Result<Option<Timestamp>, Error> {
+        self.midnight(name, Some)
+    }
+
+    /// Its end.
     pub(super) fn day_end(&self, name: &str) -> Result<Option<Timestamp>, Error> {
+        self.midnight(name, |day| day.tomorrow().ok())
+    }
+
+    fn midnight(
+        &self,
+        name: &str,
+        of: impl FnOnce(Date) -> Option<Date>,
+    ) -> Result<Option<Timestamp>, Error> {
         let Some(text) = self.some(name) else {
             return Ok(None);
         };
-        let day: Option<jiff::civil::Date> = text.parse().ok();
-        let next = day.and_then(|day| day.tomorrow().ok());
-        let at = next.and_then(|next| next.to_zoned(jiff::tz::TimeZone::UTC).ok());
+        let day = text.parse().ok().and_then(of);
+        let at = day.and_then(|day| day.to_zoned(TimeZone::UTC).ok());
         let at = at.ok_or_else(|| wanted(name, "a day, such as 2027-12-31"))?;
         Ok(Some(Timestamp(at.timestamp().as_millisecond())))
     }

@@ -25,6 +25,7 @@ mod system;
 mod visit;
 mod wallet;
 mod wallets;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -96,6 +97,18 @@ pub(crate) fn router(app: &App) -> Router<App> {
         .route(&of_order(""), get(orders::show))
         .route(&of_order("/refund"), post(orders::refund))
         .route(&of_order("/subscription"), post(orders::subscription))
+        .route(
+            &of_project("/webhooks"),
+            get(webhooks::list).post(webhooks::create),
+        )
+        .route(
+            &of_project("/webhooks/{webhook}"),
+            get(webhooks::show).post(webhooks::change),
+        )
+        .route(
+            &of_project("/webhooks/{webhook}/replay"),
+            post(webhooks::replay),
+        )
         .route("/dashboard/", any(route_not_found))
         .route("/dashboard/{*rest}", any(route_not_found))
         .method_not_allowed_fallback(method_not_allowed)

@@ -42,7 +42,9 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 ];
 
 /// What went well, by what stands behind a page's address: nobody else's words are shown.
-const DONE: [(&str, &str); 12] = [
+const DONE: [(&str, &str); 14] = [
+    ("deleted", "Deleted."),
+    ("sent", "It is sent again."),
     ("saved", "Saved."),
     ("made", "Made."),
     ("revoked", "Revoked. The key stopped working."),
@@ -64,15 +66,17 @@ pub(super) enum Tab {
     Wallets,
     Orders,
     Catalog,
+    Webhooks,
     Keys,
     Settings,
 }
 
-const TABS: [(Tab, &str, &str); 6] = [
+const TABS: [(Tab, &str, &str); 7] = [
     (Tab::Overview, "Overview", ""),
     (Tab::Wallets, "Wallets", "/wallets"),
     (Tab::Orders, "Orders", "/orders"),
     (Tab::Catalog, "Catalog", "/catalog"),
+    (Tab::Webhooks, "Webhooks", "/webhooks"),
     (Tab::Keys, "Keys", "/keys"),
     (Tab::Settings, "Settings", "/settings"),
 ];

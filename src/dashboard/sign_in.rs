@@ -78,11 +78,11 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
             said,
         ));
     };
-    let fields = FormBody::read(&parts.headers, body, &app.config.http).await?;
-    let fields = Fields::read(fields.bytes());
     let limited = |refusal| Error::limited(Code::RateLimited, refusal);
     let (door, client, now) = (Door::Administration, context.client, context.now);
     app.limits.may_open(door, client, now).map_err(limited)?;
+    let fields = FormBody::read(&parts.headers, body, &app.config.http).await?;
+    let fields = Fields::read(fields.bytes());
     let (way, good) = match fields.some("link") {
         Some(link) => ("by link", app.dashboard.take_link(link, now)),
         None => {

@@ -5,7 +5,7 @@ use axum::{extract::State, response::Response};
 use domain::{
     Timestamp,
     history::Reason,
-    id::{ProductId, WalletKey},
+    id::{OrderId, ProductId, WalletKey},
     wallet::{Lot, SubscriptionStatus},
 };
 use maud::{Markup, html};
@@ -53,7 +53,7 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
     let body = html! {
         h1 { (name(&inside)) }
         p.hint { code { (inside.id) } " · made " (shell::when(inside.created_at)) }
-        (balances(&project, &inside))
+        (balances(&project, key, &inside))
         (access(&inside))
         @if !inside.holds.0.is_empty() { (holds(&visit, &project, key, &inside)) }
         @if !inside.pending.0.is_empty() { (pending(&project, &inside)) }
@@ -73,14 +73,14 @@ fn product_name(project: &ProjectCatalog, product: ProductId) -> String {
     known.map_or_else(|| product.to_string(), |product| product.name.clone())
 }
 
-fn balances(project: &ProjectCatalog, inside: &Inside) -> Markup {
+fn balances(project: &ProjectCatalog, key: WalletKey, inside: &Inside) -> Markup {
     html! {
         @if inside.accounts.is_empty() { p.empty { "There were never any credits in it." } }
-        @for purse in &inside.accounts { (balance(project, purse)) }
+        @for purse in &inside.accounts { (balance(project, key, purse)) }
     }
 }
 
-fn balance(project: &ProjectCatalog, purse: &Purse) -> Markup {
+fn balance(project: &ProjectCatalog, key: WalletKey, purse: &Purse) -> Markup {
     let unit = project
         .product(&purse.product)
         .and_then(|product| product.credit_unit.as_deref());
@@ -95,7 +95,7 @@ fn balance(project: &ProjectCatalog, purse: &Purse) -> Markup {
                 summary { "Where they come from" }
                 div.scroll tabindex="0" role="region" aria-label="Lots" { table {
                     thead { tr { th { "From" } th.number { "Left" } th.number { "Held" } th { "Expires" } th { "Order" } } }
-                    tbody { @for lot in lots { (lot_row(lot)) } }
+                    tbody { @for lot in lots { (lot_row(project, key, lot)) } }
                 } }
                 @if *besides > 0 { p.hint { "and " (besides) " more" } }
             } }
@@ -103,13 +103,14 @@ fn balance(project: &ProjectCatalog, purse: &Purse) -> Markup {
     }
 }
 
-fn lot_row(lot: &Lot) -> Markup {
+fn lot_row(project: &ProjectCatalog, wallet: WalletKey, lot: &Lot) -> Markup {
+    let order = lot.order.map(|serial| OrderId { serial, wallet });
     html! { tr {
         td { (reason_name(lot.source)) }
         td.number { (grouped(lot.left)) }
         td.number { (grouped(lot.held)) }
         td.time { @if lot.expires_at == Timestamp::NEVER { "Never" } @else { (shell::when(lot.expires_at)) } }
-        td { @if lot.order.is_some() { "Yes" } @else { "–" } }
+        td { @if let Some(order) = order { a href={ (base(project)) "/orders/" (order) } { "Order" } } @else { "–" } }
     } }
 }
 

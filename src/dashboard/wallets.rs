@@ -83,6 +83,7 @@ async fn clues(app: &App, project: &ProjectCatalog, text: &str) -> Result<Vec<Cl
     );
     clues.extend(text.parse().ok().map(Clue::Order));
     clues.extend(text.parse().ok().map(Clue::Hold));
+    clues.extend(text.parse().ok().map(Clue::Id));
     clues.extend(Email::new(text).ok().map(Clue::Buyer));
     if let Ok(checkout) = CheckoutId::new(text) {
         let order = app
@@ -110,7 +111,7 @@ fn page(
             h2 { "Find a wallet" }
             form method="post" action={ (base(project)) "/wallets" } {
                 (form::token(visit))
-                (form.text(&Label("clue", "User id, recovery code, order, hold, checkout, or a buyer's e-mail", "")))
+                (form.text(&Label("clue", "User id, wallet id, recovery code, order, hold, checkout, or a buyer's e-mail", "")))
                 button.primary type="submit" { "Find" }
             }
         }

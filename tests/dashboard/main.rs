@@ -13,7 +13,9 @@
 mod audit;
 mod browser;
 mod catalog;
+mod orders;
 mod projects;
 mod sessions;
 mod sign_in;
 mod wallets;
+mod webhooks;

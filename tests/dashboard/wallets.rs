@@ -39,6 +39,12 @@ async fn a_wallet_is_found_by_all_that_is_known_of_it() {
         .shows("<b>70</b> renders to spend, 30 held");
     let (by_hold, _) = find(&browser, &wallets, hold).await;
     assert_eq!(by_user, by_hold);
+    let path = "/api/v1/wallets/external?externalUserId=ann@mail.example";
+    let wallet = service.secret.get(path).await.expect(200);
+    let id = wallet["walletId"].as_str().unwrap();
+    let (by_id, page) = find(&browser, &wallets, id).await;
+    page.shows(id);
+    assert_eq!(by_user, by_id);
     let code = service.code().await;
     service.grant_code(&code, 5).await;
     let (by_code, page) = find(&browser, &wallets, &code.to_lowercase()).await;
@@ -56,7 +62,7 @@ async fn a_wallet_is_found_by_all_that_is_known_of_it() {
         "/dashboard/projects/{}/wallets",
         me["projectId"].as_str().unwrap()
     );
-    for clue in [hold, &code, "ann@mail.example"] {
+    for clue in [hold, id, &code, "ann@mail.example"] {
         assert_eq!(
             browser.post(&other, &[("clue", clue)]).await.status,
             404,

@@ -1,7 +1,8 @@
-// An operator with a browser: signs in by a link, makes a project, a product and a price, grants credits,
-// finds the wallet, and looks around. axe-core judges each page; the pictures go to PICTURES. Prints
+// An operator with a browser: signs in by a link, makes a project, a product and a price, replays a delivery,
+// finds the wallet, grants credits, and looks around. axe-core judges each page; the pictures go to PICTURES. Prints
 // what was seen.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 
@@ -32,6 +33,7 @@ try {
     const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
     const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
     assert.deepEqual(told, [], name);
+    if (PICTURES && !phone) await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true, clip: { x: 0, y: 0, width: 1200, height: 1130 } });
     if (PICTURES) await page.screenshot({ path: `${PICTURES}/dashboard-${name}${phone ? '-phone' : ''}.png`, fullPage: true });
   };
   const press = (name) => page.getByRole('button', { name, exact: true }).click();
@@ -48,7 +50,7 @@ try {
   assert.ok(cookie.httpOnly && cookie.sameSite === 'Strict' && cookie.path === '/', JSON.stringify(cookie));
   await judge('projects');
 
-  await page.getByLabel('Name').fill('My <i>shop</i>');
+  await page.getByLabel('Name').fill(phone ? 'My <i>shop</i>' : 'Pixel shop');
   await press('Make project');
   await page.getByRole('heading', { name: 'Copy now' }).waitFor();
   const [publishable, secret] = await page.locator('code.key').allInnerTexts();
@@ -85,6 +87,19 @@ try {
   await go('Catalog');
   await judge('catalog');
 
+  // What it is told of is sent to it again.
+  const told = [];
+  const receiver = createServer((request, response) => {
+    told.push(request.headers['webhook-id']);
+    request.resume().on('end', () => response.writeHead(204).end());
+  });
+  await new Promise((done) => receiver.listen(0, '127.0.0.1', done));
+  await go('Webhooks');
+  await page.getByLabel('Address').fill(`http://127.0.0.1:${receiver.address().port}/hooks`);
+  await judge('webhooks');
+  await press('Make endpoint');
+  await page.getByRole('heading', { name: 'Copy now' }).waitFor();
+
   // The project's own server makes a wallet, uses some, sells some.
   const call = async (path, body, key = secret) => {
     const answer = await fetch(`${BASE}/api/v1${path}`, {
@@ -102,6 +117,18 @@ try {
   const { products: [{ prices: [price] }] } = await call('/products', null, publishable);
   const { url, orderId } = await call('/checkout', { externalUserId: WALLET_USER, priceId: price.id, customerEmail: 'ann@mail.example' });
   assert.ok((await fetch(`${url}/pay`, { method: 'POST' })).ok);
+
+  await go('Webhooks');
+  await page.getByRole('region', { name: 'Endpoints' }).getByRole('link').click();
+  await page.waitForFunction(() => (document.querySelector('tbody tr') ? true : (location.reload(), false)), null, { polling: 300 });
+  await judge('deliveries');
+  const before = told.length;
+  await page.getByRole('region', { name: 'Deliveries' }).getByRole('button', { name: 'Send again' }).first().click();
+  await page.getByText('It is sent again.').waitFor();
+  for (const end = Date.now() + 20_000; told.length <= before; await new Promise((next) => setTimeout(next, 50))) {
+    assert.ok(Date.now() < end, 'nothing was sent again');
+  }
+  receiver.close();
 
   await go('Wallets');
   await judge('wallets');
@@ -132,8 +159,9 @@ try {
   await judge('order');
   await go('Overview');
   await page.locator('.uplot canvas').waitFor();
-  await page.getByText('As a table').click();
   await judge('overview');
+  await page.getByText('As a table').click();
+  await judge('overview-table');
   await page.getByText('deductions a second now').waitFor();
   for (const name of ['Audit log', 'System']) {
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click();

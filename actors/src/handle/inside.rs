@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::{
     Rejection,
-    id::{HoldId, OrderId, WalletKey},
+    id::{HoldId, OrderId, WalletId, WalletKey},
     text::{Email, Feature},
     wallet::{deduct::Deduct, feature::FeatureAction},
 };
@@ -24,6 +24,8 @@ pub enum Clue {
     Order(OrderId),
     /// A hold of it.
     Hold(HoldId),
+    /// What callers call it.
+    Id(WalletId),
     /// Where an order of it was paid under this address.
     Buyer(Email),
 }
@@ -46,6 +48,10 @@ impl Handle {
                 },
                 Clue::Order(order) => drop(keys.insert(order.wallet)),
                 Clue::Hold(hold) => drop(keys.insert(hold.wallet)),
+                Clue::Id(id) => {
+                    let wallet = self.books().wallet(*id);
+                    keys.extend(wallet.map_err(|error| unreadable(&error))?);
+                }
                 Clue::Buyer(email) => {
                     let wallets = self.books().buyers(scope.project, email, limit);
                     keys.extend(wallets.map_err(|error| unreadable(&error))?);

@@ -121,6 +121,7 @@ impl Store {
                 set::<40, 16>(db, LookUp::Periods, &tuning)?,
                 set::<32, 0>(db, LookUp::Buyers, &tuning)?,
                 set::<16, 16>(db, LookUp::Codes, &tuning)?,
+                set::<16, 16>(db, LookUp::Ids, &tuning)?,
             ],
             folds: tree("folds")?,
             tuning,

@@ -429,9 +429,9 @@ fn checksum(tree: &sled::Tree) -> u32 {
 }
 
 const GOLDEN: [u32; 8] = [
-    63_134_120,
-    1_720_119_682,
-    1_360_200_831,
+    2_595_993_455,
+    2_240_153_153,
+    1_516_175_066,
     3_738_656_834,
     3_750_782_587,
     812_823_474,
@@ -447,22 +447,31 @@ fn the_form_of_look_ups_notes_notices_and_usage_on_disk_never_changes() {
     let folded = Shelf::open(&db, small());
     fold_all(&folded, world.part(..), 40);
     let trees = LookUp::ALL.map(|look_up| look_up.declared().name);
-    let names = ["placed", "checkouts", "due", "periods", "buyers", "codes"];
+    let names = [
+        "placed",
+        "checkouts",
+        "due",
+        "periods",
+        "buyers",
+        "codes",
+        "ids",
+    ];
     assert_eq!(trees, names);
     let sum = |tree| checksum(&db.open_tree(tree).unwrap());
     let others = ["notes", "notices", "usage"].map(sum);
     assert_eq!((trees.map(sum), others), (GOLDEN_LOOK_UPS, GOLDEN_OTHERS));
 }
 
-const GOLDEN_OTHERS: [u32; 3] = [3_737_648_213, 1_111_986_515, 3_739_136_952];
+const GOLDEN_OTHERS: [u32; 3] = [3_737_648_213, 3_030_895_566, 3_739_136_952];
 
-const GOLDEN_LOOK_UPS: [u32; 6] = [
+const GOLDEN_LOOK_UPS: [u32; 7] = [
     2_970_114_922,
     3_826_315_912,
     1_620_479_200,
     2_276_059_187,
     3_243_128_771,
     3_590_207_443,
+    3_592_527_793,
 ];
 
 #[test]

@@ -6,6 +6,7 @@
 
 mod codes;
 pub(crate) mod fresh;
+mod ids;
 mod orders;
 mod periods;
 
@@ -36,6 +37,8 @@ pub enum LookUp {
     Buyers,
     /// Wallets by a code that is not the one that they were created with.
     Codes,
+    /// Wallets by the identifier that callers see: for good.
+    Ids,
 }
 
 /// Told what to put under a key or, without a value, to take out.
@@ -55,13 +58,14 @@ pub(crate) struct Declared {
 
 impl LookUp {
     /// Every one.
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Placed,
         Self::Checkouts,
         Self::Due,
         Self::Periods,
         Self::Buyers,
         Self::Codes,
+        Self::Ids,
     ];
 
     /// How it is declared.
@@ -73,6 +77,7 @@ impl LookUp {
             Self::Periods => &periods::PERIODS,
             Self::Buyers => &orders::BUYERS,
             Self::Codes => &codes::CODES,
+            Self::Ids => &ids::IDS,
         }
     }
 }

@@ -334,7 +334,7 @@ impl World {
             },
         };
         let created = Created {
-            id: WalletId(7),
+            id: WalletId(u128::from_be_bytes(key.0)),
             project: match &self.shop {
                 Some(_) => shop::project(key),
                 None => ProjectId(1),

@@ -44,10 +44,15 @@ pub(super) struct Life {
 impl Life {
     /// A wallet that was just created.
     pub(super) fn born(key: WalletKey, owner: Owner) -> Self {
+        Self::called(WalletId(5), key, owner)
+    }
+
+    /// The same under another name.
+    pub(super) fn called(id: WalletId, key: WalletKey, owner: Owner) -> Self {
         let event = Event {
             at: NOW,
             change: Change::Created(Box::new(Created {
-                id: WalletId(5),
+                id,
                 project: PROJECT,
                 owner,
             })),

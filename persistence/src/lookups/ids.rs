@@ -1,0 +1,32 @@
+//! Wallets by the identifier that callers see, which says nothing of where they are.
+
+use domain::{
+    id::{WalletId, WalletKey},
+    wallet::{Change, Event},
+};
+
+use super::{Declared, LookUp, Put, joined};
+use crate::contract::{Books, Error};
+
+/// Identifier: wallet.
+pub(super) const IDS: Declared = Declared {
+    name: "ids",
+    key: 16,
+    value: 16,
+    changes,
+};
+
+fn changes(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
+    if let Change::Created(created) = &event.change {
+        let id = created.id.0.to_be_bytes();
+        put(joined(&[&id]), Some(joined(&[&wallet.0])));
+    }
+}
+
+impl dyn Books + '_ {
+    /// The wallet of this identifier.
+    pub fn wallet(&self, id: WalletId) -> Result<Option<WalletKey>, Error> {
+        let found = self.find(LookUp::Ids, &id.0.to_be_bytes())?;
+        found.map(|value| super::orders::wallet(&value)).transpose()
+    }
+}

@@ -1,0 +1,199 @@
+//! Orders, what became of them, and the figures that they and the wallets come to.
+
+use kit::service::Service;
+use serde_json::{Value, json};
+
+use crate::browser::Browser;
+
+/// A project that sells through the sandbox, its operator, and where its pages are.
+async fn open() -> (Service, Browser, String) {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let base = format!("/dashboard/projects/{}", service.project.id);
+    let sandbox = [("kind", "sandbox")];
+    browser
+        .submit(&format!("{base}/settings/provider"), &sandbox)
+        .await;
+    (service, browser, base)
+}
+
+/// Makes a price by its form; its identifier.
+async fn price(browser: &Browser, product: &str, terms: &[(&str, &str)]) -> String {
+    let page = browser.submit(&format!("{product}/prices"), terms).await;
+    format!("price_{}", page.between("price_", "<"))
+}
+
+/// Buys, and pays; the order.
+async fn buy(service: &Service, asked: Value) -> String {
+    let begun = service.secret.post("/api/v1/checkout", &asked).await;
+    let begun = begun.expect(200);
+    let pay = format!("{}/pay", begun["url"].as_str().unwrap());
+    let paid = kit::client::plain_http().post(pay).send().await.unwrap();
+    assert!(paid.status().is_success());
+    begun["orderId"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn an_order_is_shown_with_what_became_of_it_and_refunded_once() {
+    let (service, browser, base) = open().await;
+    let product = format!("{base}/catalog/{}", service.product);
+    let terms = [
+        ("label", "Pack"),
+        ("amountCents", "10"),
+        ("currency", "EUR"),
+        ("creditsGranted", "1000"),
+        ("features", "hd"),
+        ("interval", "one_time"),
+    ];
+    let price = price(&browser, &product, &terms).await;
+    let order = buy(&service, json!({"externalUserId": "ann", "priceId": price})).await;
+    let begun = json!({"externalUserId": "bea", "priceId": price});
+    let begun = service.secret.post("/api/v1/checkout", &begun).await;
+    let pending = begun.expect(200)["orderId"].as_str().unwrap().to_owned();
+
+    let page = browser.get(&format!("{base}/orders")).await;
+    page.shows(&order).shows(&pending).shows("10.00 EUR");
+    let page = browser.get(&format!("{base}/orders?status=paid")).await;
+    page.shows(&order).lacks(&pending);
+    let wallets = format!("{base}/wallets");
+    let found = browser.post(&wallets, &[("clue", &order)]).await;
+    let wallet = found.location().to_owned();
+    browser.get(&wallet).await.shows("a purchase");
+
+    let here = format!("{base}/orders/{order}");
+    let page = browser.get(&here).await;
+    page.shows("Paid, 1,000 credits granted");
+    assert_eq!(page.value("amount"), Some("10.00"));
+    let key = page.value("idempotencyKey").unwrap().to_owned();
+    let refund = format!("{here}/refund");
+    let form = [("amount", "4"), ("idempotencyKey", key.as_str())];
+    let page = browser.post(&refund, &form).await;
+    assert_eq!(page.status, 400);
+    page.shows("Tick the box");
+    let sure = [form[0], form[1], ("confirmed", "on")];
+    let page = browser.submit(&refund, &sure).await;
+    page.shows("The refund is on its way")
+        .shows("4.00 EUR went back");
+    assert_eq!(page.value("amount"), Some("6.00"));
+    browser.submit(&refund, &sure).await.shows("done before");
+    assert_eq!(service.balance("ann").await, 600);
+    for amount in ["0", "x", "1.001", "-1", ""] {
+        let wrong = [("amount", amount), ("idempotencyKey", "k"), sure[2]];
+        assert_eq!(browser.post(&refund, &wrong).await.status, 400, "{amount}");
+    }
+    let more = [("amount", "7"), ("idempotencyKey", "k"), sure[2]];
+    assert_eq!(browser.post(&refund, &more).await.status, 409);
+    browser
+        .get("/dashboard/audit")
+        .await
+        .shows("Refunded 4.00 EUR");
+    let none = browser.get(&format!("{base}/orders/ord_x")).await;
+    assert_eq!(none.status, 404);
+    let none = browser.get(&format!("{base}/orders?before=x")).await;
+    assert_eq!(none.status, 400);
+}
+
+#[tokio::test]
+async fn a_subscription_is_ended_and_goes_on() {
+    let (service, browser, base) = open().await;
+    let plan = [
+        ("name", "Plan"),
+        ("type", "subscription"),
+        ("creditUnit", "tokens"),
+        ("active", "on"),
+    ];
+    let page = browser.post(&format!("{base}/catalog"), &plan).await;
+    let product = page.location().split('?').next().unwrap().to_owned();
+    let terms = [
+        ("label", "Pro"),
+        ("amountCents", "5"),
+        ("currency", "EUR"),
+        ("creditsGranted", "100"),
+        ("features", "hd"),
+        ("interval", "month"),
+    ];
+    let price = price(&browser, &product, &terms).await;
+    let order = buy(&service, json!({"externalUserId": "ann", "priceId": price})).await;
+    let here = format!("{base}/orders/{order}");
+    let wallets = format!("{base}/wallets");
+    let found = browser.post(&wallets, &[("clue", "ann")]).await;
+    let wallet = found.location().to_owned();
+    browser.get(&wallet).await.shows("subscription to Pro");
+    let act = async |action: &'static str, key: &'static str| {
+        let form = [("action", action), ("idempotencyKey", key)];
+        browser.submit(&format!("{here}/subscription"), &form).await
+    };
+    act("end", "a").await.shows("was canceled");
+    act("end", "a").await.shows("done before");
+    browser.get(&wallet).await.shows("Pro, ends ");
+    act("resume", "b").await.shows("goes on");
+    browser.get(&wallet).await.shows("Pro, paid until ");
+    act("now", "c").await.shows("was canceled");
+    browser.get(&wallet).await.lacks("subscription to Pro");
+}
+
+#[tokio::test]
+async fn the_overview_adds_up_what_wallets_and_orders_did() {
+    let (service, browser, base) = open().await;
+    service.grant("ann", 100).await;
+    for (feature, amount) in [("draw", 7), ("<script>alert(1)</script>", 2)] {
+        let body = json!({
+            "externalUserId": "ann", "amount": amount, "idempotencyKey": feature,
+            "meta": {"feature": feature},
+        });
+        let path = "/api/v1/wallets/external/deduct";
+        service.secret.post(path, &body).await.expect(200);
+    }
+    let price = service.add_price(1000).await;
+    buy(&service, json!({"externalUserId": "ann", "priceId": price})).await;
+    for range in ["", "?range=day", "?range=month", "?range=year", "?range=x"] {
+        let page = browser.get(&format!("{base}{range}")).await;
+        page.shows("<p>Credits granted</p><b>1,100</b>")
+            .shows("<p>Credits spent</p><b>9</b>")
+            .shows("5.00 EUR")
+            .shows("<td>draw</td>")
+            .lacks("<script>alert");
+    }
+    // What was done last year is not this day's.
+    service.clock.advance_millis(40 * 86_400_000);
+    let browser = Browser::signed_in(&service).await;
+    let page = browser.get(&format!("{base}?range=month")).await;
+    page.shows("<p>Credits granted</p><b>0</b>")
+        .shows("None in this time");
+}
+
+#[tokio::test]
+async fn what_happens_now_renews_itself_and_system_says_how_it_is() {
+    let (service, browser, _) = open().await;
+    let page = browser.get("/dashboard/live").await;
+    page.shows("<b>0</b> deductions since the start");
+    let next = page.between("hx-get=\"", "\"").replace("&amp;", "&");
+    service.grant("ann", 100).await;
+    for key in 0..10 {
+        let body = json!({"externalUserId": "ann", "amount": 1, "idempotencyKey": key.to_string()});
+        let path = "/api/v1/wallets/external/deduct";
+        service.secret.post(path, &body).await.expect(200);
+    }
+    service.clock.advance_millis(2000);
+    let page = browser.get(&next).await;
+    page.shows("<b>5</b> deductions a second now")
+        .lacks("<html");
+    for odd in ["?count=x&at=1", "?count=1&at=x"] {
+        let page = browser.get(&format!("/dashboard/live{odd}")).await;
+        assert_eq!(page.status, 400);
+    }
+    let page = browser
+        .get("/dashboard/live?count=9&at=99999999999999999")
+        .await;
+    assert_eq!(page.status, 200);
+    let page = browser.get("/dashboard/system").await;
+    page.shows(env!("CARGO_PKG_VERSION")).shows("Disk left");
+    // A part that renews itself sends the whole page off when the session is over.
+    let url = format!("{}{next}", service.base);
+    let request = kit::client::unled_http().get(url);
+    let page = Browser::new(&service.base)
+        .send(request, &[("hx-request", "true")])
+        .await;
+    assert_eq!(page.status, 204);
+    assert_eq!(page.headers["hx-redirect"], "/dashboard/sign-in");
+}

@@ -1,0 +1,116 @@
+//! Webhook endpoints: made, watched, sent to again.
+
+use kit::{
+    receiver::{Receiver, Say},
+    service::Service,
+};
+
+use crate::browser::{Browser, Page};
+
+async fn open() -> (Service, Receiver, Browser, String) {
+    let service = Service::with(|config| config.webhooks.allow_private_networks = true).await;
+    let receiver = Receiver::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let webhooks = format!("/dashboard/projects/{}/webhooks", service.project.id);
+    (service, receiver, browser, webhooks)
+}
+
+fn path(page: &Page) -> String {
+    page.location().split('?').next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn an_endpoint_is_made_watched_and_sent_to_again() {
+    let (service, receiver, browser, webhooks) = open().await;
+    let running = service.webhooks.start();
+    let form = [("url", receiver.url.as_str()), ("events", "")];
+    let page = browser.post(&webhooks, &form).await;
+    let here = path(&page);
+    browser
+        .get(&here)
+        .await
+        .shows("whsec_")
+        .shows("Nothing was delivered");
+    browser.get(&here).await.lacks("whsec_");
+    browser
+        .get(&webhooks)
+        .await
+        .shows(&receiver.url)
+        .shows("Active");
+
+    receiver.next(Say::Status(500));
+    service.grant("ann", 1).await;
+    service.webhooks.settled().await;
+    let page = browser.get(&here).await;
+    page.shows("wallet.created").shows("Pending").shows("500");
+    let delivery = page.value("deliveryId").unwrap().to_owned();
+    let replay = format!("{here}/replay");
+    browser
+        .submit(&replay, &[("deliveryId", &delivery)])
+        .await
+        .shows("sent again");
+    service.webhooks.settled().await;
+    browser.get(&here).await.shows("Delivered").lacks("Pending");
+    assert_eq!(receiver.told().len(), 3, "refused, taken, and the next one");
+
+    browser.submit(&replay, &[("since", "2026-11-18")]).await;
+    service.webhooks.settled().await;
+    assert_eq!(receiver.told().len(), 5);
+    for wrong in [("deliveryId", "dlv_x"), ("since", ""), ("since", "today")] {
+        assert_eq!(
+            browser.post(&replay, &[wrong]).await.status,
+            400,
+            "{wrong:?}"
+        );
+    }
+    let log = browser.get("/dashboard/audit").await;
+    log.shows("Made webhook endpoint")
+        .shows("Sent 2 events again")
+        .lacks("whsec_");
+    drop(running);
+}
+
+#[tokio::test]
+async fn an_endpoint_is_switched_given_a_secret_and_deleted() {
+    let (_service, receiver, browser, webhooks) = open().await;
+    let form = [
+        ("url", receiver.url.as_str()),
+        ("events", "order.paid wallet.depleted"),
+    ];
+    let here = path(&browser.post(&webhooks, &form).await);
+    browser
+        .get(&here)
+        .await
+        .shows("order.paid")
+        .shows("wallet.depleted");
+    browser
+        .submit(&here, &[("action", "off")])
+        .await
+        .shows("Switch on");
+    browser
+        .submit(&here, &[("action", "on")])
+        .await
+        .shows("Switch off");
+    browser
+        .submit(&here, &[("action", "rotate")])
+        .await
+        .shows("whsec_");
+    assert_eq!(browser.post(&here, &[("action", "x")]).await.status, 400);
+    browser
+        .submit(&here, &[("action", "delete")])
+        .await
+        .shows("Deleted.")
+        .shows("Nobody is told");
+    assert_eq!(browser.get(&here).await.status, 404);
+
+    for (name, value) in [
+        ("url", "ftp://a.example"),
+        ("url", ""),
+        ("events", "order.payed"),
+    ] {
+        let form = [(name, value), ("url", receiver.url.as_str())];
+        let page = browser.post(&webhooks, &form).await;
+        assert_eq!(page.status, 400, "{value}");
+        page.shows(&format!("id=\"{name}-wrong\""));
+    }
+}
