@@ -231,3 +231,49 @@ async fn one_that_was_away_for_a_while_hears_everything_in_order() {
         assert_eq!(of, expected);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backlog_is_sent_once_each_and_as_fast_as_it_is_taken() {
+    const USERS: usize = 1000;
+    let hooked = Hooked::start().await;
+    hooked.change(json!({"active": false})).await.expect(200);
+    for number in 0..USERS {
+        hooked.grant(&format!("user-{number}"), 1).await;
+    }
+    let start = Instant::now();
+    hooked.change(json!({"active": true})).await.expect(200);
+    hooked.settled().await;
+    let took = start.elapsed();
+    let received = hooked.receiver.received();
+    let ids: std::collections::HashSet<_> = received
+        .iter()
+        .map(|one| one.header("webhook-id"))
+        .collect();
+    assert_eq!((received.len(), ids.len()), (2 * USERS, 2 * USERS));
+    println!("{} deliveries to one endpoint in {took:?}", received.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dead_endpoint_holds_no_more_than_so_many_wallets_and_misses_none() {
+    const USERS: usize = 1400;
+    let hooked = Hooked::start().await;
+    hooked.receiver.always(Some(Say::Status(503)));
+    for number in 0..USERS {
+        hooked.grant(&format!("user-{number}"), 1).await;
+    }
+    hooked.settled().await;
+    let tried = hooked.told().len();
+    assert!((1000..1200).contains(&tried), "{tried} wallets were begun");
+    let pending = hooked.service.webhooks.pending();
+    assert!(pending < 2400, "{pending} events are held");
+    hooked.receiver.always(None);
+    hooked.pass(6).await;
+    hooked.pass(6).await;
+    let told = hooked.told().split_off(tried);
+    assert_eq!(told.len(), 2 * USERS);
+    for number in 0..USERS {
+        let user = format!("user-{number}");
+        let of: Vec<_> = told.iter().filter(|(_, of, _)| *of == user).collect();
+        assert_eq!(of, [&created(&user), &credited(&user, 1)]);
+    }
+}
