@@ -1,6 +1,7 @@
 //! Where everything is kept: the log that all of it goes through, and the books that are folded from
 //! it. The only crate that names sled; `codec.rs` is the only file that names bincode.
 
+pub mod backup;
 mod checkpoint;
 mod codec;
 mod commit;
@@ -13,6 +14,7 @@ mod frame;
 mod golden_tests;
 mod guard;
 mod index;
+mod kept;
 mod lock;
 mod logged;
 pub mod lookups;

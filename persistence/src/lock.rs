@@ -40,6 +40,24 @@ impl Directory {
         }
     }
 
+    /// `Err`: something was being restored into it, and that is not over.
+    pub(crate) fn check_whole(&self) -> Result<(), Error> {
+        let unfinished = self.restoring();
+        match unfinished.exists() {
+            true => Err(Error::Unusable(format!(
+                "a restore into {} did not come to its end: run the same `scrip restore` again, which \
+                 goes on where it was",
+                self.root.display()
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    /// Where a restore works until all is there.
+    pub(crate) fn restoring(&self) -> PathBuf {
+        self.root.join("restoring")
+    }
+
     /// The directory itself.
     pub(crate) fn root(&self) -> &Path {
         &self.root

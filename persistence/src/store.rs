@@ -15,6 +15,7 @@ use domain::{
 use parking_lot::{Mutex, RwLock};
 
 use crate::{
+    backup::{self, BackUp, Made, OnMoved},
     checkpoint, commit,
     contract::{
         Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Refused, Stored, Ticket,
@@ -58,6 +59,7 @@ impl SledJournal {
             installed => installed?,
         }
         let directory = Directory::lock(&options.dir)?;
+        directory.check_whole()?;
         let space = Space::watch(directory.root(), options.min_free_bytes)?;
         let database = database::open(
             &directory,
@@ -154,7 +156,7 @@ fn recover(
         database,
         journal,
         folded,
-        _directory: directory,
+        directory,
     };
     if let Err(error) = caught(|| checkpoint::recovered(options, &disk, &scan.frames)) {
         // As with any failed write: sled is not dropped, for that would write once more.
@@ -291,6 +293,15 @@ impl Books for SledJournal {
         let all = self.shared.notices.over(project, after, limit, stored)?;
         let read = |(number, bytes): (_, Box<[u8]>)| Ok((number, decode_notice(project, &bytes)?));
         all.into_iter().map(read).collect()
+    }
+
+    fn back_up(&self, what: &BackUp, told: OnMoved<'_>) -> Result<Made, Error> {
+        let disk = self.disk()?;
+        caught(|| backup::back_up(&self.shared, &disk, what, told))
+    }
+
+    fn kept_for_backup(&self) -> u64 {
+        self.shared.kept.bytes()
     }
 
     fn last_notice(&self) -> NoticeNumber {

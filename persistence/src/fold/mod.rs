@@ -5,6 +5,7 @@
 
 mod apply;
 mod catalog;
+pub(crate) mod copied;
 mod directory;
 pub(crate) mod events;
 mod notes;
@@ -72,7 +73,7 @@ pub(crate) struct Folded {
 }
 
 /// What a fold replaced.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[must_use = "what was replaced must be forgotten once the fold is durable"]
 pub(crate) struct FoldReport {
     lists: Vec<retire::List>,
@@ -124,7 +125,7 @@ impl Folded {
         })
     }
 
-    fn store(&self) -> &Store {
+    pub(crate) fn store(&self) -> &Store {
         self.slots.store()
     }
 
@@ -187,9 +188,19 @@ impl Folded {
     }
 
     fn take_number(&self) -> Result<u64, Error> {
-        let last = self.last.fetch_add(1, Ordering::Relaxed);
+        let last = self.last.fetch_add(1, Ordering::AcqRel);
         last.checked_add(1)
             .ok_or_else(|| damaged("there were too many folds".into()))
+    }
+
+    /// The number of the last fold that ended.
+    pub(crate) fn last_number(&self) -> Result<u64, Error> {
+        retire::last_number(self.store())
+    }
+
+    /// The largest number that a fold or a merge has by now.
+    pub(crate) fn number(&self) -> u64 {
+        self.last.load(Ordering::Acquire)
     }
 
     /// Whether nothing is to be merged between folds.
