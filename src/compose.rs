@@ -25,6 +25,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{
     app::{self, App, AppState},
+    backups::Backups,
     catalog::CatalogStore,
     config::{Config, Http, LogFormat},
     data_dir,
@@ -238,6 +239,7 @@ impl Service {
         let providers = Arc::clone(&accounts);
         let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers, stored);
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
+        let backups = Backups::new(handle.clone(), clock.clone(), config, &server_key);
         let app = AppState {
             handle,
             catalog,
@@ -245,6 +247,7 @@ impl Service {
             accounts,
             sandboxes,
             mailer,
+            backups: Arc::new(backups),
             limits: Limits::new(Settings::from(config)),
             config: Arc::new(config.clone()),
             admin_token_sha256,
@@ -331,6 +334,7 @@ impl Service {
             .map(|listener| self.serve_figures(listener));
         let rounds = self.app.payments.start();
         let endpoints = self.app.accounts.keep_endpoints();
+        let scheduled = self.app.backups.keep_schedule();
         let service = app::service(Arc::clone(&self.app));
         let inner = self.inner.take().map(|listener| {
             let server = Server::new(listener, service.clone(), self.config.http.clone());
@@ -357,7 +361,7 @@ impl Service {
         server.run(stopping.notified(), give_up).await;
         drop((rounds, endpoints));
         self.app.mailer.shut_down(grace).await;
-        for beside in [figures, inner, watched].into_iter().flatten() {
+        for beside in [figures, inner, watched, scheduled].into_iter().flatten() {
             beside.abort();
         }
         close(&self.app.handle).await

@@ -8,6 +8,7 @@ pub use ::{catalog, payments};
 pub mod admin;
 pub mod api;
 pub mod app;
+pub mod backups;
 pub mod cli;
 pub mod compose;
 pub mod config;

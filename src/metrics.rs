@@ -17,7 +17,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use crate::payments::Payments;
+use crate::{backups::Backups, payments::Payments};
 
 /// Upper bounds in seconds: from a parsed body to a slow disk.
 const LATENCY_BUCKETS: [f64; 14] = [
@@ -44,6 +44,9 @@ struct OutcomeLabels {
     outcome: &'static str,
 }
 
+/// Of a figure that is there or not, and of which there is one.
+type NoLabels = Vec<(&'static str, &'static str)>;
+
 /// The figures of routes, by their paths.
 type Routes = HashMap<Box<str>, Arc<Route>>;
 
@@ -61,6 +64,10 @@ pub struct Metrics {
     backlog: Gauge<i64>,
     webhooks: Gauge<i64>,
     given_up: Gauge<i64>,
+    backup_age: Family<NoLabels, Gauge<i64>>,
+    backup_running: Gauge<i64>,
+    backup_kept: Gauge<i64>,
+    backup_failures: Gauge<i64>,
 }
 
 impl fmt::Debug for Metrics {
@@ -111,6 +118,12 @@ impl Metrics {
         let outcome = |outcome| deductions.get_or_create_owned(&OutcomeLabels { outcome });
         let (applied, replayed, refused) =
             (outcome("applied"), outcome("replayed"), outcome("refused"));
+        let backup_age = Family::<NoLabels, Gauge<i64>>::default();
+        registry.register(
+            "backup_age_seconds",
+            "Since the last good backup began; missing where there is none",
+            backup_age.clone(),
+        );
         let mut gauge = |name: &str, help: &str| {
             let gauge = Gauge::<i64>::default();
             registry.register(name, help, gauge.clone());
@@ -128,6 +141,13 @@ impl Metrics {
                 "payments_given_up",
                 "Reports, pending orders and lapsed subscriptions since the start that the payment provider does not know",
             ),
+            backup_running: gauge("backup_running", "Whether a backup is being made"),
+            backup_kept: gauge(
+                "backup_kept_bytes",
+                "Bytes of the log that are kept only for the backup that is being made",
+            ),
+            backup_failures: gauge("backup_failures", "Backups since the start that failed"),
+            backup_age,
             registry,
             requests,
             latency,
@@ -195,7 +215,12 @@ impl Metrics {
     }
 
     /// All figures, as Prometheus reads them.
-    pub fn render(&self, handle: &Handle, payments: &Payments) -> Result<String, fmt::Error> {
+    pub fn render(
+        &self,
+        handle: &Handle,
+        payments: &Payments,
+        backups: &Backups,
+    ) -> Result<String, fmt::Error> {
         let stats = handle.stats();
         let signed = |figure: u64| i64::try_from(figure).unwrap_or(i64::MAX);
         self.awake.set(signed(stats.awake));
@@ -203,6 +228,13 @@ impl Metrics {
         self.backlog.set(signed(stats.backlog));
         self.webhooks.set(signed(payments.inbox().waiting()));
         self.given_up.set(signed(payments.given_up()));
+        if let Some(age) = backups.age_seconds() {
+            self.backup_age.get_or_create(&NoLabels::new()).set(age);
+        }
+        let status = backups.status();
+        self.backup_running.set(status.running.is_some().into());
+        self.backup_kept.set(signed(handle.kept_for_backup()));
+        self.backup_failures.set(signed(status.failures));
         let mut text = String::with_capacity(16 * 1024);
         encode(&mut text, &self.registry)?;
         Ok(text)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use actors::{Handle, clock::Clock};
 
 use crate::{
+    backups::Backups,
     catalog::CatalogStore,
     config::Config,
     limits::Limits,
@@ -35,6 +36,8 @@ pub struct AppState {
     pub sandboxes: Sandboxes,
     /// Mails.
     pub mailer: Mailer,
+    /// Copies of what is stored.
+    pub backups: Arc<Backups>,
     /// How often who may do what.
     pub limits: Limits,
     /// What the operator set.

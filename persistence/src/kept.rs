@@ -14,6 +14,8 @@ use crate::{contract::Error, fold::FoldReport, frame::Place, progress::Progress}
 
 /// The longest that a copy may hold things back.
 const LONGEST: Duration = Duration::from_secs(4 * 60 * 60);
+/// The most frames: sled keeps some 65 bytes of memory for each.
+const MOST_FRAMES: usize = 2_000_000;
 /// How long a copy may wait for the fold under way to end.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Frames that are dropped at a time once a copy is over, between folds.
@@ -132,11 +134,11 @@ impl Kept {
         None
     }
 
-    /// Ends a copy that takes too long or, where the disk is `full`, any.
+    /// Ends a copy that takes too long or holds too much back or, where the disk is `full`, any.
     pub(crate) fn end_where_it_must(&self, full: bool) {
         let mut state = self.state.lock();
         if let Phase::Copying { since, .. } = state.phase
-            && (full || since.elapsed() > LONGEST)
+            && (full || since.elapsed() > LONGEST || state.frames.len() > MOST_FRAMES)
         {
             state.phase = Phase::Nobody;
             tracing::warn!(

@@ -38,6 +38,7 @@ pub use contract::{
 };
 pub use format::entry::Entry;
 pub use format::record_bytes;
+pub use lock::is_in_use;
 pub use logged::{Append, Logged, Note};
 pub use lookups::{OrderPlace, PeriodEnd};
 pub use memory::MemoryJournal;

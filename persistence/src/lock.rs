@@ -79,6 +79,25 @@ impl Directory {
     }
 }
 
+/// Whether a server uses this data directory now. Makes nothing.
+///
+/// # Errors
+///
+/// It cannot be looked at.
+pub fn is_in_use(root: &Path) -> Result<bool, Error> {
+    let path = root.join("lock");
+    let lock = match File::open(&path) {
+        Ok(lock) => lock,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(unusable(&path, &error)),
+    };
+    match lock.try_lock() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
+    }
+}
+
 /// Makes the names in a directory survive a power cut.
 pub(crate) fn sync(path: &Path) -> Result<(), Error> {
     File::open(path)
@@ -97,7 +116,9 @@ mod tests {
     #[test]
     fn a_second_opener_is_told_who_has_it() {
         let dir = tempfile::tempdir().unwrap();
+        assert!(!is_in_use(&dir.path().join("data")).unwrap());
         let first = Directory::lock(&dir.path().join("data")).unwrap();
+        assert!(is_in_use(&dir.path().join("data")).unwrap());
         let second = Directory::lock(&dir.path().join("data"));
         let message = second.err().unwrap().to_string();
         assert!(message.contains("another Scrip is using"), "{message}");

@@ -3,6 +3,7 @@
 //!
 //! It knows no rule of its own: the catalog decides.
 
+pub mod backups;
 pub mod description;
 mod keys;
 mod path;
@@ -43,6 +44,7 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(products::create, products::list))
             .routes(routes!(products::show, products::update))
             .routes(routes!(prices::create, prices::list))
-            .routes(routes!(prices::show, prices::update)),
+            .routes(routes!(prices::show, prices::update))
+            .routes(routes!(backups::create, backups::show)),
     )
 }

@@ -2,10 +2,13 @@
 //! standard error and exits with 1.
 
 pub mod apply;
+mod backup;
 mod bench;
 mod dev;
 mod openapi;
 mod print;
+mod progress;
+mod restore;
 mod serve;
 mod verify;
 
@@ -34,6 +37,11 @@ enum Command {
     /// Re-reads everything in a data directory that no server is using; exits with 0 only when all
     /// is well.
     Verify(verify::VerifyArgs),
+    /// Copies all that is stored to a directory, of a running server or of none. A later backup there
+    /// writes only what changed.
+    Backup(backup::BackupArgs),
+    /// Puts a backup into a data directory that holds nothing yet.
+    Restore(restore::RestoreArgs),
     /// Prints the OpenAPI document.
     Openapi(openapi::OpenapiArgs),
 }
@@ -59,6 +67,8 @@ pub fn run() -> ExitCode {
         Command::Apply(args) => apply::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Verify(args) => verify::run(args),
+        Command::Backup(args) => backup::run(args),
+        Command::Restore(args) => restore::run(args),
         Command::Openapi(args) => openapi::run(&args),
     };
     match done {

@@ -14,6 +14,7 @@
 
 mod access;
 mod apply;
+mod backup;
 mod commands;
 mod dev;
 mod files;

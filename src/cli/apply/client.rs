@@ -1,4 +1,4 @@
-//! The admin API, as far as `scrip apply` needs it. A refusal becomes one plain sentence.
+//! The admin API, as far as commands need it. A refusal becomes one plain sentence.
 
 use reqwest::{Method, StatusCode};
 use serde::de::DeserializeOwned;
@@ -11,14 +11,14 @@ use crate::admin::{
 };
 
 /// One server, one token.
-pub(super) struct Client {
+pub(in crate::cli) struct Client {
     http: reqwest::Client,
     base: String,
     token: String,
 }
 
 impl Client {
-    pub(super) fn new(url: &str, token: &str) -> Result<Self, Failure> {
+    pub(in crate::cli) fn new(url: &str, token: &str) -> Result<Self, Failure> {
         // Refused only where one is chosen already; any will do.
         drop(rustls::crypto::ring::default_provider().install_default());
         let http = reqwest::Client::builder()
@@ -101,7 +101,7 @@ impl Client {
         self.send(Method::PATCH, &path, Some(body)).await
     }
 
-    async fn send<T: DeserializeOwned>(
+    pub(in crate::cli) async fn send<T: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,

@@ -11,7 +11,7 @@
 //! it does not declare is left as it is and named; nothing is switched off unless the file says
 //! `active = false`.
 
-mod client;
+pub(super) mod client;
 mod file;
 mod plan;
 
