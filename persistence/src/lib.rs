@@ -36,6 +36,7 @@ pub use contract::{
     Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Outcome, Refused, Store, Stored,
     Ticket,
 };
+pub use fold::Reader;
 pub use format::entry::Entry;
 pub use format::record_bytes;
 pub use lock::is_in_use;

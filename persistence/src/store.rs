@@ -21,7 +21,7 @@ use crate::{
         Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Refused, Stored, Ticket,
     },
     database::{self, Database, caught, failed},
-    fold::Folded,
+    fold::{Folded, Reader},
     format::decode_notice,
     frame::Place,
     guard,
@@ -78,6 +78,17 @@ impl SledJournal {
         };
         journal.start(disk, watermark)?;
         Ok(journal)
+    }
+
+    /// Shows every wallet and its records, once all of it is folded. Nobody may append meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// What is stored cannot be read, or the reader ended it.
+    pub fn read_all(&self, reader: &mut dyn Reader) -> Result<(), Error> {
+        self.settle()?;
+        let disk = self.disk()?;
+        caught(|| disk.folded.read_all(reader))
     }
 
     fn start(&self, disk: Disk, watermark: Watermark) -> Result<(), Error> {

@@ -5,6 +5,8 @@ pub mod apply;
 mod backup;
 mod bench;
 mod dev;
+mod export;
+mod import;
 mod openapi;
 mod print;
 mod progress;
@@ -42,6 +44,10 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Puts a backup into a data directory that holds nothing yet.
     Restore(restore::RestoreArgs),
+    /// Writes ledgers from a data directory that no server is using, as JSON Lines or CSV.
+    Export(export::ExportArgs),
+    /// Grants balances from a CSV file, each once however often it is imported.
+    Import(import::ImportArgs),
     /// Prints the OpenAPI document.
     Openapi(openapi::OpenapiArgs),
 }
@@ -69,6 +75,8 @@ pub fn run() -> ExitCode {
         Command::Verify(args) => verify::run(args),
         Command::Backup(args) => backup::run(args),
         Command::Restore(args) => restore::run(args),
+        Command::Export(args) => export::run(args),
+        Command::Import(args) => import::run(args),
         Command::Openapi(args) => openapi::run(&args),
     };
     match done {

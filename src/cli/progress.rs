@@ -16,6 +16,15 @@ impl Bar {
         Self(bar)
     }
 
+    /// Of things rather than bytes.
+    pub(super) fn counting() -> Self {
+        let Self(bar) = Self::new();
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len}, {elapsed}") {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
     pub(super) fn at(&self, done: u64, of: u64) {
         self.0.set_length(of);
         self.0.set_position(done);

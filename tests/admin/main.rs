@@ -17,6 +17,7 @@ mod apply;
 mod backup;
 mod commands;
 mod dev;
+mod export;
 mod files;
 mod keys;
 mod logs;

@@ -12,6 +12,7 @@ mod notes;
 pub(crate) mod notices;
 mod packed;
 pub(crate) mod pages;
+mod read_all;
 mod retire;
 mod slices;
 pub(crate) mod store;
@@ -27,6 +28,7 @@ mod usage;
 mod verify;
 pub(crate) mod wallet_record;
 
+pub use read_all::Reader;
 pub(crate) use verify::Unfolded;
 
 use std::sync::{
@@ -303,6 +305,11 @@ impl Folded {
     /// What a look-up has under a key.
     pub(crate) fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
         self.store().look_up(look_up).get(key)
+    }
+
+    /// Shows every wallet and its records. Nothing may be folded meanwhile.
+    pub(crate) fn read_all(&self, reader: &mut dyn Reader) -> Result<(), Error> {
+        read_all::read_all(self.store(), reader)
     }
 
     /// Re-reads everything and reports what is wrong. Nothing may be folded meanwhile.
