@@ -19,7 +19,7 @@ pub use crate::state::{App, AppState};
 use crate::{
     admin,
     api::{description, router as api, webhooks},
-    docs,
+    audit, dashboard, docs,
     http::{
         cors::CorsForBrowsers,
         edge::EdgeLayer,
@@ -54,7 +54,11 @@ fn router(app: App) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .layer((edge.clone(), CorsForBrowsers::new(), GateLayer));
     Router::new()
-        .merge(admin::router())
+        .merge(admin::router().layer(middleware::from_fn_with_state(
+            Arc::clone(&app),
+            audit::writes,
+        )))
+        .merge(dashboard::router(&app))
         .merge(docs::router(&document))
         .merge(pages::result::router())
         .route("/healthz", get(vitals::healthz))

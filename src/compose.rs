@@ -25,13 +25,18 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{
     app::{self, App, AppState},
+    audit::AuditLog,
     backups::Backups,
     catalog::CatalogStore,
     config::{Config, Http, LogFormat},
+    dashboard::Sessions,
     data_dir,
     limits::{Limits, Settings},
     metrics::Metrics,
-    outbound::mail::{self, Mailer},
+    outbound::{
+        mail::{self, Mailer},
+        webhooks::{self, Webhooks},
+    },
     payments::{self, Payments},
     providers::{Accounts, Place, Sandboxes},
     secrets::{Given, Secrets},
@@ -74,6 +79,9 @@ pub enum Error {
     /// A note that was stored cannot be read.
     #[error(transparent)]
     Notes(#[from] payments::notes::Error),
+    /// What is kept of webhooks cannot be read.
+    #[error(transparent)]
+    Webhooks(#[from] webhooks::NoteError),
     /// The wallets did not start.
     #[error(transparent)]
     Wallets(#[from] actors::Error),
@@ -238,8 +246,12 @@ impl Service {
         let sandboxes = Sandboxes::start(&handle, &accounts);
         let providers = Arc::clone(&accounts);
         let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers, stored);
+        let audit = AuditLog::load(handle.clone())?;
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
         let backups = Backups::new(handle.clone(), clock.clone(), config, &server_key);
+        let metrics = Metrics::new();
+        let counters = metrics.deliveries();
+        let webhooks = Webhooks::new(&handle, &catalog, &config.webhooks, counters)?;
         let app = AppState {
             handle,
             catalog,
@@ -248,11 +260,15 @@ impl Service {
             sandboxes,
             mailer,
             backups: Arc::new(backups),
+            webhooks,
+            audit,
+            dashboard: Sessions::default(),
             limits: Limits::new(Settings::from(config)),
             config: Arc::new(config.clone()),
             admin_token_sha256,
+            started_at: clock.now(),
             clock,
-            metrics: Metrics::new(),
+            metrics,
         };
         Ok((Arc::new(app), new_admin_token))
     }
@@ -279,6 +295,21 @@ impl Service {
     #[must_use]
     pub fn new_admin_token(&self) -> Option<&str> {
         self.new_admin_token.as_deref()
+    }
+
+    /// An address that signs in to the dashboard, once and for a quarter of an hour. To be shown to the
+    /// operator and not logged.
+    ///
+    /// # Errors
+    ///
+    /// [`catalog::Error::Randomness`]
+    pub fn sign_in_link(&self) -> Result<String, catalog::Error> {
+        let link = self.app.dashboard.link(self.app.clock.now())?;
+        let base = match &self.config.public_url {
+            Some(url) => url.to_string(),
+            None => format!("{}://{}", self.scheme(), server::reachable(self.address)),
+        };
+        Ok(format!("{base}{}?link={link}", crate::dashboard::SIGN_IN))
     }
 
     /// What its handlers share.
@@ -335,6 +366,7 @@ impl Service {
         let rounds = self.app.payments.start();
         let endpoints = self.app.accounts.keep_endpoints();
         let scheduled = self.app.backups.keep_schedule();
+        let deliveries = self.app.webhooks.start();
         let service = app::service(Arc::clone(&self.app));
         let inner = self.inner.take().map(|listener| {
             let server = Server::new(listener, service.clone(), self.config.http.clone());
@@ -360,7 +392,7 @@ impl Service {
         let give_up = async { drop(watch.await) };
         server.run(stopping.notified(), give_up).await;
         drop((rounds, endpoints));
-        self.app.mailer.shut_down(grace).await;
+        tokio::join!(deliveries.stop(grace), self.app.mailer.shut_down(grace));
         for beside in [figures, inner, watched, scheduled].into_iter().flatten() {
             beside.abort();
         }

@@ -65,6 +65,8 @@ pub struct Config {
     pub stripe: Stripe,
     /// How mails leave.
     pub mail: Mail,
+    /// What projects' own servers are told.
+    pub webhooks: Webhooks,
     /// The log and its store.
     pub journal: Journal,
     /// Copies of what is stored.
@@ -154,6 +156,16 @@ pub struct Stripe {
     pub api_base: Url,
     /// Requests a second for what nobody waits for, to one account; 0: as its mode allows.
     pub background_per_second: u32,
+}
+
+/// What projects' own servers are told.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Webhooks {
+    /// Send to private addresses and over plain HTTP, too.
+    pub allow_private_networks: bool,
+    /// Seconds for one attempt in all.
+    pub timeout_seconds: u64,
 }
 
 /// The log and its store.
@@ -319,6 +331,10 @@ impl Config {
             (
                 (1..=10_000).contains(&self.limits.open_holds),
                 "limits.open_holds is 1 to 10000",
+            ),
+            (
+                (1..=60).contains(&self.webhooks.timeout_seconds),
+                "webhooks.timeout_seconds is 1 to 60",
             ),
             (
                 (1..=1_048_576).contains(&self.journal.cache_mb),

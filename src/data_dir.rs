@@ -12,7 +12,7 @@ use std::{
 use rustix::fs::Mode;
 
 /// What anybody but the owner may do.
-const OTHERS: u32 = 0o077;
+pub(crate) const OTHERS: u32 = 0o077;
 /// What a data directory has in it. Nothing else is touched: it may be a folder with other things. The
 /// server key is not among them: one that others could read is refused, not hidden.
 const OWN: [&str; 9] = [

@@ -17,7 +17,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use crate::{backups::Backups, payments::Payments};
+use crate::{backups::Backups, outbound::Webhooks, payments::Payments};
 
 /// Upper bounds in seconds: from a parsed body to a slow disk.
 const LATENCY_BUCKETS: [f64; 14] = [
@@ -68,6 +68,20 @@ pub struct Metrics {
     backup_running: Gauge<i64>,
     backup_kept: Gauge<i64>,
     backup_failures: Gauge<i64>,
+    deliveries: Deliveries,
+    deliveries_pending: Gauge<i64>,
+    endpoints_disabled: Gauge<i64>,
+}
+
+/// Attempts to deliver webhooks, by what came of them.
+#[derive(Debug, Clone)]
+pub struct Deliveries {
+    /// Accepted.
+    pub accepted: Counter,
+    /// Answered otherwise.
+    pub refused: Counter,
+    /// Not answered.
+    pub unanswered: Counter,
 }
 
 impl fmt::Debug for Metrics {
@@ -124,6 +138,18 @@ impl Metrics {
             "Since the last good backup began; missing where there is none",
             backup_age.clone(),
         );
+        let attempts = Family::<OutcomeLabels, Counter>::default();
+        registry.register(
+            "webhook_attempts",
+            "Attempts to deliver events to projects' endpoints: accepted, refused or unanswered",
+            attempts.clone(),
+        );
+        let outcome = |outcome| attempts.get_or_create_owned(&OutcomeLabels { outcome });
+        let deliveries = Deliveries {
+            accepted: outcome("accepted"),
+            refused: outcome("refused"),
+            unanswered: outcome("unanswered"),
+        };
         let mut gauge = |name: &str, help: &str| {
             let gauge = Gauge::<i64>::default();
             registry.register(name, help, gauge.clone());
@@ -148,6 +174,15 @@ impl Metrics {
             ),
             backup_failures: gauge("backup_failures", "Backups since the start that failed"),
             backup_age,
+            deliveries_pending: gauge(
+                "webhook_deliveries_pending",
+                "Events that were read for projects' endpoints and not delivered yet",
+            ),
+            endpoints_disabled: gauge(
+                "webhook_endpoints_disabled",
+                "Endpoints that are sent nothing because they took nothing",
+            ),
+            deliveries,
             registry,
             requests,
             latency,
@@ -205,6 +240,12 @@ impl Metrics {
         made
     }
 
+    /// What counts attempts to deliver webhooks.
+    #[must_use]
+    pub fn deliveries(&self) -> Deliveries {
+        self.deliveries.clone()
+    }
+
     /// Counts a deduction by what came of it.
     pub fn deducted(&self, outcome: Result<&Applied, &actors::Error>) {
         match outcome {
@@ -214,11 +255,18 @@ impl Metrics {
         };
     }
 
+    /// Deductions that took credits since the start.
+    #[must_use]
+    pub fn deductions(&self) -> u64 {
+        self.applied.get()
+    }
+
     /// All figures, as Prometheus reads them.
     pub fn render(
         &self,
         handle: &Handle,
         payments: &Payments,
+        webhooks: &Webhooks,
         backups: &Backups,
     ) -> Result<String, fmt::Error> {
         let stats = handle.stats();
@@ -235,6 +283,8 @@ impl Metrics {
         self.backup_running.set(status.running.is_some().into());
         self.backup_kept.set(signed(handle.kept_for_backup()));
         self.backup_failures.set(signed(status.failures));
+        self.deliveries_pending.set(signed(webhooks.pending()));
+        self.endpoints_disabled.set(signed(webhooks.disabled()));
         let mut text = String::with_capacity(16 * 1024);
         encode(&mut text, &self.registry)?;
         Ok(text)

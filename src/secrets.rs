@@ -20,7 +20,7 @@ pub const SERVER_KEY_VARIABLE: &str = "SCRIP_SERVER_KEY";
 /// The hash of a token that was generated.
 const ADMIN_FILE: &str = "admin-token.sha256";
 /// The key that was generated.
-const KEY_FILE: &str = "server.key";
+pub(crate) const KEY_FILE: &str = "server.key";
 /// What the data was written under, so that another key is refused rather than silently opening
 /// no code.
 const KEY_CHECK_FILE: &str = "server.key.check";

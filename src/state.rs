@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use actors::{Handle, clock::Clock};
+use domain::Timestamp;
 
 use crate::{
+    audit::AuditLog,
     backups::Backups,
     catalog::CatalogStore,
     config::Config,
+    dashboard::Sessions,
     limits::Limits,
     metrics::Metrics,
-    outbound::mail::Mailer,
+    outbound::{Webhooks, mail::Mailer},
     payments::Payments,
     providers::{Accounts, Sandboxes},
 };
@@ -38,12 +41,20 @@ pub struct AppState {
     pub mailer: Mailer,
     /// Copies of what is stored.
     pub backups: Arc<Backups>,
+    /// What projects' own servers are told.
+    pub webhooks: Webhooks,
+    /// Who changed what.
+    pub audit: AuditLog,
+    /// Who is signed in to the dashboard.
+    pub dashboard: Sessions,
     /// How often who may do what.
     pub limits: Limits,
     /// What the operator set.
     pub config: Arc<Config>,
     /// SHA-256 of the administrator's token.
     pub admin_token_sha256: [u8; 32],
+    /// When the service started.
+    pub started_at: Timestamp,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Figures.

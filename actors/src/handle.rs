@@ -1,9 +1,11 @@
 //! The one thing that the outside holds.
 
 mod admin;
+mod administrator;
 mod batch;
 mod buyers;
 mod holds;
+mod inside;
 mod instructions;
 mod ledger;
 mod orders;
@@ -12,7 +14,9 @@ mod subscriptions;
 mod told;
 mod wallets;
 
+pub use administrator::Found;
 pub use buyers::BoughtCode;
+pub use inside::Clue;
 pub use orders::{Draft, Paid};
 pub use told::{Told, Used, event_number};
 

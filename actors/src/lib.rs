@@ -21,9 +21,9 @@ pub use answer::{
 };
 pub use completions::{Sink, completions};
 pub use handle::{
-    Address, BoughtCode, Draft, Handle, HoldAccess, NewHold, Paid, Scope, Stats, Told, Used,
-    event_number,
+    Address, BoughtCode, Clue, Draft, Found, Handle, HoldAccess, NewHold, Paid, Scope, Stats, Told,
+    Used, event_number,
 };
 pub use keyring::{Keyring, Seal, ledger_id};
 pub use options::Options;
-pub use wallet::{Instructable, InstructionKind, Left, Refunding};
+pub use wallet::{Access, Inside, Instructable, InstructionKind, Left, Purse, Refunding};

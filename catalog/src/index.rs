@@ -9,10 +9,10 @@ use std::{
 use actors::Scope;
 use domain::{
     catalog::{
-        Account, ApiKey, Document, KeyKind, Price, Product, Products, Project, Provider, Sandbox,
-        Tenure,
+        Account, ApiKey, Document, Endpoint, EndpointStatus, KeyKind, Price, Product, Products,
+        Project, Provider, Sandbox, Tenure,
     },
-    id::{KeyId, PriceId, ProductId, ProjectId},
+    id::{EndpointId, KeyId, PriceId, ProductId, ProjectId},
     notice::LowBalance,
     wallet::FreeGrantRule,
 };
@@ -59,6 +59,7 @@ pub struct ProjectCatalog {
     products: Products,
     prices: BTreeMap<(ProductId, PriceId), Price>,
     provider: Option<Provider>,
+    endpoints: BTreeMap<EndpointId, Endpoint>,
     only_credit_product: Option<ProductId>,
 }
 
@@ -148,6 +149,7 @@ impl ProjectCatalog {
             products: Products::new(),
             prices: BTreeMap::new(),
             provider: None,
+            endpoints: BTreeMap::new(),
             only_credit_product: None,
         }
     }
@@ -159,6 +161,10 @@ impl ProjectCatalog {
             Document::Product(product) => drop(self.products.insert(product.id, product)),
             Document::Price(price) => drop(self.prices.insert((price.product, price.id), price)),
             Document::Provider(provider) => self.provider = Some(provider),
+            Document::Endpoint(endpoint) if endpoint.status == EndpointStatus::Deleted => {
+                self.endpoints.remove(&endpoint.id);
+            }
+            Document::Endpoint(endpoint) => drop(self.endpoints.insert(endpoint.id, endpoint)),
         }
     }
 
@@ -279,6 +285,17 @@ impl ProjectCatalog {
         let provider = self.provider.as_ref();
         let provider = provider.filter(|provider| provider.account == Account::Sandbox);
         provider.map(|provider| provider.sandbox)
+    }
+
+    /// A webhook endpoint, active or not.
+    #[must_use]
+    pub fn endpoint(&self, id: &EndpointId) -> Option<&Endpoint> {
+        self.endpoints.get(id)
+    }
+
+    /// All webhook endpoints, in the order in which they were made.
+    pub fn endpoints(&self) -> impl Iterator<Item = &Endpoint> {
+        self.endpoints.values()
     }
 
     /// A key, revoked or not.

@@ -1,10 +1,11 @@
-//! Projects, keys, products and prices: held in memory as one immutable [`Catalog`], replaced as a
+//! Projects, keys, products, prices and webhook endpoints: held in memory as one immutable [`Catalog`], replaced as a
 //! whole after each change. Requests read it without a lock; changes are made one at a time, and
 //! nobody sees a change before it is durable.
 //!
 //! What a sound document is, `domain::catalog` decides. Here is how requests find one (`index.rs`),
-//! how secrets come in (`keys.rs`, `providers.rs`), and the one place that writes (`store.rs`).
+//! how secrets come in (`keys.rs`, `providers.rs`, `endpoints.rs`), and the one place that writes (`store.rs`).
 
+mod endpoints;
 mod error;
 mod index;
 mod key_hash;
@@ -17,8 +18,10 @@ mod tests;
 
 /// What is asked of the catalog: its rules are in the domain.
 pub use domain::catalog::{
-    NewPrice, NewProduct, NewProject, PriceChange, ProductChange, ProjectChange, SandboxChange,
+    EndpointChange, NewEndpoint, NewPrice, NewProduct, NewProject, PriceChange, ProductChange,
+    ProjectChange, SandboxChange,
 };
+pub use endpoints::MintedEndpoint;
 pub use error::Error;
 pub use index::{Authenticated, Catalog, ProjectCatalog};
 pub use keys::{MintedKey, random_text, sha256};

@@ -14,7 +14,7 @@ use domain::{
     id::{KeyId, PriceId, ProductId, ProjectId},
 };
 use secrecy::SecretString;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tracing::Instrument as _;
 
 use super::{
@@ -25,14 +25,15 @@ use super::{
 /// The catalog. Cheap to clone.
 #[derive(Clone)]
 pub struct CatalogStore {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
-struct Shared {
+pub(super) struct Shared {
     current: ArcSwap<Catalog>,
-    handle: Handle,
-    seal: Seal,
+    pub(super) handle: Handle,
+    pub(super) seal: Seal,
     turn: Mutex<()>,
+    changed: watch::Sender<()>,
 }
 
 impl CatalogStore {
@@ -47,6 +48,7 @@ impl CatalogStore {
                 handle,
                 seal,
                 turn: Mutex::new(()),
+                changed: watch::Sender::new(()),
             }),
         })
     }
@@ -63,6 +65,12 @@ impl CatalogStore {
             .project(&id)
             .map(Arc::clone)
             .ok_or(Refusal::ProjectNotFound(id).into())
+    }
+
+    /// Hears of every change.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.shared.changed.subscribe()
     }
 
     /// Makes a project with a key of each kind: publishable, then secret.
@@ -356,7 +364,7 @@ impl CatalogStore {
 
     /// Runs a change in a task of its own: a caller who goes away must not leave a change logged
     /// but not published.
-    async fn change<T: Send + 'static>(
+    pub(super) async fn change<T: Send + 'static>(
         &self,
         decide: impl FnOnce(&Catalog, Timestamp) -> Result<(Vec<Document>, T), Error> + Send + 'static,
     ) -> Result<T, Error> {
@@ -371,6 +379,7 @@ impl CatalogStore {
             let next = current.with(documents.clone())?;
             shared.handle.put_documents(documents).await?;
             shared.current.store(Arc::new(next));
+            shared.changed.send_replace(());
             Ok(answer)
         };
         let task = tokio::spawn(change.in_current_span());
@@ -380,7 +389,7 @@ impl CatalogStore {
     }
 }
 
-fn find(catalog: &Catalog, id: ProjectId) -> Result<&ProjectCatalog, Refusal> {
+pub(super) fn find(catalog: &Catalog, id: ProjectId) -> Result<&ProjectCatalog, Refusal> {
     let found = catalog.project(&id).map(AsRef::as_ref);
     found.ok_or(Refusal::ProjectNotFound(id))
 }

@@ -106,6 +106,28 @@ impl fmt::Debug for WalletKey {
     }
 }
 
+impl WalletKey {
+    /// What its text starts with.
+    pub const PREFIX: &'static str = "wref_";
+}
+
+/// As an administrator reads and sends it.
+impl fmt::Display for WalletKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::PREFIX)?;
+        write_body(f, u128::from_be_bytes(self.0))
+    }
+}
+
+impl FromStr for WalletKey {
+    type Err = ParseIdError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIdError> {
+        let body = parse_body(text.strip_prefix(Self::PREFIX).ok_or(ParseIdError)?)?;
+        Ok(Self(body.to_be_bytes()))
+    }
+}
+
 /// A keyed hash of a recovery code: how a code is found without being stored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CodeHash(pub [u8; 16]);
@@ -217,6 +239,7 @@ mod tests {
                 wallet: WalletKey(value.to_le_bytes()),
             };
             assert_eq!(order.to_string().parse(), Ok(order));
+            assert_eq!(order.wallet.to_string().parse(), Ok(order.wallet));
         }
     }
 

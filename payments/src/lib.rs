@@ -131,7 +131,7 @@ impl Payments {
                     heard,
                 } => read.push((project, until, heard)),
                 // The providers' own.
-                Note::Made { .. } | Note::Sandbox { .. } => {}
+                Note::Made { .. } | Note::Sandbox { .. } | Note::Audit(_) => {}
             }
         }
         let inbox = Inbox::new(ground.clone(), events);

@@ -47,3 +47,13 @@ pub use notices::{NoticeNumber, OnNotices};
 pub use options::{Completions, Faults, OnFatal, Options, Step};
 pub use store::SledJournal;
 pub use verify::verify;
+
+/// Whether writes of this process can be made to survive a power cut. Takes a call of the kernel away from
+/// it for good, as opening a store does.
+///
+/// # Errors
+///
+/// [`Error::Unusable`] where they cannot; says what to do.
+pub fn check_syncs() -> Result<(), Error> {
+    guard::install()
+}

@@ -7,8 +7,8 @@ use crate::http::openapi::Interface;
 
 const INTERFACE: Interface = Interface {
     title: "Scrip administration",
-    description: "Projects, API keys, products and prices. Sign in with the administrator's token as a \
-        bearer token. Lists are whole. In a PATCH, a field that is left out stays as it is, and null \
+    description: "Projects, API keys, products, prices and webhooks. Sign in with the administrator's token as a \
+        bearer token. Lists are whole, but for those with a `nextCursor`. In a PATCH, a field that is left out stays as it is, and null \
         clears what can be cleared.",
     base: PREFIX,
     keys: &[("administrator", "The administrator's token.")],

@@ -1,17 +1,26 @@
-//! The administrator's interface: projects and their payment providers, keys, products, prices, under `/api/admin/v1`, with its
-//! own OpenAPI document. All routes on this screen, one file for each kind of document.
+//! The administrator's interface: projects and their payment providers, keys, products, prices, webhooks, and a
+//! look at wallets and orders, under `/api/admin/v1`, with its own OpenAPI document. All routes on this screen, one
+//! file for each kind of document.
 //!
 //! It knows no rule of its own: the catalog decides.
 
 pub mod backups;
+mod deliveries;
 pub mod description;
 mod keys;
+mod orders;
 mod path;
 mod prices;
 mod products;
 mod projects;
+pub mod provider;
 mod sandbox;
 pub mod view;
+mod wallets;
+mod webhook_view;
+mod webhooks;
+
+pub(crate) use projects::change_provider;
 
 use axum::{Json, Router, routing::get};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -37,6 +46,7 @@ fn routes() -> OpenApiRouter<App> {
         OpenApiRouter::new()
             .routes(routes!(projects::create, projects::list))
             .routes(routes!(projects::show, projects::update))
+            .routes(routes!(provider::check))
             .routes(routes!(sandbox::show, sandbox::update))
             .routes(routes!(sandbox::advance))
             .routes(routes!(keys::create, keys::list))
@@ -45,6 +55,18 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(products::show, products::update))
             .routes(routes!(prices::create, prices::list))
             .routes(routes!(prices::show, prices::update))
-            .routes(routes!(backups::create, backups::show)),
+            .routes(routes!(backups::create, backups::show))
+            .routes(routes!(webhooks::create, webhooks::list))
+            .routes(routes!(webhooks::show, webhooks::update, webhooks::delete))
+            .routes(routes!(webhooks::rotate_secret))
+            .routes(routes!(deliveries::list))
+            .routes(routes!(deliveries::replay))
+            .routes(routes!(deliveries::replay_since))
+            .routes(routes!(wallets::find, wallets::open))
+            .routes(routes!(wallets::show))
+            .routes(routes!(wallets::read_ledger))
+            .routes(routes!(wallets::credit))
+            .routes(routes!(orders::list))
+            .routes(routes!(orders::show)),
     )
 }

@@ -7,9 +7,9 @@ use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
 };
-use domain::id::{KeyId, PriceId, ProductId, ProjectId};
+use domain::id::{DeliveryId, EndpointId, KeyId, PriceId, ProductId, ProjectId, WalletKey};
 
-use crate::http::{Code, Error};
+use crate::http::{Code, Error, order_name::OrderName};
 
 /// The named segments of a request's path, unread.
 #[derive(Debug)]
@@ -30,6 +30,24 @@ impl Segments {
 
     pub(super) fn price(&self) -> Result<PriceId, Error> {
         self.read("priceId", Code::PriceNotFound)
+    }
+
+    pub(super) fn webhook(&self) -> Result<EndpointId, Error> {
+        self.read("webhookId", Code::WebhookNotFound)
+    }
+
+    pub(super) fn delivery(&self) -> Result<DeliveryId, Error> {
+        self.read("deliveryId", Code::DeliveryNotFound)
+    }
+
+    pub(super) fn wallet(&self) -> Result<WalletKey, Error> {
+        self.read("walletRef", Code::WalletNotFound)
+    }
+
+    /// Whatever is there in place of an order's name.
+    pub(super) fn order(&self) -> OrderName {
+        let segment = self.0.iter().find(|(key, _)| key == "orderIdOrCheckoutId");
+        segment.map_or(OrderName::Nothing, |(_, text)| OrderName::by(text))
     }
 
     fn read<T: FromStr>(&self, name: &str, unknown: Code) -> Result<T, Error> {

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{Json, extract::State, http::StatusCode};
 use domain::catalog::CheckoutChange;
+use domain::id::ProjectId;
 use secrecy::SecretString;
 use serde::Deserialize;
 use tracing::Instrument as _;
@@ -136,13 +137,12 @@ struct Provider {
     #[schema(
         value_type = Option<String>,
         write_only,
-        nullable = false,
         pattern = "^(?!pk_)[!-~]+$",
         max_length = 255
     )]
     secret_key: Option<SecretString>,
     /// Of a Stripe account: what its webhooks are signed with, `whsec_…`.
-    #[schema(value_type = Option<String>, write_only, nullable = false, pattern = "^[!-~]+$", max_length = 255)]
+    #[schema(value_type = Option<String>, write_only, pattern = "^[!-~]+$", max_length = 255)]
     webhook_secret: Option<SecretString>,
     /// Leave a provider, an account or a mode that the project has orders at: pending orders expire and
     /// subscriptions end here, credits stay. A new key of the same account and mode needs it not.
@@ -258,22 +258,36 @@ pub(super) async fn update(
     let id = path.project()?;
     match provider {
         None => drop(app.catalog.update_project(id, change, None).await?),
-        Some((provider, force)) => {
-            let (accounts, payments) = (Arc::clone(&app.accounts), app.payments.clone());
-            // In a task of its own: a caller who goes away must not leave it half way.
-            let work = async move {
-                accounts.change(id, change, provider, force).await?;
-                let mut ending = tokio::spawn(async move { payments.leaving().finish(id).await });
-                // It goes on by itself, and again with the next round where it fails.
-                drop(tokio::time::timeout(WAIT, &mut ending).await);
-                Ok::<_, ChangeError>(())
-            };
-            let done = tokio::spawn(work.in_current_span()).await;
-            done.map_err(|_| Error::new(Code::InternalError))??;
-        }
+        Some((provider, force)) => change_provider(&app, id, change, provider, force).await?,
     }
     let catalog = app.catalog.project(id)?;
     Ok(Json(view(&app, &catalog)))
+}
+
+/// Changes a project together with its provider.
+///
+/// # Errors
+///
+/// What the rules and the new provider refuse.
+pub(crate) async fn change_provider(
+    app: &App,
+    id: ProjectId,
+    change: ProjectChange,
+    provider: ProviderChange,
+    force: bool,
+) -> Result<(), Error> {
+    let (accounts, payments) = (Arc::clone(&app.accounts), app.payments.clone());
+    // In a task of its own: a caller who goes away must not leave it half way.
+    let work = async move {
+        accounts.change(id, change, provider, force).await?;
+        let mut ending = tokio::spawn(async move { payments.leaving().finish(id).await });
+        // It goes on by itself, and again with the next round where it fails.
+        drop(tokio::time::timeout(WAIT, &mut ending).await);
+        Ok::<_, ChangeError>(())
+    };
+    let done = tokio::spawn(work.in_current_span()).await;
+    done.map_err(|_| Error::new(Code::InternalError))??;
+    Ok(())
 }
 
 fn view(app: &App, catalog: &ProjectCatalog) -> Project {

@@ -6,30 +6,21 @@ use axum::{
     http::request::Parts,
     response::Response,
 };
-use domain::{Rejection, id::OrderId, text::CheckoutId};
+use domain::{Rejection, id::OrderId};
 
 use crate::{
     catalog::ProjectCatalog,
-    http::{Code, Error, auth::AnyKey, code_path::Guesses, respond, view::Order},
+    http::{
+        Code, Error, auth::AnyKey, code_path::Guesses, order_name::OrderName, respond, view::Order,
+    },
     state::App,
 };
 
 /// The order that a path names, malformed or not.
 #[derive(Debug)]
 pub(super) struct OrderPath {
-    named: Named,
+    named: OrderName,
     guesses: Guesses,
-}
-
-/// What it is named by.
-#[derive(Debug)]
-enum Named {
-    /// `ord_…`
-    Order(OrderId),
-    /// `cs_…`
-    Checkout(CheckoutId),
-    /// Neither.
-    Nothing,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for OrderPath
@@ -44,7 +35,7 @@ where
         let params = RawPathParams::from_request_parts(parts, state).await.ok();
         let named = params.iter().flatten().next();
         Ok(Self {
-            named: named.map_or(Named::Nothing, |(_, text)| Named::by(text)),
+            named: named.map_or(OrderName::Nothing, |(_, text)| OrderName::by(text)),
             guesses,
         })
     }
@@ -55,28 +46,13 @@ impl OrderPath {
     /// knows.
     pub(super) async fn id(&self, app: &App, project: &ProjectCatalog) -> Result<OrderId, Error> {
         match &self.named {
-            Named::Order(order) => Ok(*order),
-            Named::Checkout(checkout) => {
+            OrderName::Order(order) => Ok(*order),
+            OrderName::Checkout(checkout) => {
                 let found = app.handle.order_of_checkout(&project.scope, checkout).await;
                 let found = found.map_err(|error| Error::from_wallet(error, project))?;
                 Ok(found.id)
             }
-            Named::Nothing => Err(Error::new(Code::OrderNotFound)),
-        }
-    }
-}
-
-impl Named {
-    fn by(named: &str) -> Self {
-        let checkout = || {
-            CheckoutId::new(named)
-                .ok()
-                .filter(|_| named.starts_with("cs_"))
-        };
-        match (named.parse(), checkout()) {
-            (Ok(order), _) => Self::Order(order),
-            (Err(_), Some(checkout)) => Self::Checkout(checkout),
-            (Err(_), None) => Self::Nothing,
+            OrderName::Nothing => Err(Error::new(Code::OrderNotFound)),
         }
     }
 }
@@ -98,11 +74,7 @@ pub(super) async fn read_order(
     key: AnyKey,
     path: OrderPath,
 ) -> Result<Response, Error> {
-    let order = match path.named {
-        Named::Order(order) => app.handle.order(&key.scope, order).await,
-        Named::Checkout(checkout) => app.handle.order_of_checkout(&key.scope, &checkout).await,
-        Named::Nothing => Err(Rejection::OrderNotFound.into()),
-    };
+    let order = path.named.find(&app.handle, &key.scope).await;
     let order = order.map_err(|error| match error {
         actors::Error::Rejected(Rejection::OrderNotFound) => {
             path.guesses.in_vain_for(Error::new(Code::OrderNotFound))

@@ -6,12 +6,19 @@ use std::{path::PathBuf, time::Duration};
 use actors::clock::{Clock as _, SystemClock};
 use clap::Args;
 use persistence::backup::{BackUp, Moved};
-use reqwest::Method;
 use serde_json::json;
+use url::Url;
 
-use super::{Failure, apply::client::Client, print, progress::Bar};
+use super::{
+    Failure, print,
+    progress::Bar,
+    remote::{self, Remote},
+};
 use crate::{
-    admin::backups::{Backup, Backups},
+    admin::{
+        self,
+        backups::{Backup, Backups},
+    },
     backups::name_at,
     compose,
     config::{Config, Flags},
@@ -38,7 +45,7 @@ pub(super) struct BackupArgs {
     /// The running server [default: the one that uses the data directory, where it listens by the
     /// configuration].
     #[arg(long, env = "SCRIP_URL")]
-    url: Option<String>,
+    url: Option<Url>,
     /// The administrator's token, where a server is running.
     #[arg(long, env = ADMIN_TOKEN_VARIABLE, hide_env_values = true)]
     admin_token: Option<String>,
@@ -70,13 +77,13 @@ pub(super) fn run(args: BackupArgs) -> Result<(), Failure> {
 
 /// The server makes it.
 fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<(), Failure> {
-    let token = args.admin_token.as_deref().ok_or_else(|| {
+    let token = args.admin_token.clone().ok_or_else(|| {
         Failure(format!(
             "a server is using {}: set {ADMIN_TOKEN_VARIABLE} to have it make the backup",
             config.data_dir.display()
         ))
     })?;
-    let url = match &args.url {
+    let url: Url = match &args.url {
         Some(url) => url.clone(),
         None if config.listen.port() == 0 => {
             return Err(Failure("name the running server with --url".into()));
@@ -87,7 +94,8 @@ fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
             } else {
                 "http"
             };
-            format!("{scheme}://{}", server::reachable(config.listen))
+            let url = format!("{scheme}://{}", server::reachable(config.listen));
+            url.parse().map_err(Failure::new)?
         }
     };
     let mut body = json!({ "withServerKey": args.with_server_key });
@@ -100,17 +108,14 @@ fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
     if let (Some(keep), Some(body)) = (args.keep, body.as_object_mut()) {
         body.insert("keep".into(), keep.into());
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(Failure::new)?;
-    runtime.block_on(async {
-        let client = Client::new(&url, token)?;
+    let unknown = "the server does not know this administrator token";
+    let server = Remote::new(&url, admin::PREFIX, token, unknown)?;
+    remote::wait(async {
         let path = "/backups";
-        let begun: Backup = client.send(Method::POST, path, Some(&body)).await?;
+        let begun: Backup = server.post(path, &body).await?;
         let bar = Bar::new();
         loop {
-            let all: Backups = client.send(Method::GET, path, None).await?;
+            let all: Backups = server.get(path).await?;
             let ended = all.last.filter(|last| last.name == begun.name);
             if let Some(ended) = ended {
                 bar.end();

@@ -54,6 +54,8 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
     }
     // Whoever tries recovery reads its mails there.
     config.mail.files = true;
+    // Whoever tries webhooks hears them on this machine.
+    config.webhooks.allow_private_networks = true;
     compose::log_to_stderr(&config).map_err(Failure::new)?;
     compose::runtime(&config)
         .map_err(Failure::new)?
@@ -69,7 +71,10 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
             let service = Service::start(config, given).await.map_err(Failure::new)?;
             // Closed in order even when the demo could not be set up.
             match Demo::set_up(&service, &data_dir, admin_token, args.stripe_key).await {
-                Ok(demo) => print::line(&welcome(&demo, &service, &data_dir)),
+                Ok(demo) => {
+                    let link = service.sign_in_link().map_err(Failure::new)?;
+                    print::line(&welcome(&demo, &service, &data_dir, &link));
+                }
                 Err(failure) => {
                     service.close().await.map_err(Failure::new)?;
                     return Err(failure);
@@ -79,7 +84,27 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
         })
 }
 
-fn welcome(demo: &Demo, service: &Service, data_dir: &std::path::Path) -> String {
+/// What the commands that talk to it may know.
+pub(super) struct Known {
+    /// Opens the admin API.
+    pub(super) admin_token: String,
+    /// Its project's.
+    pub(super) secret_key: String,
+    /// Its project.
+    pub(super) project: String,
+}
+
+/// What the last start on this data directory left.
+pub(super) fn known(data_dir: &std::path::Path) -> Option<Known> {
+    let demo = Demo::read(data_dir)?;
+    Some(Known {
+        admin_token: demo.admin_token,
+        secret_key: demo.secret_key,
+        project: demo.project,
+    })
+}
+
+fn welcome(demo: &Demo, service: &Service, data_dir: &std::path::Path, link: &str) -> String {
     let address = server::reachable(service.address());
     let base = format!("{}://{address}", service.scheme());
     let Demo {
@@ -103,6 +128,7 @@ fn welcome(demo: &Demo, service: &Service, data_dir: &std::path::Path) -> String
         "\
 scrip listening on {base}
 
+  Dashboard        {link}
   Documentation    {base}/docs
   OpenAPI          {base}/api/openapi.json
   Data             {data}

@@ -15,11 +15,14 @@ use domain::{
     text::{ExternalUserId, IdempotencyKey},
 };
 use futures_util::{StreamExt as _, stream};
-use reqwest::StatusCode;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Failure, print, progress::Bar};
+use super::{
+    Failure, print,
+    progress::Bar,
+    remote::{self, Error, KeyArgs, PlaceArgs, Remote},
+};
 
 /// Grants that are under way at a time.
 const AT_ONCE: usize = 16;
@@ -36,12 +39,10 @@ pub(super) struct ImportArgs {
     /// The file: CSV with the columns externalUserId, productId, amount, key; `-`: standard input.
     #[arg(value_name = "BALANCES.CSV")]
     file: PathBuf,
-    /// The server.
-    #[arg(long, env = "SCRIP_URL", default_value = "http://127.0.0.1:8787")]
-    url: String,
-    /// A secret key of the project.
-    #[arg(long, env = "SCRIP_SECRET_KEY", hide_env_values = true)]
-    secret_key: String,
+    #[command(flatten)]
+    place: PlaceArgs,
+    #[command(flatten)]
+    key: KeyArgs,
     /// Checks the file and says what would be granted, and grants nothing.
     #[arg(long)]
     dry_run: bool,
@@ -55,6 +56,12 @@ struct Line {
     product_id: String,
     amount: String,
     key: String,
+}
+
+/// What the server answers.
+#[derive(Deserialize)]
+struct Credited {
+    credited: bool,
 }
 
 /// A grant to make.
@@ -94,11 +101,8 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
         print::line("nothing was granted: this was a dry run");
         return Ok(());
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(Failure::new)?;
-    runtime.block_on(all(&args, &grants))
+    let server = args.key.api(&args.place)?;
+    remote::wait(all(&server, &grants))
 }
 
 /// All grants of a file, or all that is wrong with it.
@@ -170,20 +174,13 @@ fn totals(grants: &[Grant]) -> Result<BTreeMap<String, (u64, i64)>, Failure> {
     Ok(totals)
 }
 
-async fn all(args: &ImportArgs, grants: &[Grant]) -> Result<(), Failure> {
-    // Refused only where one is chosen already; any will do.
-    drop(rustls::crypto::ring::default_provider().install_default());
-    let http = reqwest::Client::builder()
-        .timeout(std::time::Duration::from_secs(30))
-        .build()
-        .map_err(Failure::new)?;
-    let url = format!("{}/api/v1/credit", args.url.trim_end_matches('/'));
+async fn all(server: &Remote, grants: &[Grant]) -> Result<(), Failure> {
     let bar = Bar::counting();
     let count = u64::try_from(grants.len()).unwrap_or(u64::MAX);
     let (mut granted, mut before, mut failed) = (0_u64, 0_u64, Vec::new());
     let mut answers = stream::iter(grants)
         .map(|grant| async {
-            let answer = credit(&http, &url, &args.secret_key, grant).await;
+            let answer = credit(server, grant).await;
             (grant.line, answer)
         })
         .buffer_unordered(AT_ONCE);
@@ -191,7 +188,7 @@ async fn all(args: &ImportArgs, grants: &[Grant]) -> Result<(), Failure> {
         match answer {
             Ok(true) => granted = granted.saturating_add(1),
             Ok(false) => before = before.saturating_add(1),
-            Err(Failure(why)) => failed.push(format!("line {line}: {why}")),
+            Err(why) => failed.push(format!("line {line}: {why}")),
         }
         // What all would meet is told once.
         if failed.len() >= SHOWN {
@@ -215,12 +212,7 @@ async fn all(args: &ImportArgs, grants: &[Grant]) -> Result<(), Failure> {
 }
 
 /// Whether it was granted now; `false`: it had been before.
-async fn credit(
-    http: &reqwest::Client,
-    url: &str,
-    key: &str,
-    grant: &Grant,
-) -> Result<bool, Failure> {
+async fn credit(server: &Remote, grant: &Grant) -> Result<bool, Error> {
     let body = json!({
         "externalUserId": grant.user.as_str(),
         "productId": grant.product.to_string(),
@@ -231,30 +223,10 @@ async fn credit(
     let mut left = ATTEMPTS;
     loop {
         left = left.saturating_sub(1);
-        let sent = http.post(url).bearer_auth(key).json(&body).send().await;
-        let why = match sent {
-            Ok(response) if response.status().is_success() => {
-                let body: Value = response.json().await.map_err(Failure::new)?;
-                let credited = body.get("credited").and_then(Value::as_bool);
-                return credited
-                    .ok_or_else(|| Failure("the server does not answer as Scrip does".into()));
-            }
-            Ok(response) => {
-                let status = response.status();
-                let body: Value = response.json().await.unwrap_or_default();
-                let text = body.get("message").and_then(Value::as_str);
-                let why = format!("{}: {}", status.as_u16(), text.unwrap_or("no reason"));
-                let passes = status == StatusCode::TOO_MANY_REQUESTS
-                    || status == StatusCode::SERVICE_UNAVAILABLE;
-                if !passes {
-                    return Err(Failure(why));
-                }
-                why
-            }
-            Err(error) => error.without_url().to_string(),
-        };
-        if left == 0 {
-            return Err(Failure(why));
+        match server.post::<Credited>("/credit", &body).await {
+            Ok(Credited { credited }) => return Ok(credited),
+            Err(error) if left == 0 || !error.may_pass() => return Err(error),
+            Err(_) => {}
         }
         tokio::time::sleep(wait).await;
         wait = wait.saturating_mul(2);

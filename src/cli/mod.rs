@@ -4,19 +4,32 @@
 pub mod apply;
 mod backup;
 mod bench;
+mod completions;
 mod dev;
+mod doctor;
 mod export;
+mod health;
 mod import;
+mod keys;
+mod listen;
 mod openapi;
+mod orders;
+mod pages;
 mod print;
 mod progress;
+mod project;
+mod projects;
+mod remote;
 mod restore;
 mod serve;
+mod table;
+mod trigger;
 mod verify;
+mod wallet;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// A credit wallet and checkout service in one binary.
 #[derive(Debug, Parser)]
@@ -36,6 +49,22 @@ enum Command {
     Apply(apply::ApplyArgs),
     /// Measures this binary on this machine, by the program `scrip-bench`.
     Bench(bench::BenchArgs),
+    /// A running server's projects.
+    Projects(projects::ProjectsArgs),
+    /// A project's API keys.
+    Keys(keys::KeysArgs),
+    /// A look at a wallet, and a grant.
+    Wallet(wallet::WalletArgs),
+    /// A look at a project's orders.
+    Orders(orders::OrdersArgs),
+    /// Shows a project's events as they come, and sends them on.
+    Listen(listen::ListenArgs),
+    /// Has something happen in a project that sells through the sandbox.
+    Trigger(trigger::TriggerArgs),
+    /// Examines what a server needs: configuration, disk, secrets, providers, clock.
+    Doctor(doctor::DoctorArgs),
+    /// Whether the server of this configuration answers; for containers.
+    Health(health::HealthArgs),
     /// Re-reads everything in a data directory that no server is using; exits with 0 only when all
     /// is well.
     Verify(verify::VerifyArgs),
@@ -50,6 +79,10 @@ enum Command {
     Import(import::ImportArgs),
     /// Prints the OpenAPI document.
     Openapi(openapi::OpenapiArgs),
+    /// Prints what a shell needs to complete this command line.
+    Completions(completions::CompletionsArgs),
+    /// Prints the manual page.
+    Man(completions::ManArgs),
 }
 
 /// Why a command failed, for whoever typed it.
@@ -72,12 +105,22 @@ pub fn run() -> ExitCode {
         Command::Serve(args) => serve::run(args),
         Command::Apply(args) => apply::run(args),
         Command::Bench(args) => bench::run(args),
+        Command::Projects(args) => projects::run(args),
+        Command::Keys(args) => keys::run(args),
+        Command::Wallet(args) => wallet::run(args),
+        Command::Orders(args) => orders::run(args),
+        Command::Listen(args) => listen::run(args),
+        Command::Trigger(args) => trigger::run(args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Health(args) => health::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Backup(args) => backup::run(args),
         Command::Restore(args) => restore::run(args),
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),
         Command::Openapi(args) => openapi::run(&args),
+        Command::Completions(args) => completions::complete(&args, Cli::command()),
+        Command::Man(args) => completions::man(&args, Cli::command()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -90,8 +133,6 @@ pub fn run() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -46,6 +46,10 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
                 print::line(&format!(
                     "administrator token, shown only this once: {token}"
                 ));
+                let link = service.sign_in_link().map_err(Failure::new)?;
+                print::line(&format!(
+                    "dashboard, signed in once and within 15 minutes: {link}"
+                ));
             }
             for project in service.catalog().current().projects() {
                 if project.sandbox().is_some() {

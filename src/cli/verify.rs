@@ -10,6 +10,7 @@ use persistence::KeptNote;
 use super::{Failure, print};
 use crate::{
     config::{Config, Flags},
+    outbound::webhooks,
     payments::notes,
 };
 
@@ -79,10 +80,11 @@ pub(super) fn problems(
     notes: &[KeptNote],
 ) -> Vec<String> {
     let catalog = catalog::verify(documents);
-    let notes = notes.iter().map(|(key, body)| (&**key, &**body));
+    let notes = || notes.iter().map(|(key, body)| (&**key, &**body));
     let stored = stored.iter().cloned();
     stored
         .chain(catalog)
-        .chain(notes::verify(notes, sandbox::check_object))
+        .chain(notes::verify(notes(), sandbox::check_object))
+        .chain(webhooks::verify(notes()))
         .collect()
 }

@@ -289,6 +289,14 @@ fn what_does_not_fit_together_is_refused_after_merging() {
         ("[stripe]\napi_base = \"file:///etc\"", "https://HOST"),
         ("[stripe]\napi_base = \"https://x/?a=b\"", "https://HOST"),
         ("[stripe]\napi_base = \"https://k@x/\"", "https://HOST"),
+        (
+            "[webhooks]\ntimeout_seconds = 0",
+            "webhooks.timeout_seconds",
+        ),
+        (
+            "[webhooks]\ntimeout_seconds = 61",
+            "webhooks.timeout_seconds",
+        ),
         ("[mail]\nfrom = \"\"", "mail.from"),
         ("[mail]\nfrom = \"Scrip\"", "mail.from"),
         ("[mail]\nfrom = \"a@b\\r\\nBcc: c@d\"", "mail.from"),

@@ -33,6 +33,10 @@ pub(crate) struct MaybeBody(Bytes);
 #[derive(Debug)]
 pub(crate) struct BatchBody(Bytes);
 
+/// A form of the dashboard, as browsers encode it.
+#[derive(Debug)]
+pub(crate) struct FormBody(Bytes);
+
 impl<S: Sync> FromRequest<S> for Body
 where
     App: FromRef<S>,
@@ -89,6 +93,27 @@ impl Body {
     }
 }
 
+impl FormBody {
+    /// Takes the body of a request with these headers.
+    pub(crate) async fn read(
+        headers: &HeaderMap,
+        body: impl Incoming,
+        limits: &Http,
+    ) -> Result<Self, Error> {
+        if !is_of(headers, "application/x-www-form-urlencoded") {
+            return Err(Error::new(Code::UnsupportedMediaType)
+                .saying("Send the form as browsers do: application/x-www-form-urlencoded."));
+        }
+        let (max, seconds) = (limits.max_body_bytes, limits.body_timeout_seconds);
+        read_whole(body, max, seconds).await.map(Self)
+    }
+
+    /// As it was sent.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 impl MaybeBody {
     /// Reads the body as an object of this type; `None`: there is none.
     pub(crate) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<Option<T>, Error> {
@@ -123,13 +148,17 @@ impl<B: http_body::Body<Data = Bytes> + Send + Unpin> Incoming for B {}
 
 async fn read(
     headers: &HeaderMap,
-    mut body: impl Incoming,
+    body: impl Incoming,
     max: usize,
     seconds: u64,
 ) -> Result<Bytes, Error> {
-    if !is_json(headers) {
+    if !is_of(headers, "application/json") {
         return Err(Error::new(Code::UnsupportedMediaType));
     }
+    read_whole(body, max, seconds).await
+}
+
+async fn read_whole(mut body: impl Incoming, max: usize, seconds: u64) -> Result<Bytes, Error> {
     // Most bodies have arrived with the head, in one piece: no timer, no copy.
     let first = {
         let mut first = pin!(next(&mut body));
@@ -185,8 +214,8 @@ async fn within<T>(seconds: u64, read: impl Future<Output = Result<T, Error>>) -
     }
 }
 
-/// Whether the media type is `application/json`, with any parameters.
-fn is_json(headers: &HeaderMap) -> bool {
+/// Whether the media type is this one, with any parameters.
+fn is_of(headers: &HeaderMap, media_type: &str) -> bool {
     let Some(value) = headers.get(header::CONTENT_TYPE) else {
         return false;
     };
@@ -197,7 +226,7 @@ fn is_json(headers: &HeaderMap) -> bool {
         .unwrap_or_default();
     essence
         .trim_ascii()
-        .eq_ignore_ascii_case(b"application/json")
+        .eq_ignore_ascii_case(media_type.as_bytes())
 }
 
 fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {

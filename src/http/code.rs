@@ -82,6 +82,10 @@ codes! {
     ProjectNotFound = NOT_FOUND "project_not_found" "No such project.";
     /// No such key in this project; administration only.
     KeyNotFound = NOT_FOUND "key_not_found" "No such key.";
+    /// No such webhook endpoint in this project; administration only.
+    WebhookNotFound = NOT_FOUND "webhook_not_found" "No such webhook endpoint.";
+    /// No such delivery to this endpoint, or none that is kept; administration only.
+    DeliveryNotFound = NOT_FOUND "delivery_not_found" "No such delivery.";
     /// Nothing is served under this path.
     RouteNotFound = NOT_FOUND "route_not_found" "There is nothing at this address.";
     /// Something is, but not by this method.
@@ -174,6 +178,9 @@ mod tests {
             (404, "hold_not_found"),
             (404, "order_not_found"),
             (404, "subscription_not_found"),
+            (404, "event_not_found"),
+            (404, "webhook_not_found"),
+            (404, "delivery_not_found"),
             (404, "route_not_found"),
             (405, "method_not_allowed"),
             (413, "body_too_large"),

@@ -216,6 +216,12 @@ impl Error {
         self.code
     }
 
+    /// What went wrong, for a person.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The input at fault.
     #[must_use]
     pub fn param(&self) -> Option<&str> {

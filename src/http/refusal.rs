@@ -5,6 +5,7 @@ use domain::{Rejection, catalog::Refusal};
 use super::{code::Code, error::Error, view::Price};
 use crate::{
     catalog::{self, ProjectCatalog},
+    outbound::webhooks,
     payments,
     providers::ChangeError,
 };
@@ -101,6 +102,7 @@ impl From<Refusal> for Error {
             Refusal::KeyNotFound(_) => Self::new(Code::KeyNotFound),
             Refusal::ProductNotFound(_) => Self::new(Code::ProductNotFound),
             Refusal::PriceNotFound(_) => Self::new(Code::PriceNotFound),
+            Refusal::EndpointNotFound(_) => Self::new(Code::WebhookNotFound),
             Refusal::NoSandbox => Self::new(Code::ProviderNotConfigured)
                 .saying("This project's payment provider is not the sandbox."),
         }
@@ -120,6 +122,17 @@ impl From<ChangeError> for Error {
                 tracing::error!(%error, "A payment provider could not be set");
                 Self::new(Code::Unavailable)
             }
+        }
+    }
+}
+
+impl From<webhooks::Error> for Error {
+    fn from(error: webhooks::Error) -> Self {
+        match error {
+            webhooks::Error::UnknownDelivery => Self::new(Code::DeliveryNotFound),
+            webhooks::Error::UnknownEvent => Self::new(Code::EventNotFound),
+            webhooks::Error::Overloaded => Self::new(Code::Overloaded),
+            webhooks::Error::Unavailable => Self::new(Code::Unavailable),
         }
     }
 }

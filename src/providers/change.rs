@@ -144,6 +144,16 @@ impl Accounts {
         tried.unwrap_or(Ok(Tried::Unreachable))
     }
 
+    /// Tries the key that a project's provider was set with; as [`Accounts::try_key`]. `None`: its
+    /// provider is not called with a key of somebody's.
+    pub async fn check(&self, project: &ProjectCatalog) -> Option<Result<Tried, String>> {
+        let account = stripe_of(project)?;
+        Some(match self.key_of(account) {
+            Ok(key) => self.try_key(&key).await,
+            Err(error) => Err(error.to_string()),
+        })
+    }
+
     /// Whether a key is of the account and mode that the project sells through, where neither says its
     /// name: it is the same one, or it finds the checkout of the newest order. Where that cannot be told,
     /// it counts as another.

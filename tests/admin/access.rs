@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kit::{Client, Launch, Server};
+use kit::{Client, Launch, Server, deadline};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -57,8 +57,13 @@ async fn guessing_the_token_ends_soon_and_a_right_one_is_not_told_from_the_other
     assert_eq!(reqwest_without_key(&server).await.0, 401);
     server.client().get("/api/v1/me").await.expect(200);
     assert_eq!(server.admin().get("/metrics").await.status, 200);
-    let said = server.instance().said().join("\n");
-    assert!(said.contains("A wrong token was sent") && said.contains("127.0.0.1"));
+    // The line may come after the answer.
+    deadline::until("the log to say so", deadline::SOON, || {
+        let said = server.instance().said().join("\n");
+        let told = said.contains("A wrong token was sent") && said.contains("127.0.0.1");
+        told.then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

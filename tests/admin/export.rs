@@ -51,7 +51,11 @@ async fn balances_are_imported_once_however_often() {
     fs::write(&file, format!("{text}user-50,{foreign},5,50\n")).unwrap();
     let part = import(&server, &file, &[]);
     assert!(!part.status.success());
-    assert!(said(&part).contains("line 52: 404"), "{}", said(&part));
+    assert!(
+        said(&part).contains("line 52: the server refused (404)"),
+        "{}",
+        said(&part)
+    );
     assert!(
         said(&part).contains("50 were granted, 0 had been"),
         "{}",

@@ -56,5 +56,9 @@ mod wallets_read;
 mod wallets_recover;
 mod wallets_rotate;
 mod webhooks;
+mod webhooks_out;
+mod webhooks_out_endpoints;
+mod webhooks_out_receivers;
+mod webhooks_out_replay;
 
 use kit::{client, service, stripe};

@@ -2,7 +2,7 @@
 //! what they bring and take is there once, and the books add up.
 
 use crate::mortal;
-use kit::{Client, Server};
+use kit::{Client, Server, deadline};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -163,6 +163,9 @@ async fn dying_while_a_dispute_is_won_gives_its_credits_back_once() {
         stand.bought("one_time").await;
         let portal = stand.portal().await;
         assert!(stand.press(&portal, "dispute", json!({})).await);
+        // Told before the next start, which would die of being told of it.
+        let told = async || (stand.ledger().await == [100, -100]).then_some(());
+        deadline::answered("the dispute", deadline::SOON, told).await;
         mortal::start(&mut stand.server, place).await;
         let won = stand.press(&portal, "dispute_won", json!({})).await;
         assert!(!won, "{place}");

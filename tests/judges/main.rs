@@ -10,6 +10,7 @@
     reason = "a test that cannot go on must panic, and say why"
 )]
 
+mod dashboard;
 mod forms;
 mod node;
 mod sandbox;

@@ -10,7 +10,7 @@ use super::{Address, Handle, Scope};
 use crate::{
     answer::{Error, LedgerLine, LedgerPage, LedgerQuery},
     keyring::ledger_id,
-    wallet::LedgerParts,
+    wallet::{Caller, LedgerParts},
 };
 
 /// Records looked at for one page at most. A rare reason in a long history comes in short pages
@@ -25,7 +25,17 @@ impl Handle {
         address: &Address,
         query: LedgerQuery,
     ) -> Result<LedgerPage, Error> {
-        let parts = self.ask_at(scope, address, query.clone()).await?;
+        let place = self.locate(scope, address)?;
+        self.ledger_of(scope, place, query).await
+    }
+
+    pub(super) async fn ledger_of(
+        &self,
+        scope: &Scope,
+        place: (WalletKey, Caller),
+        query: LedgerQuery,
+    ) -> Result<LedgerPage, Error> {
+        let parts = self.ask(scope, place, query.clone()).await?;
         if parts.recent.len() > query.limit || parts.below <= 1 {
             let wallet = (parts.wallet, parts.key);
             return Ok(page(wallet, parts.recent, query.limit, None));

@@ -22,6 +22,8 @@ pub(crate) enum Caller {
     },
     /// By an order's identifier, or by what the provider says of one.
     Order(ProjectId),
+    /// By where it is stored, of which an administrator was told.
+    Administrator(ProjectId),
 }
 
 impl Caller {
@@ -36,6 +38,8 @@ impl Caller {
             (Self::External, Owner::External(_)) => Ok(()),
             (Self::Code(hash), Owner::Code { hash: current, .. }) if hash == *current => Ok(()),
             (Self::Code(_) | Self::External, _) => not_found,
+            (Self::Administrator(project), _) if project == wallet.project => Ok(()),
+            (Self::Administrator(_), _) => not_found,
             (Self::Hold { project, .. }, _) if project != wallet.project => not_found,
             (
                 Self::Hold {

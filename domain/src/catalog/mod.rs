@@ -1,4 +1,4 @@
-//! The catalog: projects, their keys, products, prices and payment providers. Each is a document
+//! The catalog: projects, their keys, products, prices, payment providers and webhook endpoints. Each is a document
 //! that replaces its former self; a file holds one kind with the commands that make and change it
 //! and the rules that decide them. Which requests find a document, how it is stored and what a
 //! secret says are no affair of this module.
@@ -8,6 +8,7 @@
 
 mod charge;
 mod checkout;
+mod endpoint;
 mod key;
 mod origin;
 mod price;
@@ -23,6 +24,7 @@ mod verify;
 
 pub use self::{
     checkout::{CheckoutChange, CheckoutSettings},
+    endpoint::{Endpoint, EndpointChange, EndpointStatus, MAX_ENDPOINTS, NewEndpoint},
     key::{ApiKey, KeyKind},
     origin::Origin,
     price::{Interval, NewPrice, Price, PriceChange},
@@ -51,6 +53,8 @@ pub enum Document {
     Price(Price),
     /// A project's payment provider.
     Provider(Provider),
+    /// Where a project's own servers are told what happens.
+    Endpoint(Endpoint),
 }
 
 impl Document {
@@ -63,6 +67,7 @@ impl Document {
             Self::Product(product) => (3, product.id.0),
             Self::Price(price) => (4, price.id.0),
             Self::Provider(provider) => (5, provider.project.0),
+            Self::Endpoint(endpoint) => (6, endpoint.id.0),
         }
     }
 
@@ -75,6 +80,7 @@ impl Document {
             Self::Product(product) => product.project,
             Self::Price(price) => price.project,
             Self::Provider(provider) => provider.project,
+            Self::Endpoint(endpoint) => endpoint.project,
         }
     }
 }

@@ -238,7 +238,7 @@ fn missing(name: &str) -> Refusal {
 }
 
 /// The new secret first; those before it for a day more.
-fn rotate(
+pub(super) fn rotate(
     known: Vec<WebhookSecret>,
     secret: Sealed,
     is_other: impl Fn(&Sealed) -> bool,
@@ -346,14 +346,18 @@ impl Provider {
         let Account::Stripe(account) = &self.account else {
             return Ok(());
         };
-        let known = i64::try_from(account.webhook_secrets.len()).unwrap_or(i64::MAX);
-        let most = i64::try_from(MAX_WEBHOOK_SECRETS).unwrap_or(i64::MAX);
-        rules::within("webhookSecrets", known, 0, most)?;
-        let replaced = account.webhook_secrets.iter().skip(1);
-        if replaced.into_iter().any(|secret| secret.until.is_none()) {
-            let message = "Only the newest webhook secret is kept without an end.";
-            return Err(Refusal::invalid("webhookSecrets", message));
-        }
-        Ok(())
+        check_secrets("webhookSecrets", &account.webhook_secrets)
     }
+}
+
+/// A few, all but the newest with an end.
+pub(super) fn check_secrets(param: &str, secrets: &[WebhookSecret]) -> Result<(), Refusal> {
+    let known = i64::try_from(secrets.len()).unwrap_or(i64::MAX);
+    let most = i64::try_from(MAX_WEBHOOK_SECRETS).unwrap_or(i64::MAX);
+    rules::within(param, known, 0, most)?;
+    if secrets.iter().skip(1).any(|secret| secret.until.is_none()) {
+        let message = "Only the newest webhook secret is kept without an end.";
+        return Err(Refusal::invalid(param, message));
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Why a change of the catalog is refused. Nothing is changed by a refused command.
 
-use crate::id::{KeyId, PriceId, ProductId, ProjectId};
+use crate::id::{EndpointId, KeyId, PriceId, ProductId, ProjectId};
 
 /// A refusal. Inputs come before what they name: what is wrong with a command by itself is said
 /// before anything is looked up.
@@ -26,6 +26,9 @@ pub enum Refusal {
     /// No such price of this product.
     #[error("No such price.")]
     PriceNotFound(PriceId),
+    /// No such webhook endpoint in this project.
+    #[error("No such webhook endpoint.")]
+    EndpointNotFound(EndpointId),
     /// The project's provider is not the sandbox.
     #[error("This project's payment provider is not the sandbox.")]
     NoSandbox,

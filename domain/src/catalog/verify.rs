@@ -35,6 +35,7 @@ pub fn verify(documents: &[Document]) -> Vec<String> {
                 shelves.place(price, &mut problems);
             }
             Document::Provider(provider) => problems.hear(&name, provider.check()),
+            Document::Endpoint(endpoint) => problems.hear(&name, endpoint.check()),
         }
     }
     problems.0
@@ -47,6 +48,7 @@ fn name(document: &Document) -> String {
         Document::Product(product) => product.id.to_string(),
         Document::Price(price) => price.id.to_string(),
         Document::Provider(provider) => format!("The provider of {}", provider.project),
+        Document::Endpoint(endpoint) => endpoint.id.to_string(),
     }
 }
 
@@ -95,7 +97,10 @@ impl Shelves {
                     shelf.insert(product.id, product.clone());
                     shelves.owners.insert(product.id, product.project);
                 }
-                Document::Key(_) | Document::Price(_) | Document::Provider(_) => {}
+                Document::Key(_)
+                | Document::Price(_)
+                | Document::Provider(_)
+                | Document::Endpoint(_) => {}
             }
         }
         shelves

@@ -93,6 +93,22 @@ impl Wallet {
         self.subscriptions().any(|s| s.tier().product == product)
     }
 
+    /// What was unlocked by buying it once, whatever else unlocks it.
+    #[must_use]
+    pub fn unlocked_by_orders(&self) -> BTreeSet<&Feature> {
+        let bought = self.orders().filter(|(_, order)| order.unlocks());
+        let bought = bought.flat_map(|(_, order)| &order.terms.features);
+        let archived = self.commerce.iter().flat_map(|c| c.unlocked.keys());
+        bought.chain(archived).collect()
+    }
+
+    /// Orders that wait for their payment, by when they expire.
+    pub fn pending_orders(&self) -> impl Iterator<Item = OrderSerial> + Clone {
+        let commerce = self.commerce.iter();
+        let pending = commerce.flat_map(|commerce| &commerce.pending);
+        pending.map(|(_, serial)| *serial)
+    }
+
     /// What the provider calls the wallet's owner, if a purchase told.
     #[must_use]
     pub fn customer(&self) -> Option<&CustomerId> {

@@ -12,6 +12,9 @@ const AWAITED: u8 = 3;
 const MADE: u8 = 4;
 const SANDBOX: u8 = 5;
 const READ: u8 = 6;
+const AUDIT: u8 = 16;
+/// From here on numbers are those of others: deliveries of webhooks.
+pub const FIRST_FOREIGN_KIND: u8 = 64;
 
 /// Names a note: its kind, its project, and which of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +31,8 @@ pub enum Key {
     Made(ProjectId, [u8; 16]),
     /// By the object's identifier.
     Sandbox(ProjectId, String),
+    /// A page of what was changed, of no project, by number.
+    Audit(u64),
 }
 
 /// Names an event within all projects.
@@ -60,7 +65,8 @@ impl Key {
             | Self::Reached(_)
             | Self::Awaited(..)
             | Self::Made(..)
-            | Self::Sandbox(..) => 1,
+            | Self::Sandbox(..)
+            | Self::Audit(_) => 1,
             Self::Read(_) => 2,
         }
     }
@@ -87,6 +93,11 @@ impl Key {
         begin(SANDBOX, project)
     }
 
+    /// What the keys of all pages of what was changed begin with.
+    pub(super) fn audit_prefix() -> Vec<u8> {
+        begin(AUDIT, ProjectId(0))
+    }
+
     pub(super) fn encode(&self) -> Box<[u8]> {
         let key = match self {
             Self::Event(key) => [begin(EVENT, key.project), key.hash.to_vec()].concat(),
@@ -102,6 +113,7 @@ impl Key {
             Self::Sandbox(project, id) => {
                 [begin(SANDBOX, *project), id.as_bytes().to_vec()].concat()
             }
+            Self::Audit(page) => [Self::audit_prefix(), page.to_be_bytes().to_vec()].concat(),
         };
         key.into()
     }
@@ -131,6 +143,7 @@ impl Key {
                 let id = std::str::from_utf8(rest).ok().filter(|id| !id.is_empty());
                 Some(Self::Sandbox(project, id?.to_owned()))
             }
+            AUDIT if project.0 == 0 => Some(Self::Audit(u64::from_be_bytes(rest.try_into().ok()?))),
             _ => None,
         }
     }
@@ -159,6 +172,7 @@ impl fmt::Display for Key {
                 )
             }
             Self::Sandbox(project, id) => write!(f, "sandbox object {id:?} of {project}"),
+            Self::Audit(page) => write!(f, "page {page} of the audit log"),
         }
     }
 }

@@ -21,7 +21,7 @@ use domain::{
     id::{OrderId, ProjectId},
 };
 
-pub use self::key::{EventKey, Key};
+pub use self::key::{EventKey, FIRST_FOREIGN_KIND, Key};
 pub use self::read::{Error, Unreadable, is_untold, verify};
 use port::Told;
 
@@ -76,6 +76,17 @@ pub enum Note {
         /// As it is written there.
         json: String,
     },
+    /// A page of what was changed by administrators.
+    Audit(AuditPage),
+}
+
+/// A page of what was changed by administrators, as whoever keeps it writes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditPage {
+    /// Which.
+    pub number: u64,
+    /// What it says.
+    pub text: String,
 }
 
 /// What a provider told.
@@ -97,6 +108,7 @@ impl Note {
             Self::Read { project, .. } => Key::Read(*project),
             Self::Made { project, what, .. } => Key::Made(*project, *what),
             Self::Sandbox { project, id, .. } => Key::Sandbox(*project, id.clone()),
+            Self::Audit(page) => Key::Audit(page.number),
         }
     }
 
@@ -113,7 +125,22 @@ impl Note {
             }
             Self::Made { id, .. } => key.put(id.as_bytes()),
             Self::Sandbox { json, .. } => key.put(json.as_bytes()),
+            Self::Audit(page) => page.put(),
         }
+    }
+}
+
+impl AuditPage {
+    /// As the journal takes it.
+    #[must_use]
+    pub fn put(&self) -> persistence::Note {
+        Key::Audit(self.number).put(self.text.as_bytes())
+    }
+
+    /// What the journal is asked to forget a page by.
+    #[must_use]
+    pub fn forget(number: u64) -> persistence::Note {
+        Key::Audit(number).forget()
     }
 }
 
@@ -146,8 +173,8 @@ pub async fn put_all(
     }
 }
 
-/// All notes that were stored, but for the sandboxes' objects: those are looked through, and read
-/// again when a sandbox is used. Called once, at the start.
+/// All notes that were stored, but for the sandboxes' objects and the audit log: those are looked
+/// through, and read again when they are used. Called once, at the start.
 ///
 /// # Errors
 ///
@@ -155,10 +182,12 @@ pub async fn put_all(
 /// cannot be.
 pub(crate) fn stored(handle: &Handle) -> Result<Vec<Note>, Error> {
     let mut notes = Vec::new();
-    for (key, body) in handle.notes(b"")? {
-        match Note::read(&key, &body)? {
-            Note::Sandbox { .. } => {}
-            note => notes.push(note),
+    for kind in 0..FIRST_FOREIGN_KIND {
+        for (key, body) in handle.notes(&[kind])? {
+            match Note::read(&key, &body)? {
+                Note::Sandbox { .. } | Note::Audit(_) => {}
+                note => notes.push(note),
+            }
         }
     }
     Ok(notes)
@@ -177,4 +206,23 @@ pub fn of_sandbox(handle: &Handle, project: ProjectId) -> Result<Vec<(String, St
         }
     }
     Ok(objects)
+}
+
+/// Pages of what administrators changed, oldest first: all, or this one.
+///
+/// # Errors
+///
+/// As [`stored`].
+pub fn audit_pages(handle: &Handle, number: Option<u64>) -> Result<Vec<AuditPage>, Error> {
+    let prefix = match number {
+        Some(number) => Key::Audit(number).encode().into_vec(),
+        None => Key::audit_prefix(),
+    };
+    let mut pages = Vec::new();
+    for (key, body) in handle.notes(&prefix)? {
+        if let Note::Audit(page) = Note::read(&key, &body)? {
+            pages.push(page);
+        }
+    }
+    Ok(pages)
 }

@@ -3,7 +3,7 @@
 use data_encoding::HEXLOWER;
 use domain::{Timestamp, id::ProjectId};
 
-use super::{Key, Note, Reached, StoredEvent, event, key::EventKey};
+use super::{AuditPage, FIRST_FOREIGN_KIND, Key, Note, Reached, StoredEvent, event, key::EventKey};
 
 /// Notes cannot be read.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -41,7 +41,9 @@ pub fn verify<'a>(
     notes: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
     object: impl Fn(&str, &str) -> Result<(), String>,
 ) -> Vec<String> {
-    let read = notes.into_iter().map(|(key, body)| {
+    let ours = notes.into_iter();
+    let ours = ours.filter(|(key, _)| key.first().is_none_or(|kind| *kind < FIRST_FOREIGN_KIND));
+    let read = ours.map(|(key, body)| {
         let note = Note::read(key, body)?;
         if let Note::Sandbox { id, json, .. } = &note {
             object(id, json).map_err(|why| unreadable(key, note.key().to_string(), why))?;
@@ -126,6 +128,10 @@ impl Key {
             Self::Sandbox(project, id) => {
                 let json = text(body)?.to_owned();
                 Ok(Note::Sandbox { project, id, json })
+            }
+            Self::Audit(number) => {
+                let text = text(body)?.to_owned();
+                Ok(Note::Audit(AuditPage { number, text }))
             }
         }
     }

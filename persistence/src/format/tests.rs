@@ -147,6 +147,7 @@ fn documents_are_written_as_ever() {
         "stripe",
         "default-project",
         "sandbox",
+        "endpoint",
     ];
     assert_eq!(documents().len(), names.len());
     for (document, name) in documents().into_iter().zip(names) {

@@ -11,7 +11,7 @@
 //! it does not declare is left as it is and named; nothing is switched off unless the file says
 //! `active = false`.
 
-pub(super) mod client;
+mod client;
 mod file;
 mod plan;
 
@@ -19,8 +19,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Failure, print};
-use crate::secrets::ADMIN_TOKEN_VARIABLE;
+use super::{
+    Failure, print,
+    remote::{self, ServerArgs},
+};
 use client::Client;
 use file::File;
 
@@ -30,12 +32,8 @@ pub struct ApplyArgs {
     /// The file; `catalog.example.toml` shows all there is.
     #[arg(value_name = "CATALOG.TOML")]
     file: PathBuf,
-    /// The server.
-    #[arg(long, env = "SCRIP_URL", default_value = "http://127.0.0.1:8787")]
-    url: String,
-    /// The administrator's token.
-    #[arg(long, env = ADMIN_TOKEN_VARIABLE, hide_env_values = true)]
-    admin_token: String,
+    #[command(flatten)]
+    server: ServerArgs,
     /// The project, by its id or its name [default: the name in the file, made if there is none].
     #[arg(long, value_name = "ID OR NAME")]
     project: Option<String>,
@@ -50,12 +48,8 @@ pub(super) fn run(args: ApplyArgs) -> Result<(), Failure> {
         .map_err(|error| Failure(format!("{} cannot be read: {error}", args.file.display())))?;
     let file =
         File::parse(&text).map_err(|error| Failure(format!("{}: {error}", args.file.display())))?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(Failure::new)?;
-    runtime.block_on(async {
-        let client = Client::new(&args.url, &args.admin_token)?;
+    remote::wait(async {
+        let client = Client(args.server.administration()?);
         let apply = Apply {
             client,
             dry_run: args.dry_run,

@@ -124,7 +124,8 @@ impl Demo {
         finished.await.map_err(Failure::new)
     }
 
-    fn read(data_dir: &Path) -> Option<Self> {
+    /// What is remembered, if anything.
+    pub(super) fn read(data_dir: &Path) -> Option<Self> {
         serde_json::from_slice(&std::fs::read(path(data_dir)).ok()?).ok()
     }
 

@@ -182,7 +182,7 @@ fn only_json_is_json() {
     let with = |value: &str| {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, value.parse().unwrap());
-        is_json(&headers)
+        is_of(&headers, "application/json")
     };
     for good in [
         "application/json",
@@ -199,7 +199,7 @@ fn only_json_is_json() {
     ] {
         assert!(!with(bad), "{bad}");
     }
-    assert!(!is_json(&HeaderMap::new()));
+    assert!(!is_of(&HeaderMap::new(), "application/json"));
 }
 
 #[derive(Debug, Deserialize)]

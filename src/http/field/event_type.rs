@@ -9,6 +9,9 @@ use super::text::{FromText, Text};
 /// Some kinds of events, with commas between them.
 pub(crate) type EventTypesText = Text<EventTypes>;
 
+/// One kind of event.
+pub(crate) type EventTypeText = Text<EventType>;
+
 /// A kind of event, as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct EventType(&'static str);
@@ -65,6 +68,19 @@ impl EventType {
     /// As it is written.
     pub(crate) const fn as_str(self) -> &'static str {
         self.0
+    }
+}
+
+impl FromText for EventType {
+    const NAME: &'static str = "EventType";
+    const WANTED: &'static str = "a kind of event";
+
+    fn from_text(text: &str) -> Option<Self> {
+        Self::named(text)
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        string.enum_values(Some(EVENT_TYPES))
     }
 }
 

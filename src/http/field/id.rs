@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use domain::{
     code::Code as RecoveryCode,
-    id::{EventId, PriceId, ProductId},
+    id::{DeliveryId, EventId, PriceId, ProductId},
 };
 use utoipa::openapi::ObjectBuilder;
 
@@ -23,6 +23,8 @@ pub(crate) struct Typed(pub(crate) Option<RecoveryCode>);
 pub(crate) type ProductName = Text<Id<ProductId>>;
 /// The event after which a list goes on: what is malformed is no cursor.
 pub(crate) type EventName = Text<EventId>;
+/// The delivery before which a list goes on.
+pub(crate) type DeliveryName = Text<DeliveryId>;
 /// A price's identifier.
 pub(crate) type PriceName = Text<Id<PriceId>>;
 /// A recovery code.
@@ -71,6 +73,21 @@ impl FromText for EventId {
         string
             .pattern(Some("^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$"))
             .examples(["evt_00000f4vj0e8h7k3v1m2k4c5d7"])
+    }
+}
+
+impl FromText for DeliveryId {
+    const NAME: &'static str = "DeliveryId";
+    const WANTED: &'static str = "a nextCursor of this list";
+
+    fn from_text(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        string
+            .pattern(Some("^dlv_[0-7][0-9a-hjkmnp-tv-z]{25}$"))
+            .examples(["dlv_01jd3v8q6pf6r9x3v1m2k4c5d7"])
     }
 }
 

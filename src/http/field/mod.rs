@@ -17,12 +17,14 @@ mod reason;
 mod text;
 
 pub(crate) use choice::choice;
-pub(crate) use event_type::{EVENT_TYPES, EventType, EventTypesText};
-pub(crate) use id::{CodeText, EventName, Id, PriceName, ProductName};
+pub(crate) use event_type::{EVENT_TYPES, EventType, EventTypeText, EventTypesText};
+pub(crate) use id::{CodeText, DeliveryName, EventName, Id, PriceName, ProductName};
 pub(crate) use instant::InstantText;
 pub(crate) use interval::{GroupByText, IntervalText};
 pub(crate) use limit::LimitText;
-pub(crate) use line::{Currency, CurrencyText, DescriptionText, NameText, UnitText, line};
+pub(crate) use line::{
+    Currency, CurrencyText, DescriptionText, InHandText, NameText, UnitText, line,
+};
 pub(crate) use meta::MetaObject;
 pub(crate) use number::{Credits, Positive, Seconds, Whole};
 pub(crate) use object::Object;

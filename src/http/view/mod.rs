@@ -16,4 +16,4 @@ pub(crate) use instant::Instant;
 pub(crate) use ledger::Ledger;
 pub(crate) use order::{Order, Orders};
 pub(crate) use product::{Price, Product};
-pub(crate) use wallet::{CodeWallet, ExternalWallet, Holdings, Subscription};
+pub(crate) use wallet::{CodeWallet, ExternalWallet, Holdings, Subscription, Wallet, Wallets};

@@ -1,7 +1,10 @@
 //! What callers see of wallets.
 
 use actors::WalletView;
-use domain::{id::ProductId, wallet::SubscriptionStatus};
+use domain::{
+    id::{ProductId, WalletKey},
+    wallet::SubscriptionStatus,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -124,6 +127,43 @@ pub(crate) struct ExternalWallet {
     external_user_id: String,
     #[serde(flatten)]
     holdings: Holdings,
+}
+
+/// A wallet as an administrator sees it. Its code is not shown.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Wallet {
+    /// What names it in the administration: `wref_…`.
+    #[schema(example = "wref_4kd3v8q6pf6r9x3v1m2k4c5d7e")]
+    r#ref: String,
+    /// `wal_…`
+    wallet_id: String,
+    /// The project's own user; null: whoever has its recovery code.
+    external_user_id: Option<String>,
+    #[serde(flatten)]
+    holdings: Holdings,
+}
+
+/// Wallets that were found.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Wallets {
+    /// At most 20.
+    pub(crate) wallets: Vec<Wallet>,
+}
+
+impl Wallet {
+    /// What the wallet that is stored there answered.
+    pub(crate) fn of(stored: WalletKey, view: &WalletView, project: &ProjectCatalog) -> Self {
+        Self {
+            r#ref: stored.to_string(),
+            wallet_id: view.id.to_string(),
+            external_user_id: view
+                .external_user
+                .as_ref()
+                .map(|user| user.as_str().to_owned()),
+            holdings: Holdings::of(view, project),
+        }
+    }
 }
 
 impl ExternalWallet {

@@ -92,9 +92,20 @@ impl Reply {
 /// A client for plain HTTP on this machine, which waits half a minute for an answer.
 #[must_use]
 pub fn plain_http() -> reqwest::Client {
+    plain(reqwest::redirect::Policy::default())
+}
+
+/// The same, and it goes nowhere by itself.
+#[must_use]
+pub fn unled_http() -> reqwest::Client {
+    plain(reqwest::redirect::Policy::none())
+}
+
+fn plain(redirects: reqwest::redirect::Policy) -> reqwest::Client {
     reqwest::Client::builder()
         .timeout(ANSWER_WITHIN)
         .no_proxy()
+        .redirect(redirects)
         .tls_backend_preconfigured(no_trust())
         .build()
         .expect("a plain HTTP client needs nothing of the system")

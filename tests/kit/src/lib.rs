@@ -1,6 +1,6 @@
 //! What the tests stand on, and the one place that starts things for them: the service in this process
 //! ([`service`]) or as a process ([`Server`]), its clients, and doubles of those that it speaks to
-//! ([`stripe`], [`smtp`]). Loopback only; it ends only processes it started, by id.
+//! ([`stripe`], [`smtp`], [`receiver`]). Loopback only; it ends only processes it started, by id.
 //!
 //! A test of the running service sees what its callers see: HTTP, the command line, the exit status.
 //! Tests of one crate's own parts start those parts themselves.
@@ -22,6 +22,7 @@ pub mod launch;
 pub mod ledger;
 pub mod process;
 pub mod project;
+pub mod receiver;
 pub mod server;
 #[cfg(feature = "service")]
 pub mod service;

@@ -13,12 +13,12 @@ use domain::{
     id::ProductId,
 };
 use persistence::{MemoryJournal, Store};
-use reqwest::Method;
+use reqwest::{Method, header::HeaderMap};
 use scrip::{
     catalog::{CatalogStore, NewPrice, NewProduct, NewProject, ProjectChange},
     compose::{self, Ground},
     config::Config,
-    outbound::mail::Mailer,
+    outbound::{Webhooks, mail::Mailer},
     payments::Payments,
     providers::{Accounts, Sandboxes},
     secrets::Given,
@@ -56,8 +56,11 @@ pub struct Service {
     pub sandboxes: Sandboxes,
     /// What sends its mails.
     pub mailer: Mailer,
+    /// What its projects' own servers are told, once it is started.
+    pub webhooks: Webhooks,
     /// Where mails are written to.
     pub mails: TempDir,
+    app: App,
     /// The project that the keys below are of.
     pub project: Project,
     /// The product's id.
@@ -132,7 +135,9 @@ impl Service {
             accounts: Arc::clone(&app.accounts),
             sandboxes: app.sandboxes.clone(),
             mailer: app.mailer.clone(),
+            webhooks: app.webhooks.clone(),
             mails,
+            app,
             project,
         }
     }
@@ -141,6 +146,11 @@ impl Service {
     pub async fn round(&self) {
         let project = self.catalog.project(self.project.id).unwrap();
         self.payments.round(&project).await;
+    }
+
+    /// The secret of a link that signs in to the dashboard.
+    pub fn link(&self) -> String {
+        self.app.dashboard.link(self.app.clock.now()).unwrap()
     }
 
     /// Moves the clock of the project's sandbox on.
@@ -390,5 +400,10 @@ pub fn assert_invalid(reply: &Reply, param: &str) {
 
 /// A header of an answer.
 pub fn header<'a>(reply: &'a Reply, name: &str) -> Option<&'a str> {
-    reply.headers.get(name).map(|value| value.to_str().unwrap())
+    header_of(&reply.headers, name)
+}
+
+/// The same of any headers.
+pub fn header_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).map(|value| value.to_str().unwrap())
 }

@@ -4,10 +4,10 @@ use super::*;
 use crate::{
     Timestamp,
     catalog::{
-        Account, Holder, Interval, KeyKind, NewPrice, NewProduct, NewProject, Product, ProductType,
-        Project, Provider, Sandbox, Tenure,
+        Account, Endpoint, Holder, Interval, KeyKind, NewEndpoint, NewPrice, NewProduct,
+        NewProject, Product, ProductType, Project, Provider, Sandbox, Sealed, Tenure,
     },
-    id::PriceId,
+    id::{EndpointId, PriceId},
 };
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
@@ -57,6 +57,16 @@ fn key(project: u128, id: u128, hash: u8) -> ApiKey {
     ApiKey::new(of, KeyKind::Secret, ("pay_sk_x", [hash; 32]), NOW)
 }
 
+fn endpoint(project: u128, id: u128) -> Endpoint {
+    let new = NewEndpoint {
+        url: "https://shop.example".into(),
+        events: None,
+    };
+    let of = (ProjectId(project), EndpointId(id));
+    new.decide(of, Sealed(Box::new([1])), 0, Timestamp(0))
+        .unwrap()
+}
+
 fn provider(project: u128) -> Provider {
     Provider {
         project: ProjectId(project),
@@ -77,6 +87,7 @@ fn sound() -> Vec<Document> {
             Document::Product(product(whose, id)),
             Document::Key(key(whose, id, hash)),
             Document::Provider(provider(whose)),
+            Document::Endpoint(endpoint(whose, id)),
             Document::Project(project(whose)),
         ]
     };
@@ -110,6 +121,8 @@ fn whatever_is_of_no_project_is_named() {
     one_problem(Document::Key(key(9, 1, 9)), &[&KeyId(1), &nobody]);
     one_problem(Document::Product(product(9, 1)), &[&ProductId(1), &nobody]);
     one_problem(Document::Provider(provider(9)), &[&nobody, &"provider"]);
+    let lost = Document::Endpoint(endpoint(9, 1));
+    one_problem(lost, &[&EndpointId(1), &nobody]);
 }
 
 #[test]
@@ -168,6 +181,11 @@ fn a_field_that_breaks_a_rule_is_named() {
     };
     let at = "allowedOrigins[1]";
     one_problem(Document::Project(elsewhere), &[&ProjectId(7), &at]);
+    let unsigned = Endpoint {
+        secrets: Vec::new(),
+        ..endpoint(1, 7)
+    };
+    one_problem(Document::Endpoint(unsigned), &[&EndpointId(7), &"secrets"]);
     let unitless = Product {
         credit_unit: None,
         ..product(1, 7)

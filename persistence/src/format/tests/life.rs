@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use domain::{
     Amount, Timestamp,
     catalog::{
-        Account, ApiKey, CheckoutSettings, Document, FreeGrant, Holder, Interval, KeyKind, Mode,
-        Price, Product, ProductType, Project, Provider, Sandbox, Sealed, Stripe, Tenure,
-        WebhookSecret,
+        Account, ApiKey, CheckoutSettings, Document, Endpoint, EndpointStatus, FreeGrant, Holder,
+        Interval, KeyKind, Mode, Price, Product, ProductType, Project, Provider, Sandbox, Sealed,
+        Stripe, Tenure, WebhookSecret,
     },
     history::{Fact, Record},
     id::{
-        CodeHash, HoldId, KeyId, OrderSerial, PriceId, ProductId, ProjectId, WalletId, WalletKey,
+        CodeHash, EndpointId, HoldId, KeyId, OrderSerial, PriceId, ProductId, ProjectId, WalletId,
+        WalletKey,
     },
     terms::Terms,
     text::{
@@ -485,6 +486,16 @@ pub(super) fn documents() -> Vec<Document> {
             leaving: true,
         },
     };
+    let endpoint = Endpoint {
+        id: EndpointId(8),
+        project: PROJECT,
+        url: "https://example.com/hooks".into(),
+        events: Some(vec!["order.paid".into(), "wallet.depleted".into()]),
+        secrets: vec![secret(6, None), secret(7, Some(LATER))],
+        told_after: 77,
+        status: EndpointStatus::Failing,
+        created_at: NOW,
+    };
     let mut other = Project::new(ProjectId(7), "Other".into(), Mode::CreditCodes, NOW);
     other.subscription_grace_days = 0;
     other.checkout = CheckoutSettings {
@@ -509,6 +520,7 @@ pub(super) fn documents() -> Vec<Document> {
         Document::Provider(stripe),
         Document::Project(other),
         Document::Provider(sandbox),
+        Document::Endpoint(endpoint),
     ]
 }
 

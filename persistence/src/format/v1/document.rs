@@ -8,6 +8,7 @@ use domain::{
 use serde::{Deserialize, Serialize};
 
 use super::{
+    endpoint::Endpoint,
     kind::{KeyKind, Mode, Period, ProductType},
     price::Price,
     provider::Provider,
@@ -24,6 +25,7 @@ pub(super) enum Document<'a> {
     Product(Box<Product<'a>>),
     Price(Box<Price<'a>>),
     Provider(Box<Provider<'a>>),
+    Endpoint(Box<Endpoint<'a>>),
 }
 
 impl<'a> From<&'a catalog::Document> for Document<'a> {
@@ -34,6 +36,7 @@ impl<'a> From<&'a catalog::Document> for Document<'a> {
             catalog::Document::Product(product) => Self::Product(Box::new(product.into())),
             catalog::Document::Price(price) => Self::Price(Box::new(price.into())),
             catalog::Document::Provider(provider) => Self::Provider(Box::new(provider.into())),
+            catalog::Document::Endpoint(endpoint) => Self::Endpoint(Box::new(endpoint.into())),
         }
     }
 }
@@ -48,6 +51,7 @@ impl TryFrom<Document<'_>> for catalog::Document {
             Document::Product(product) => Self::Product((*product).try_into()?),
             Document::Price(price) => Self::Price((*price).try_into()?),
             Document::Provider(provider) => Self::Provider((*provider).into()),
+            Document::Endpoint(endpoint) => Self::Endpoint((*endpoint).into()),
         })
     }
 }

@@ -8,6 +8,7 @@
 
 mod change;
 mod document;
+mod endpoint;
 mod fact;
 mod instruction;
 mod kind;

@@ -47,7 +47,7 @@ enum Account<'a> {
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct WebhookSecret<'a> {
+pub(super) struct WebhookSecret<'a> {
     secret: &'a [u8],
     until: Option<i64>,
 }

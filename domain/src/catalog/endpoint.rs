@@ -1,0 +1,308 @@
+//! Where a project's own servers are told what happens: an address, which kinds of events it wants, and
+//! what deliveries are signed with. Secrets arrive here encrypted.
+
+use super::{Refusal, WebhookSecret, provider, rules};
+use crate::{
+    catalog::Sealed,
+    id::{EndpointId, ProjectId},
+    time::Timestamp,
+};
+
+/// Endpoints that a project may have at once.
+pub const MAX_ENDPOINTS: usize = 20;
+const MAX_URL: usize = 2048;
+/// More than there are kinds of events.
+const MAX_EVENTS: usize = 50;
+const MAX_EVENT: usize = 40;
+
+/// Somewhere to send events to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Its identifier.
+    pub id: EndpointId,
+    /// Whose.
+    pub project: ProjectId,
+    /// Its address: `https`, or `http` where the operator allows it.
+    pub url: String,
+    /// The kinds of events that it wants; `None`: all. Which there are is known outside.
+    pub events: Option<Vec<String>>,
+    /// What deliveries are signed with, the newest first.
+    pub secrets: Vec<WebhookSecret>,
+    /// It is told of what has a larger number in the log.
+    pub told_after: u64,
+    /// Whether it is sent anything.
+    pub status: EndpointStatus,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// Whether an endpoint is sent anything, and if not, why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndpointStatus {
+    /// It is.
+    Active,
+    /// Somebody switched it off.
+    Off,
+    /// It answered 410: there is nobody any more.
+    Gone,
+    /// For days it took nothing.
+    Failing,
+    /// It was deleted; nothing else of it is kept.
+    Deleted,
+}
+
+/// An endpoint to make.
+#[derive(Debug, Clone)]
+pub struct NewEndpoint {
+    /// Its address.
+    pub url: String,
+    /// The kinds of events that it wants; `None`: all.
+    pub events: Option<Vec<String>>,
+}
+
+/// What to change of an endpoint; `None` leaves it.
+#[derive(Debug, Clone, Default)]
+pub struct EndpointChange {
+    /// Its address.
+    pub url: Option<String>,
+    /// The kinds of events that it wants.
+    pub events: Option<Option<Vec<String>>>,
+    /// Whether it is sent anything.
+    pub active: Option<bool>,
+}
+
+impl NewEndpoint {
+    /// The endpoint as it will be: told of all that has a larger number than `told_after`.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for the first input that breaks a rule.
+    pub fn decide(
+        self,
+        (project, id): (ProjectId, EndpointId),
+        secret: Sealed,
+        told_after: u64,
+        now: Timestamp,
+    ) -> Result<Endpoint, Refusal> {
+        let secret = WebhookSecret {
+            secret,
+            until: None,
+        };
+        let endpoint = Endpoint {
+            id,
+            project,
+            url: self.url,
+            events: self.events,
+            secrets: vec![secret],
+            told_after,
+            status: EndpointStatus::Active,
+            created_at: now,
+        };
+        endpoint.check()?;
+        Ok(endpoint)
+    }
+}
+
+impl EndpointChange {
+    /// The endpoint as it will be.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for the first input that breaks a rule.
+    pub fn decide(self, old: &Endpoint) -> Result<Endpoint, Refusal> {
+        let status = match self.active {
+            Some(true) => EndpointStatus::Active,
+            // Why it was switched off before stays to be read.
+            Some(false) if old.is_active() => EndpointStatus::Off,
+            Some(false) | None => old.status,
+        };
+        let endpoint = Endpoint {
+            url: self.url.unwrap_or_else(|| old.url.clone()),
+            events: self.events.unwrap_or_else(|| old.events.clone()),
+            status,
+            ..old.clone()
+        };
+        endpoint.check()?;
+        Ok(endpoint)
+    }
+}
+
+impl Endpoint {
+    /// Whether it is sent anything.
+    #[must_use]
+    pub const fn is_active(&self) -> bool {
+        matches!(self.status, EndpointStatus::Active)
+    }
+
+    /// Whether it wants events of this kind.
+    #[must_use]
+    pub fn wants(&self, kind: &str) -> bool {
+        let listed = |events: &Vec<String>| events.iter().any(|event| event == kind);
+        self.events.as_ref().is_none_or(listed)
+    }
+
+    /// With a new secret. The one before signs beside it for a day more.
+    #[must_use]
+    pub fn rotated(&self, secret: Sealed, now: Timestamp) -> Self {
+        let known = self.secrets.clone();
+        Self {
+            secrets: provider::rotate(known, secret, |_| true, now),
+            ..self.clone()
+        }
+    }
+
+    /// Switched off for a reason of its own; `None`: it is off already.
+    #[must_use]
+    pub fn disabled(&self, why: EndpointStatus) -> Option<Self> {
+        self.is_active().then(|| Self {
+            status: why,
+            ..self.clone()
+        })
+    }
+
+    /// What is left of it once it is deleted: that it was there.
+    #[must_use]
+    pub fn deleted(&self) -> Self {
+        Self {
+            url: String::new(),
+            events: None,
+            secrets: Vec::new(),
+            status: EndpointStatus::Deleted,
+            ..self.clone()
+        }
+    }
+
+    /// Holds it against the rules.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        if self.status == EndpointStatus::Deleted {
+            return Ok(());
+        }
+        url(&self.url)?;
+        if let Some(events) = &self.events {
+            kinds(events)?;
+        }
+        provider::check_secrets("secrets", &self.secrets)?;
+        if self.secrets.is_empty() {
+            return Err(Refusal::invalid("secrets", "An endpoint has a secret."));
+        }
+        Ok(())
+    }
+}
+
+fn url(url: &str) -> Result<(), Refusal> {
+    let known = ["https://", "http://"].iter();
+    let has_host = known
+        .filter_map(|scheme| url.strip_prefix(scheme))
+        .any(|rest| !rest.is_empty() && !rest.starts_with('/'));
+    if has_host && url.len() <= MAX_URL && url.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(());
+    }
+    let message = format!("url is an address with https, of at most {MAX_URL} characters.");
+    Err(Refusal::invalid("url", message))
+}
+
+fn kinds(events: &[String]) -> Result<(), Refusal> {
+    let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
+    let most = i64::try_from(MAX_EVENTS).unwrap_or(i64::MAX);
+    if rules::within("events", count, 1, most).is_err() {
+        let message = "events is a list of at least one kind; null: all.";
+        return Err(Refusal::invalid("events", message));
+    }
+    let letters = |byte: u8| byte.is_ascii_lowercase() || b"._".contains(&byte);
+    for (at, event) in events.iter().enumerate() {
+        if !(1..=MAX_EVENT).contains(&event.len()) || !event.bytes().all(letters) {
+            let param = format!("events[{at}]");
+            return Err(Refusal::invalid(param, "There is no such kind of event."));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_800_000_000_000);
+
+    fn sealed(byte: u8) -> Sealed {
+        Sealed(Box::new([byte]))
+    }
+
+    fn made(url: &str, events: Option<Vec<String>>) -> Result<Endpoint, Refusal> {
+        let new = NewEndpoint {
+            url: url.into(),
+            events,
+        };
+        new.decide((ProjectId(1), EndpointId(2)), sealed(1), 7, NOW)
+    }
+
+    fn endpoint() -> Endpoint {
+        made("https://shop.example/hooks", None).unwrap()
+    }
+
+    #[test]
+    fn an_address_has_a_scheme_and_a_host() {
+        assert!(endpoint().is_active());
+        for bad in [
+            "",
+            "shop.example",
+            "ftp://shop.example",
+            "https://",
+            "https:///x",
+            "https://a b",
+        ] {
+            assert!(made(bad, None).is_err(), "{bad}");
+        }
+        assert!(made(&format!("https://{}", "a".repeat(2041)), None).is_err());
+    }
+
+    #[test]
+    fn kinds_are_wanted_as_they_are_listed() {
+        let some = made("https://a", Some(vec!["order.paid".into()])).unwrap();
+        assert!(some.wants("order.paid") && !some.wants("order.failed"));
+        assert!(endpoint().wants("order.failed"));
+        assert!(made("https://a", Some(Vec::new())).is_err());
+        assert!(made("https://a", Some(vec!["Order Paid".into()])).is_err());
+    }
+
+    #[test]
+    fn a_replaced_secret_signs_for_a_day_more() {
+        let rotated = endpoint().rotated(sealed(2), NOW);
+        let day = NOW.plus_seconds(24 * 3600);
+        let known: Vec<_> = rotated
+            .secrets
+            .iter()
+            .map(|it| (it.secret.clone(), it.until))
+            .collect();
+        assert_eq!(known, [(sealed(2), None), (sealed(1), Some(day))]);
+        let later = rotated.rotated(sealed(3), day);
+        assert_eq!(later.secrets.len(), 2, "the first one has ended");
+        assert!(later.check().is_ok());
+    }
+
+    #[test]
+    fn it_is_off_until_it_is_set_active_again() {
+        let gone = endpoint().disabled(EndpointStatus::Gone).unwrap();
+        assert!(!gone.is_active() && gone.disabled(EndpointStatus::Failing).is_none());
+        let set = |active| EndpointChange {
+            active: Some(active),
+            ..EndpointChange::default()
+        };
+        assert_eq!(
+            set(false).decide(&gone).unwrap().status,
+            EndpointStatus::Gone
+        );
+        assert_eq!(set(true).decide(&gone).unwrap(), endpoint());
+        assert_eq!(
+            set(false).decide(&endpoint()).unwrap().status,
+            EndpointStatus::Off
+        );
+    }
+
+    #[test]
+    fn nothing_is_kept_of_a_deleted_one() {
+        let deleted = endpoint().deleted();
+        assert!(deleted.check().is_ok() && !deleted.is_active());
+        assert!(deleted.url.is_empty() && deleted.secrets.is_empty());
+    }
+}

@@ -1,0 +1,78 @@
+//! A project's orders: list, show. As a secret key of the project reads them.
+
+use axum::{extract::State, response::Response};
+use domain::catalog::KeyKind;
+use serde::Deserialize;
+
+use super::path::Segments;
+use crate::{
+    http::{
+        Administrator, Error,
+        cursor::{OrderCursor, OrderCursorText},
+        field::{LimitText, Text},
+        query::Params,
+        respond,
+        view::{Order, Orders},
+    },
+    state::App,
+};
+
+/// Which part of the list to read.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Part {
+    /// Orders on a page.
+    #[param(inline)]
+    limit: Option<LimitText>,
+    /// A page's `nextCursor`.
+    #[param(inline)]
+    cursor: Option<OrderCursorText>,
+}
+
+/// List a project's orders, newest first.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/orders",
+    operation_id = "listOrders",
+    tag = "Orders",
+    params(("projectId" = String, Path, description = "The project."), Part),
+    responses((status = 200, description = "A page of orders.", body = Orders)),
+    extensions(("x-errors" = json!(["project_not_found"])))
+)]
+pub(super) async fn list(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    Params(part): Params<Part>,
+) -> Result<Response, Error> {
+    let project = app.catalog.project(path.project()?)?;
+    let limit = part.limit.map_or_else(Default::default, |limit| limit.0).0;
+    let before = part.cursor.map(|Text(OrderCursor(at, order))| (at, order));
+    let page = app.handle.orders(&project.scope, before, limit).await;
+    let page = page.map_err(|error| Error::from_wallet(error, &project))?;
+    respond::json(&Orders::from(&page))
+}
+
+/// Show an order.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/orders/{orderIdOrCheckoutId}",
+    operation_id = "getOrder",
+    tag = "Orders",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("orderIdOrCheckoutId" = String, Path, description = "`ord_…` or `cs_…`")
+    ),
+    responses((status = 200, description = "The order.", body = Order)),
+    extensions(("x-errors" = json!(["project_not_found", "order_not_found"])))
+)]
+pub(super) async fn show(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Response, Error> {
+    let project = app.catalog.project(path.project()?)?;
+    let order = path.order().find(&app.handle, &project.scope).await;
+    let order = order.map_err(|error| Error::from_wallet(error, &project))?;
+    respond::json(&Order::of(&order, KeyKind::Secret))
+}

@@ -1,0 +1,45 @@
+//! Whether a project's payment provider can be called with what it was set with.
+
+use axum::{Json, extract::State};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::path::Segments;
+use crate::{
+    http::{Administrator, Error},
+    providers::Tried,
+    state::App,
+};
+
+/// What came of calling a payment provider.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ProviderCheck {
+    /// Whether its key works; null: the provider could not be reached, or needs none.
+    pub works: Option<bool>,
+    /// Where it does not work: why, in the provider's own words.
+    pub reason: Option<String>,
+}
+
+/// Call a project's payment provider, to see whether its key still works. Nothing is changed.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/provider/check",
+    operation_id = "checkProvider",
+    tag = "Projects",
+    params(("projectId" = String, Path, description = "The project.")),
+    responses((status = 200, description = "What came of it.", body = ProviderCheck)),
+    extensions(("x-errors" = json!(["project_not_found"])))
+)]
+pub(super) async fn check(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<ProviderCheck>, Error> {
+    let project = app.catalog.project(path.project()?)?;
+    let (works, reason) = match app.accounts.check(&project).await {
+        Some(Ok(Tried::Works(_))) => (Some(true), None),
+        Some(Ok(Tried::Unreachable)) | None => (None, None),
+        Some(Err(reason)) => (Some(false), Some(reason)),
+    };
+    Ok(Json(ProviderCheck { works, reason }))
+}

@@ -1,0 +1,244 @@
+//! A project's wallets: find, show, open, read the ledger, grant. Once found, a wallet is named by
+//! where it is stored: no recovery code has to stand in an address.
+
+use actors::{Address, Found};
+use axum::{Json, extract::State, response::Response};
+use domain::{
+    Rejection,
+    code::Code as RecoveryCode,
+    id::WalletKey,
+    text::{Email, ExternalUserId},
+};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::path::Segments;
+use crate::{
+    catalog::ProjectCatalog,
+    http::{
+        Administrator, Body, Error,
+        field::{InHandText, Text, UserText, line},
+        grant::{Credit, Credited},
+        idempotency::KeyHeader,
+        ledger::{self, Part},
+        order_name::OrderName,
+        query::Params,
+        view::{Ledger, Wallet, Wallets},
+    },
+    state::App,
+};
+
+/// Wallets that one search finds at most.
+const MOST_FOUND: usize = 20;
+
+/// What to look for.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub(super) struct Search {
+    /// What somebody has in hand: the project's own user, a recovery code, an order or a checkout, the
+    /// address that something was paid for under, or a `ref`. Whatever fits is found.
+    #[param(inline)]
+    in_hand: InHandText,
+}
+
+/// A user's wallet to make.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NewWallet)]
+struct Open {
+    external_user_id: UserText,
+}
+
+/// Find wallets. A `wal_…` alone finds none: wallets are not kept by it.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/wallets",
+    operation_id = "findWallets",
+    tag = "Wallets",
+    params(("projectId" = String, Path, description = "The project."), Search),
+    responses((status = 200, description = "What was found, at most 20.", body = Wallets)),
+    extensions(("x-errors" = json!(["project_not_found"])))
+)]
+pub(super) async fn find(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    Params(Search { in_hand }): Params<Search>,
+) -> Result<Json<Wallets>, Error> {
+    let project = app.catalog.project(path.project()?)?;
+    let found = all_that_fit(&app, &project, &line(in_hand)).await;
+    let found = found.map_err(|error| Error::from_wallet(error, &project))?;
+    let wallets = found.iter();
+    let wallets = wallets.map(|(stored, view)| Wallet::of(*stored, view, &project));
+    Ok(Json(Wallets {
+        wallets: wallets.collect(),
+    }))
+}
+
+/// Get or make the wallet of one of the project's own users.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/wallets",
+    operation_id = "openWallet",
+    tag = "Wallets",
+    params(("projectId" = String, Path, description = "The project.")),
+    request_body = Open,
+    responses((status = 200, description = "The wallet, made now or before.", body = Wallet)),
+    extensions(("x-errors" = json!(["project_not_found"])))
+)]
+pub(super) async fn open(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<Json<Wallet>, Error> {
+    let Open {
+        external_user_id: Text(user),
+    } = body.parse()?;
+    let project = app.catalog.project(path.project()?)?;
+    let refused = |error| Error::from_wallet(error, &project);
+    let opened = app.handle.open_external(&project.scope, user.clone()).await;
+    opened.map_err(refused)?;
+    let address = Address::External(user);
+    let found = app.handle.find(&project.scope, &address).await;
+    let (stored, view) = found.map_err(refused)?;
+    Ok(Json(Wallet::of(stored, &view, &project)))
+}
+
+/// Show a wallet.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/wallets/{walletRef}",
+    operation_id = "getWallet",
+    tag = "Wallets",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("walletRef" = String, Path, description = "The wallet's `ref`.")
+    ),
+    responses((status = 200, description = "The wallet.", body = Wallet)),
+    extensions(("x-errors" = json!(["project_not_found", "wallet_not_found"])))
+)]
+pub(super) async fn show(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<Wallet>, Error> {
+    let project = app.catalog.project(path.project()?)?;
+    let stored = path.wallet()?;
+    let view = app.handle.read_stored(&project.scope, stored).await;
+    let view = view.map_err(|error| Error::from_wallet(error, &project))?;
+    Ok(Json(Wallet::of(stored, &view, &project)))
+}
+
+/// Read a wallet's ledger, newest first.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/wallets/{walletRef}/ledger",
+    operation_id = "readLedger",
+    tag = "Wallets",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("walletRef" = String, Path, description = "The wallet's `ref`."),
+        Part
+    ),
+    responses((status = 200, description = "A page.", body = Ledger)),
+    extensions(("x-errors" = json!(["project_not_found", "wallet_not_found", "product_not_found"])))
+)]
+pub(super) async fn read_ledger(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    Params(part): Params<Part>,
+) -> Result<Response, Error> {
+    let project = app.catalog.project(path.project()?)?;
+    let stored = path.wallet()?;
+    let query = part.query(&project)?;
+    let page = app
+        .handle
+        .stored_ledger(&project.scope, stored, query)
+        .await;
+    let page = page.map_err(|error| Error::from_wallet(error, &project))?;
+    ledger::answer(&page, &project)
+}
+
+/// Grant credits to a wallet that is there. Applied once for each `idempotencyKey`: a repeat answers
+/// the current balance, `credited: false` and the header `Idempotency-Replayed`.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/wallets/{walletRef}/credit",
+    operation_id = "grantCredits",
+    tag = "Wallets",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("walletRef" = String, Path, description = "The wallet's `ref`.")
+    ),
+    request_body = Credit,
+    responses((status = 200, description = "Done, now or before.", body = Credited)),
+    extensions(("x-errors" = json!([
+        "project_not_found", "wallet_not_found", "product_not_found", "idempotency_key_reused",
+        "balance_limit", "too_many_lots"
+    ])))
+)]
+pub(super) async fn credit(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    header: KeyHeader,
+    body: Body,
+) -> Result<Response, Error> {
+    let asked = body.parse::<Credit>()?;
+    let project = app.catalog.project(path.project()?)?;
+    let stored = path.wallet()?;
+    let command = asked.command(&header, app.clock.now(), &project)?;
+    let applied = app
+        .handle
+        .credit_stored(&project.scope, stored, command)
+        .await;
+    let applied = applied.map_err(|error| Error::from_wallet(error, &project))?;
+    Credited::answer(&applied)
+}
+
+/// Every wallet that the text names, whichever way, each once.
+async fn all_that_fit(
+    app: &App,
+    project: &ProjectCatalog,
+    in_hand: &str,
+) -> Result<Vec<Found>, actors::Error> {
+    let (handle, scope) = (&app.handle, &project.scope);
+    let mut found: Vec<Found> = Vec::new();
+    let mut add = |wallet: Found| {
+        if found.len() < MOST_FOUND && found.iter().all(|known| known.0 != wallet.0) {
+            found.push(wallet);
+        }
+    };
+    if let Ok(user) = ExternalUserId::new(in_hand) {
+        let wallet = handle.find(scope, &Address::External(user)).await;
+        none_is_well(wallet)?.into_iter().for_each(&mut add);
+    }
+    let in_hand = in_hand.trim();
+    if let Some(code) = RecoveryCode::parse(in_hand) {
+        let wallet = handle.find(scope, &Address::Code(code)).await;
+        none_is_well(wallet)?.into_iter().for_each(&mut add);
+    }
+    let order = none_is_well(OrderName::by(in_hand).find(handle, scope).await)?;
+    let stored = order.map(|order| order.id.wallet);
+    for stored in in_hand.parse::<WalletKey>().ok().into_iter().chain(stored) {
+        let view = none_is_well(handle.read_stored(scope, stored).await)?;
+        view.into_iter().for_each(|view| add((stored, view)));
+    }
+    if let Some(email) = Email::new(in_hand).ok().filter(|_| in_hand.contains('@')) {
+        let paid = handle.paid_by(scope, &email, MOST_FOUND).await?;
+        paid.into_iter().for_each(&mut add);
+    }
+    Ok(found)
+}
+
+fn none_is_well<T>(found: Result<T, actors::Error>) -> Result<Option<T>, actors::Error> {
+    use actors::Error::Rejected;
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(Rejected(Rejection::WalletNotFound | Rejection::OrderNotFound)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

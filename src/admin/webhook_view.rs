@@ -1,0 +1,182 @@
+//! Webhook endpoints and deliveries as the administrator sees them.
+
+use domain::catalog::{Endpoint, EndpointStatus};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    catalog::MintedEndpoint,
+    http::{field::EventTypeText, view::Instant},
+    outbound::webhooks,
+};
+
+/// Where a project's own servers are told what happens.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Webhook {
+    /// Its identifier.
+    #[schema(example = "wh_01jd3v8q6pf6r9x3v1m2k4c5d7")]
+    id: String,
+    /// Where events are sent to.
+    #[schema(example = "https://shop.example/hooks")]
+    url: String,
+    /// The kinds of events that it wants; null: all.
+    #[schema(value_type = Option<Vec<EventTypeText>>)]
+    events: Option<Vec<String>>,
+    /// Whether it is sent anything.
+    active: bool,
+    /// Why it was switched off by itself: `gone` (it answered 410) or `failing` (five days of nothing but
+    /// failures); else null.
+    disabled_reason: Option<&'static str>,
+    /// When it was made.
+    created_at: Instant,
+}
+
+/// An endpoint that was just made.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CreatedWebhook {
+    #[serde(flatten)]
+    webhook: Webhook,
+    /// What deliveries are signed with. Shown only now.
+    #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]
+    secret: String,
+}
+
+/// What deliveries are signed with from now on. Shown only now.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct WebhookSecret {
+    #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]
+    secret: String,
+}
+
+/// All endpoints of a project.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Webhooks {
+    /// Oldest first.
+    pub(super) webhooks: Vec<Webhook>,
+}
+
+/// How a delivery stands.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum DeliveryStatus {
+    /// It is tried again.
+    Pending,
+    /// It was accepted.
+    Succeeded,
+    /// It was given up.
+    Failed,
+}
+
+/// One event on its way to one endpoint.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Delivery {
+    /// Its identifier.
+    #[schema(example = "dlv_01jd3v8q6pf6r9x3v1m2k4c5d7")]
+    id: String,
+    /// What was sent, `webhook-id` there.
+    #[schema(example = "evt_00000f4vj0e8h7k3v1m2k4c5d7")]
+    event_id: String,
+    /// What kind of event.
+    #[serde(rename = "type")]
+    #[schema(value_type = EventTypeText)]
+    kind: &'static str,
+    /// How it stands.
+    status: DeliveryStatus,
+    /// Oldest first.
+    attempts: Vec<DeliveryAttempt>,
+    /// When it is tried again, of one that is pending; null while the endpoint is not active.
+    next_attempt_at: Option<Instant>,
+}
+
+/// One attempt to deliver.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DeliveryAttempt {
+    /// When.
+    at: Instant,
+    /// What was answered; null: nothing.
+    status_code: Option<u16>,
+    /// What went wrong; null: it was accepted.
+    error: Option<String>,
+    /// How long it took.
+    duration_ms: u32,
+}
+
+/// Deliveries, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Deliveries {
+    pub(super) deliveries: Vec<Delivery>,
+    /// Pass as `cursor` for the next page; null: this is the last one.
+    pub(super) next_cursor: Option<String>,
+}
+
+/// How many events are sent again.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Replayed {
+    /// Events.
+    pub(super) count: u64,
+}
+
+impl From<&Endpoint> for Webhook {
+    fn from(endpoint: &Endpoint) -> Self {
+        Self {
+            id: endpoint.id.to_string(),
+            url: endpoint.url.clone(),
+            events: endpoint.events.clone(),
+            active: endpoint.is_active(),
+            disabled_reason: match endpoint.status {
+                EndpointStatus::Active | EndpointStatus::Off | EndpointStatus::Deleted => None,
+                EndpointStatus::Gone => Some("gone"),
+                EndpointStatus::Failing => Some("failing"),
+            },
+            created_at: Instant(endpoint.created_at),
+        }
+    }
+}
+
+impl From<MintedEndpoint> for CreatedWebhook {
+    fn from(minted: MintedEndpoint) -> Self {
+        Self {
+            webhook: (&minted.endpoint).into(),
+            secret: minted.plain,
+        }
+    }
+}
+
+impl From<MintedEndpoint> for WebhookSecret {
+    fn from(minted: MintedEndpoint) -> Self {
+        Self {
+            secret: minted.plain,
+        }
+    }
+}
+
+impl Delivery {
+    pub(super) fn of(delivery: &webhooks::Delivery, endpoint: &Endpoint) -> Self {
+        let next = delivery.next_at.filter(|_| endpoint.is_active());
+        let attempts = delivery.attempts.iter();
+        Self {
+            id: delivery.id.to_string(),
+            event_id: delivery.event.to_string(),
+            kind: delivery.kind.as_str(),
+            status: match delivery.status {
+                webhooks::Status::Pending => DeliveryStatus::Pending,
+                webhooks::Status::Succeeded => DeliveryStatus::Succeeded,
+                webhooks::Status::Failed => DeliveryStatus::Failed,
+            },
+            attempts: attempts
+                .map(|attempt| DeliveryAttempt {
+                    at: Instant(attempt.at),
+                    status_code: attempt.status_code,
+                    error: attempt.error.as_deref().map(str::to_owned),
+                    duration_ms: attempt.millis,
+                })
+                .collect(),
+            next_attempt_at: next.map(Instant),
+        }
+    }
+}

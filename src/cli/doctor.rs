@@ -1,0 +1,220 @@
+//! `scrip doctor`: whether what a server needs is there, a line each, with what to do where it is not. It
+//! changes nothing, and may run beside the server.
+
+mod disk;
+mod outside;
+mod secrets;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use url::Url;
+
+use super::{Failure, print, remote};
+use crate::{
+    config::{Config, Flags},
+    secrets::ADMIN_TOKEN_VARIABLE,
+    server::{
+        descriptors,
+        tls::{Files, Tls},
+    },
+};
+
+/// What to examine.
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    /// The data directory [default: as `scrip serve` would use].
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// A configuration file [default: ./config.toml, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Where the server is [default: as the configuration says].
+    #[arg(long)]
+    url: Option<Url>,
+    /// The administrator's token: with it, the projects' providers are called.
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = ADMIN_TOKEN_VARIABLE,
+        hide_env_values = true
+    )]
+    admin_token: Option<String>,
+    /// For programs.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Ok,
+    Warning,
+    Failure,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    /// What.
+    check: &'static str,
+    status: Status,
+    /// What was seen.
+    message: String,
+    /// What to do; nothing where all is well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<String>,
+}
+
+/// All of them.
+#[derive(Debug, Serialize)]
+struct Report {
+    ok: bool,
+    findings: Vec<Finding>,
+}
+
+impl Finding {
+    fn ok(check: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            check,
+            status: Status::Ok,
+            message: message.into(),
+            advice: None,
+        }
+    }
+
+    fn warning(check: &'static str, message: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self {
+            check,
+            status: Status::Warning,
+            message: message.into(),
+            advice: Some(advice.into()),
+        }
+    }
+
+    fn failure(check: &'static str, message: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self {
+            status: Status::Failure,
+            ..Self::warning(check, message, advice)
+        }
+    }
+
+    fn line(&self) -> String {
+        let status = match self.status {
+            Status::Ok => "ok",
+            Status::Warning => "warning",
+            Status::Failure => "FAILURE",
+        };
+        let advice = self.advice.as_deref();
+        let advice = advice
+            .map(|advice| format!(". {advice}"))
+            .unwrap_or_default();
+        format!("{status:<8} {:<14} {}{advice}", self.check, self.message)
+    }
+}
+
+pub(super) fn run(args: &DoctorArgs) -> Result<(), Failure> {
+    let findings = examine(args)?;
+    let failures = findings.iter().filter(|of| of.status == Status::Failure);
+    let (failures, all) = (failures.count(), findings.len());
+    if args.json {
+        let ok = failures == 0;
+        let text = serde_json::to_string_pretty(&Report { ok, findings });
+        print::line(&text.map_err(Failure::new)?);
+    } else {
+        for finding in &findings {
+            print::line(&super::table::plain(&finding.line()));
+        }
+    }
+    match failures {
+        0 => Ok(()),
+        failures => Err(Failure(format!("{failures} of {all} checks failed"))),
+    }
+}
+
+fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Failure> {
+    let flags = Flags {
+        config: args.config.clone(),
+        listen: None,
+        data_dir: args.data_dir.clone(),
+    };
+    let config = match Config::read(&flags) {
+        Ok(config) => config,
+        // Nothing else can be known without it.
+        Err(error) => {
+            let advice = "Correct it; config.toml in the source shows every key";
+            return Ok(vec![Finding::failure(
+                "configuration",
+                error.to_string(),
+                advice,
+            )]);
+        }
+    };
+    let said = format!("read; the data is in {}", config.data_dir.display());
+    let mut findings = vec![Finding::ok("configuration", said)];
+    findings.extend(secrets::examine(&config));
+    findings.extend(disk::examine(&config));
+    findings.push(open_files(&config));
+    findings.extend(tls(&config));
+    findings.push(proxy(&config));
+    remote::wait(async {
+        let seen = outside::examine(&config, args.url.as_ref(), args.admin_token.as_deref());
+        findings.extend(seen.await?);
+        Ok(())
+    })?;
+    Ok(findings)
+}
+
+fn open_files(config: &Config) -> Finding {
+    const CHECK: &str = "open files";
+    let wanted = config.http.max_connections;
+    match descriptors::raise(wanted) {
+        Ok(fit) if fit == wanted => Finding::ok(CHECK, format!("enough for {wanted} connections")),
+        Ok(fit) => Finding::warning(
+            CHECK,
+            format!("enough for {fit} of http.max_connections = {wanted}"),
+            "Raise the limit (ulimit -n, or LimitNOFILE= of the service)",
+        ),
+        Err(error) => Finding::failure(CHECK, error.to_string(), "The server would not start"),
+    }
+}
+
+fn tls(config: &Config) -> Option<Finding> {
+    const CHECK: &str = "TLS";
+    let (cert, key) = config
+        .http
+        .tls_cert
+        .clone()
+        .zip(config.http.tls_key.clone())?;
+    Some(match Tls::open(Files { cert, key }) {
+        Ok(_) => Finding::ok(CHECK, "certificate and key fit each other"),
+        Err(error) => {
+            let advice = "Mend http.tls_cert and http.tls_key, and let the server's user read them";
+            Finding::failure(CHECK, error.to_string(), advice)
+        }
+    })
+}
+
+/// Whether clients can be told apart, and keys are read by nobody on the way.
+fn proxy(config: &Config) -> Finding {
+    const CHECK: &str = "proxy";
+    let public = config.public_url.as_ref().map(ToString::to_string);
+    let encrypted = public.is_some_and(|url| url.starts_with("https:"));
+    let own = config.http.tls_cert.is_some();
+    match (encrypted, own, config.trusted_proxies.is_empty()) {
+        (true, false, true) => Finding::warning(
+            CHECK,
+            "public_url is https, TLS is spoken by something in front, and trusted_proxies is empty",
+            "Name the proxy in trusted_proxies, or all clients share one limit",
+        ),
+        _ => match crate::compose::advice(config.listen, &config.http) {
+            Some(_) => Finding::warning(
+                CHECK,
+                format!("{} is reached over plain HTTP", config.listen),
+                "Set http.tls_cert and http.tls_key, or listen on 127.0.0.1 behind a proxy that speaks TLS",
+            ),
+            None => Finding::ok(CHECK, "nothing to say"),
+        },
+    }
+}

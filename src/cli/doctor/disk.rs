@@ -1,0 +1,128 @@
+//! The disk under the data: whether a sync is one, how long it takes, and how much room is left.
+
+use std::{
+    io::{Seek as _, Write as _},
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use rustix::fs::{statfs, statvfs};
+
+use super::Finding;
+use crate::config::Config;
+
+/// Syncs that are timed, at most, and for how long at most.
+const SYNCS: usize = 100;
+const AT_MOST: Duration = Duration::from_secs(3);
+/// What is written before each, like a frame of a few answers.
+const BLOCK: [u8; 4096] = [0x5c; 4096];
+/// Beyond this a lone caller notices it.
+const SLOW: Duration = Duration::from_millis(10);
+/// How Linux marks a file system that is memory.
+const TMPFS: u64 = 0x0102_1994;
+const MIB: u64 = 1 << 20;
+
+pub(super) fn examine(config: &Config) -> Vec<Finding> {
+    // Where it will be, if it is not there yet.
+    let here = Path::new(".");
+    let parents = config.data_dir.ancestors();
+    let mut there = parents.filter(|path| path.is_dir());
+    let dir = there.next().unwrap_or(here);
+    vec![syncs_for_real(config), speed(dir), room(dir, config)]
+}
+
+fn syncs_for_real(config: &Config) -> Finding {
+    const CHECK: &str = "durability";
+    match persistence::check_syncs() {
+        Ok(()) => Finding::ok(CHECK, "writes can be made to survive a power cut"),
+        Err(error) if config.journal.allow_unsynced => Finding::warning(
+            CHECK,
+            error.to_string(),
+            "journal.allow_unsynced is set: the last moments may be lost",
+        ),
+        Err(error) => Finding::failure(CHECK, error.to_string(), "The server would not start"),
+    }
+}
+
+fn speed(dir: &Path) -> Finding {
+    const CHECK: &str = "disk speed";
+    let shown = dir.display();
+    if statfs(dir).is_ok_and(|known| u64::try_from(known.f_type) == Ok(TMPFS)) {
+        return Finding::warning(
+            CHECK,
+            format!("{shown} is in memory: nothing survives a restart of the machine"),
+            "Keep the data on a disk",
+        );
+    }
+    let times = match time(dir) {
+        Ok(times) => times,
+        Err(error) => {
+            return Finding::failure(
+                CHECK,
+                format!("{shown} cannot be written to: {error}"),
+                "Let the server's user write there; run scrip doctor as that user",
+            );
+        }
+    };
+    let at = |percent: usize| {
+        let index = times.len().saturating_mul(percent) / 100;
+        times.get(index).copied().unwrap_or_default()
+    };
+    let (median, slow) = (at(50), at(99));
+    let said = format!(
+        "a sync takes {:.2} ms, at p99 {:.2} ms ({} syncs in {shown})",
+        median.as_secs_f64() * 1e3,
+        slow.as_secs_f64() * 1e3,
+        times.len()
+    );
+    if median <= SLOW {
+        return Finding::ok(CHECK, said);
+    }
+    Finding::warning(
+        CHECK,
+        said,
+        "Each answer waits for one; many share it. A local SSD takes a tenth of that",
+    )
+}
+
+/// How long each sync took, the shortest first.
+fn time(dir: &Path) -> std::io::Result<Vec<Duration>> {
+    // Goes away with its descriptor.
+    let mut file = tempfile::tempfile_in(dir)?;
+    let began = Instant::now();
+    let mut times = Vec::with_capacity(SYNCS);
+    while times.len() < SYNCS && (times.is_empty() || began.elapsed() < AT_MOST) {
+        file.rewind()?;
+        file.write_all(&BLOCK)?;
+        let before = Instant::now();
+        file.sync_data()?;
+        times.push(before.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times)
+}
+
+fn room(dir: &Path, config: &Config) -> Finding {
+    const CHECK: &str = "disk room";
+    let known = match statvfs(dir) {
+        Ok(known) => known,
+        Err(error) => {
+            let said = format!("{} cannot be asked: {error}", dir.display());
+            return Finding::warning(CHECK, said, "See how much is free by other means");
+        }
+    };
+    let free = known.f_bavail.saturating_mul(known.f_frsize);
+    let least = config.journal.min_free_bytes;
+    let said = format!("{} MiB are free", free / MIB);
+    let why = format!(
+        "Below journal.min_free_bytes ({} MiB) writes are refused",
+        least / MIB
+    );
+    if free < least {
+        Finding::failure(CHECK, said, format!("{why}: make room"))
+    } else if free < least.saturating_mul(4) {
+        Finding::warning(CHECK, said, format!("{why}: make room soon"))
+    } else {
+        Finding::ok(CHECK, said)
+    }
+}

@@ -1,0 +1,78 @@
+//! Who can read the data directory and what is secret in it.
+
+use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
+
+use super::Finding;
+use crate::{
+    config::Config,
+    data_dir::OTHERS,
+    secrets::{KEY_FILE, SERVER_KEY_VARIABLE},
+};
+
+pub(super) fn examine(config: &Config) -> Vec<Finding> {
+    let dir = &config.data_dir;
+    let Ok(known) = fs::metadata(dir) else {
+        let said = format!("{} is not there yet", dir.display());
+        let advice = "`scrip serve` makes it at its first start, where its user may";
+        return vec![Finding::warning("data", said, advice)];
+    };
+    if !known.is_dir() {
+        let said = format!("{} is no folder", dir.display());
+        return vec![Finding::failure("data", said, "Name another data_dir")];
+    }
+    let mine = known.uid() == rustix::process::geteuid().as_raw();
+    vec![directory(dir, known.mode(), mine), key(dir)]
+}
+
+fn directory(dir: &Path, mode: u32, mine: bool) -> Finding {
+    const CHECK: &str = "data";
+    let shown = dir.display();
+    if !mine {
+        return Finding::warning(
+            CHECK,
+            format!("{shown} belongs to another user"),
+            "Run scrip doctor as the user whom the server runs as (sudo -u scrip scrip doctor …)",
+        );
+    }
+    match mode & OTHERS {
+        0 => Finding::ok(CHECK, format!("{shown} is its owner's alone")),
+        _ => Finding::warning(
+            CHECK,
+            format!("{shown} can be read by other users of this machine"),
+            format!("chmod 700 {shown}, or start the server, which does it"),
+        ),
+    }
+}
+
+fn key(dir: &Path) -> Finding {
+    const CHECK: &str = "server key";
+    if std::env::var_os(SERVER_KEY_VARIABLE).is_some_and(|value| !value.is_empty()) {
+        return Finding::ok(CHECK, format!("from {SERVER_KEY_VARIABLE}"));
+    }
+    let path = dir.join(KEY_FILE);
+    let shown = path.display();
+    match fs::metadata(&path) {
+        Ok(known) if known.mode() & OTHERS == 0 => Finding::ok(
+            CHECK,
+            format!("{shown} is its owner's alone; keep a copy of it apart from the data"),
+        ),
+        Ok(_) => Finding::failure(
+            CHECK,
+            format!("{shown} can be read by others, and the server will not start"),
+            format!("chmod 600 {shown}"),
+        ),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Finding::warning(
+            CHECK,
+            format!("there is none in {}", dir.display()),
+            format!(
+                "The first start makes one. If there was data before, put the old one back or set \
+                 {SERVER_KEY_VARIABLE}: recovery codes cannot be read without it"
+            ),
+        ),
+        Err(error) => Finding::failure(
+            CHECK,
+            format!("{shown} cannot be looked at: {error}"),
+            "Run scrip doctor as the user whom the server runs as",
+        ),
+    }
+}

@@ -1,0 +1,47 @@
+//! `scrip health`: whether the server of this configuration answers, for what looks after it where there is
+//! no other program: a container.
+
+use std::{net::TcpStream, path::PathBuf, time::Duration};
+
+use clap::Args;
+
+use super::{Failure, remote};
+use crate::{
+    config::{Config, Flags},
+    server,
+};
+
+/// Which server.
+#[derive(Debug, Args)]
+pub(super) struct HealthArgs {
+    /// A configuration file [default: ./config.toml, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(super) fn run(args: HealthArgs) -> Result<(), Failure> {
+    let flags = Flags {
+        config: args.config,
+        ..Flags::default()
+    };
+    let config = Config::read(&flags).map_err(Failure::new)?;
+    let address = server::reachable(config.listen);
+    let silent = |why: String| Failure(format!("no server answers at {address}: {why}"));
+    if config.http.tls_cert.is_some() {
+        // Its certificate is for another name than this address.
+        let taken = TcpStream::connect_timeout(&address, PATIENCE);
+        return taken.map(drop).map_err(|error| silent(error.to_string()));
+    }
+    remote::wait(async {
+        let http = remote::client()?.timeout(PATIENCE).no_proxy();
+        let http = http.build().map_err(Failure::new)?;
+        let answer = http.get(format!("http://{address}/healthz")).send().await;
+        let answer = answer.map_err(|error| silent(remote::root(&error)))?;
+        match answer.status().is_success() {
+            true => Ok(()),
+            false => Err(silent(answer.status().to_string())),
+        }
+    })
+}

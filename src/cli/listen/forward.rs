@@ -1,0 +1,83 @@
+//! Sends events on, signed as webhooks are.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use url::Url;
+
+use super::Event;
+use crate::{
+    cli::{Failure, print, remote},
+    outbound::standard_webhooks::{ID, SIGNATURE, Secret, TIMESTAMP},
+};
+
+/// As long as a delivery may take.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Where events go, and what signs them.
+pub(super) struct Forward {
+    http: reqwest::Client,
+    to: Url,
+    secret: Secret,
+}
+
+impl Forward {
+    /// With this secret, or with a new one that is printed.
+    pub(super) fn open(to: Url, secret: Option<&str>) -> Result<Self, Failure> {
+        let text = match secret.filter(|text| !text.is_empty()) {
+            Some(text) => text.to_owned(),
+            None => {
+                let mut bytes = [0; 24];
+                getrandom::fill(&mut bytes).map_err(Failure::new)?;
+                let text = Secret::text(&bytes);
+                // Not among the events, which a program may be reading.
+                print::error(&format!("what is sent to {to} is signed with {text}"));
+                text
+            }
+        };
+        let secret = Secret::parse(&text).ok_or_else(|| {
+            Failure::new(
+                "--secret is no webhook secret: it is `whsec_` and 24 to 64 bytes in base64. Leave it out \
+                 to have one made",
+            )
+        })?;
+        let http = remote::client()?.timeout(PATIENCE);
+        let http = http.build().map_err(Failure::new)?;
+        Ok(Self { http, to, secret })
+    }
+
+    /// What came of sending it, in a few words.
+    pub(super) async fn send(&self, event: &Event) -> String {
+        let Event {
+            id,
+            kind,
+            timestamp,
+            data,
+        } = event;
+        // The body of a webhook: its name is in a header.
+        let body = json!({ "type": kind, "timestamp": timestamp }).to_string();
+        let body = format!(
+            "{},\"data\":{}}}",
+            body.strip_suffix('}').unwrap_or(&body),
+            data.get()
+        );
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let seconds = now.map_or(0, |since| {
+            i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+        });
+        let signature = self.secret.sign(id, seconds, body.as_bytes());
+        let began = Instant::now();
+        let request = self
+            .http
+            .post(self.to.clone())
+            .header("content-type", "application/json")
+            .header(ID, id)
+            .header(TIMESTAMP, seconds)
+            .header(SIGNATURE, signature)
+            .body(body);
+        match request.send().await {
+            Ok(answer) => format!("{} in {} ms", answer.status(), began.elapsed().as_millis()),
+            Err(error) => format!("failed: {}", remote::root(&error)),
+        }
+    }
+}

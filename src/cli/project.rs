@@ -1,0 +1,88 @@
+//! Which project a command is about.
+
+use clap::Args;
+use serde_json::Value;
+
+use super::{
+    Failure,
+    remote::{Remote, ServerArgs},
+    table::{field, list},
+};
+
+/// A server, and one of its projects.
+#[derive(Debug, Args)]
+pub(super) struct ProjectArgs {
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
+    /// The project [default: the only one, else the one of `scrip dev`].
+    #[arg(long, value_name = "ID OR NAME", env = "SCRIP_PROJECT")]
+    project: Option<String>,
+}
+
+/// A project of a running server.
+pub(super) struct Project {
+    pub(super) remote: Remote,
+    /// As the server shows it.
+    pub(super) shown: Value,
+}
+
+impl ProjectArgs {
+    /// The project, which has to be there.
+    pub(super) async fn open(&self) -> Result<Project, Failure> {
+        let remote = self.server.administration()?;
+        let all: Value = remote.get("/projects").await?;
+        let shown = self.pick(list(&all, "projects"))?.clone();
+        Ok(Project { remote, shown })
+    }
+
+    fn pick<'a>(&self, projects: &'a [Value]) -> Result<&'a Value, Failure> {
+        let dev = || Some(self.server.place.dev()?.project);
+        let wanted = match (&self.project, projects) {
+            (Some(wanted), _) => wanted.clone(),
+            (None, [only]) => return Ok(only),
+            (None, []) => {
+                return Err(Failure::new(
+                    "this server has no project yet: `scrip projects make NAME` makes one",
+                ));
+            }
+            (None, _) => dev().ok_or_else(|| {
+                Failure(format!(
+                    "which project? Name one by --project: {}",
+                    names(projects)
+                ))
+            })?,
+        };
+        let by = |name: &str| {
+            let fits = projects
+                .iter()
+                .filter(|&project| field(project, name) == wanted);
+            fits.collect::<Vec<_>>()
+        };
+        match (by("id").as_slice(), by("name").as_slice()) {
+            ([found], _) | ([], [found]) => Ok(found),
+            (_, []) => Err(Failure(format!(
+                "no project is called \"{wanted}\". There are: {}",
+                names(projects)
+            ))),
+            _ => Err(Failure(format!(
+                "several projects are called \"{wanted}\": name one by its id: {}",
+                names(projects)
+            ))),
+        }
+    }
+}
+
+impl Project {
+    /// Where something of it is.
+    pub(super) fn path(&self, rest: &str) -> String {
+        format!("/projects/{}{rest}", field(&self.shown, "id"))
+    }
+}
+
+fn names(projects: &[Value]) -> String {
+    if projects.is_empty() {
+        return "none".into();
+    }
+    let name = |project| format!("{} ({})", field(project, "id"), field(project, "name"));
+    projects.iter().map(name).collect::<Vec<_>>().join(", ")
+}

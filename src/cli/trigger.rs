@@ -1,0 +1,232 @@
+//! `scrip trigger`: has something happen in a project that sells through the sandbox, by what a buyer would
+//! press. It refuses any other provider before anything is done.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use domain::id::ProjectId;
+use serde_json::{Value, json};
+use url::Url;
+use uuid::Uuid;
+
+use super::{
+    Failure, print,
+    remote::{self, KeyArgs, Remote, ServerArgs},
+    table::{field, list},
+};
+
+/// What should happen.
+#[derive(Debug, Args)]
+pub(super) struct TriggerArgs {
+    /// What.
+    #[arg(value_enum)]
+    event: Event,
+    /// To which user of yours [default: a new one].
+    #[arg(long, value_name = "ID")]
+    user: Option<String>,
+    /// What they buy [default: the first price that fits].
+    #[arg(long, value_name = "PRICE_ID")]
+    price: Option<String>,
+    #[command(flatten)]
+    key: KeyArgs,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Event {
+    /// A purchase is paid.
+    #[value(name = "order.paid")]
+    Paid,
+    /// A payment that was on its way fails.
+    #[value(name = "order.failed")]
+    Failed,
+    /// A checkout expires unpaid.
+    #[value(name = "order.expired")]
+    Expired,
+    /// A purchase is paid and refunded.
+    #[value(name = "order.refunded")]
+    Refunded,
+    /// A purchase is paid and its money withdrawn by a dispute.
+    #[value(name = "dispute")]
+    Dispute,
+    /// A subscription starts.
+    #[value(name = "subscription.started")]
+    Started,
+    /// It starts and renews. Moves the project's clock on by a cycle.
+    #[value(name = "subscription.renewed")]
+    Renewed,
+    /// It starts, and the card declines the renewal. Moves the clock on, too.
+    #[value(name = "subscription.past_due")]
+    PastDue,
+    /// It starts, is canceled and ends. Moves the clock on, too.
+    #[value(name = "subscription.canceled")]
+    Canceled,
+}
+
+/// How often an order is looked at until what was pressed shows.
+const LOOKS: u32 = 50;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
+/// A month, and a year; and an invoice's hour as a draft.
+const MONTH_SECONDS: u32 = 32 * 86_400;
+const YEAR_SECONDS: u32 = 367 * 86_400;
+
+pub(super) fn run(args: TriggerArgs) -> Result<(), Failure> {
+    remote::wait(async {
+        let trigger = Trigger::open(&args).await?;
+        trigger.fire(&args).await
+    })
+}
+
+struct Trigger {
+    http: reqwest::Client,
+    /// Where the sandbox's pages are: on the server itself, whatever it calls itself.
+    pages: Url,
+    api: Remote,
+    administration: Remote,
+    project: ProjectId,
+    user: String,
+}
+
+impl Trigger {
+    async fn open(args: &TriggerArgs) -> Result<Self, Failure> {
+        let administration = args.server.administration()?;
+        let api = args.key.api(&args.server.place)?;
+        let me: Value = api.get("/me").await?;
+        let project = field(&me, "projectId").parse::<ProjectId>();
+        let project =
+            project.map_err(|_| Failure::new("the server does not say whose key this is"))?;
+        let shown: Value = administration.get(&format!("/projects/{project}")).await?;
+        let provider = shown.get("provider").cloned().unwrap_or_default();
+        if field(&provider, "kind") != "sandbox" {
+            return Err(Failure::new(
+                "this project does not sell through the sandbox: only there can things be made to happen",
+            ));
+        }
+        let new = || format!("trigger-{:08x}", Uuid::new_v4().as_fields().0);
+        Ok(Self {
+            http: remote::client()?.build().map_err(Failure::new)?,
+            pages: args.server.place.url.clone(),
+            api,
+            administration,
+            project,
+            user: args.user.clone().unwrap_or_else(new),
+        })
+    }
+
+    async fn fire(&self, args: &TriggerArgs) -> Result<(), Failure> {
+        let event = args.event;
+        let recurs = matches!(
+            event,
+            Event::Started | Event::Renewed | Event::PastDue | Event::Canceled
+        );
+        let (price, yearly) = self.price(args.price.as_deref(), recurs).await?;
+        let body = json!({ "externalUserId": self.user, "priceId": price });
+        let begun: Value = self.api.post("/checkout", &body).await?;
+        let page = field(&begun, "url");
+        let (buttons, status): (&[&str], &str) = match event {
+            Event::Failed => (&["pay_later", "fail"], "failed"),
+            Event::Expired => (&["expire"], "expired"),
+            _ => (&["pay"], "paid"),
+        };
+        for button in buttons {
+            self.press(&page, button, &json!({})).await?;
+        }
+        let order = field(&begun, "orderId");
+        let mut stands = self.stands(&order, status).await?;
+        let nothing = json!({});
+        let declines = json!({ "declines": "true" });
+        let pressed: Option<(&str, &Value)> = match event {
+            Event::Refunded => Some(("refund", &nothing)),
+            Event::Dispute => Some(("dispute", &nothing)),
+            Event::PastDue => Some(("card", &declines)),
+            Event::Canceled => Some(("cancel", &nothing)),
+            _ => None,
+        };
+        if let Some((button, fields)) = pressed {
+            let body = json!({ "externalUserId": self.user, "returnUrl": "http://localhost/" });
+            let portal: Value = self.api.post("/wallets/external/portal", &body).await?;
+            self.press(&field(&portal, "url"), button, fields).await?;
+        }
+        if matches!(event, Event::Refunded | Event::Dispute) {
+            stands = self.stands(&order, "refunded").await?;
+        }
+        print::line(&format!("order {order} of user {} is {stands}", self.user));
+        if matches!(event, Event::Renewed | Event::PastDue | Event::Canceled) {
+            let cycle = if yearly { YEAR_SECONDS } else { MONTH_SECONDS };
+            let path = format!("/projects/{}/sandbox/advance", self.project);
+            let moved: Value = self
+                .administration
+                .post(&path, &json!({ "seconds": cycle }))
+                .await?;
+            print::line(&format!(
+                "the project's clock is moved on to {}",
+                field(&moved, "now")
+            ));
+        }
+        Ok(())
+    }
+
+    /// What is bought, and whether it is for a year.
+    async fn price(&self, wanted: Option<&str>, recurs: bool) -> Result<(String, bool), Failure> {
+        let all: Value = self.api.get("/products").await?;
+        let prices = list(&all, "products")
+            .iter()
+            .flat_map(|product| list(product, "prices"));
+        // By the month before by the year.
+        let rank = |price: &&Value| field(price, "interval") == "year";
+        let mut fits: Vec<&Value> = prices
+            .filter(|price| wanted.is_none_or(|wanted| field(price, "id") == wanted))
+            .filter(|price| (field(price, "interval") != "one_time") == recurs)
+            .collect();
+        fits.sort_by_key(rank);
+        let found = fits.first().map(|price| (field(price, "id"), rank(price)));
+        found.ok_or_else(|| {
+            let what = if recurs { "by subscription" } else { "once" };
+            Failure(match wanted {
+                Some(_) => format!("this project offers no such price {what}"),
+                None => format!("this project sells nothing {what}"),
+            })
+        })
+    }
+
+    /// What a person would press on a page.
+    async fn press(&self, page: &str, button: &str, fields: &Value) -> Result<(), Failure> {
+        let page: Url = page
+            .parse()
+            .map_err(|_| Failure::new("the server names no page to pay on"))?;
+        let mut url = self.pages.clone();
+        url.set_path(&format!("{}/{button}", page.path()));
+        let answer = self.http.post(url).json(fields).send().await;
+        let answer = answer.map_err(|error| {
+            Failure(format!(
+                "no answer from the sandbox: {}",
+                remote::root(&error)
+            ))
+        })?;
+        if answer.status().is_success() {
+            return Ok(());
+        }
+        let status = answer.status().as_u16();
+        let said: Value = answer.json().await.unwrap_or_default();
+        let why = super::table::plain(&field(&said, "message"));
+        Err(Failure(format!(
+            "the sandbox refused `{button}` ({status}): {why}"
+        )))
+    }
+
+    /// What the order has come to: webhooks may be on their way.
+    async fn stands(&self, order: &str, wanted: &str) -> Result<String, Failure> {
+        let path = format!("/orders/{order}");
+        for _ in 0..LOOKS {
+            let shown: Value = self.api.get(&path).await?;
+            if field(&shown, "status") == wanted {
+                return Ok(wanted.into());
+            }
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+        Ok(format!(
+            "not {wanted} yet: the sandbox's webhooks are late, or go nowhere"
+        ))
+    }
+}

@@ -1,0 +1,38 @@
+// Draws what a page's charts say in their data attributes. The same figures stand in a table below, for
+// whoever runs no script.
+'use strict';
+(() => {
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const draw = (place) => {
+    const { labels, series, kind } = JSON.parse(place.dataset.chart);
+    const grid = { stroke: style('--line'), width: 1 };
+    const axis = { stroke: style('--soft'), grid, ticks: grid, font: '12px system-ui, sans-serif' };
+    const colours = [style('--accent'), style('--good-line'), style('--wait')];
+    const bars = uPlot.paths.bars({ size: [0.7, 48] });
+    const options = {
+      width: place.clientWidth,
+      height: 220,
+      cursor: { drag: { x: false, y: false } },
+      scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low), Math.max(1, high * 1.05)] } },
+      axes: [
+        { ...axis, grid: { show: false }, values: (_, at) => at.map((i) => labels[i] ?? ''), space: 64 },
+        { ...axis, size: 64, values: (_, at) => at.map((v) => Intl.NumberFormat('en', { notation: 'compact' }).format(v)) },
+      ],
+      series: [
+        { label: kind, value: (_, i) => labels[i] ?? '' },
+        ...series.map(({ name }, i) => ({
+          label: name,
+          stroke: colours[i],
+          width: 2,
+          fill: series.length === 1 ? `${colours[i]}33` : undefined,
+          paths: series.length === 1 ? bars : undefined,
+          value: (_, v) => (v === null ? '' : v.toLocaleString('en')),
+        })),
+      ],
+    };
+    place.replaceChildren();
+    const plot = new uPlot(options, [labels.map((_, i) => i), ...series.map(({ values }) => values)], place);
+    new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: 220 })).observe(place);
+  };
+  document.querySelectorAll('[data-chart]').forEach(draw);
+})();

@@ -1,0 +1,105 @@
+//! The dashboard at `/dashboard`, for the operator: pages written here, one file a page. What each may
+//! be asked by anybody is in its handler's signature: [`visit::Visit`] for who is signed in,
+//! [`visit::Posted`] for a form of theirs. Without scripts everything works but charts.
+//!
+//! It knows no rule of its own and keeps nothing but who is signed in.
+
+mod actions;
+mod assets;
+mod audit;
+mod catalog;
+mod channel;
+mod fields;
+mod form;
+mod keys;
+mod money;
+mod orders;
+mod overview;
+mod prices;
+mod projects;
+mod session;
+mod settings;
+mod shell;
+mod sign_in;
+mod system;
+mod visit;
+mod wallet;
+mod wallets;
+
+use std::sync::Arc;
+
+use axum::{
+    Router, middleware,
+    routing::{any, get, post},
+};
+
+pub use session::Sessions;
+pub(crate) use visit::SIGN_IN;
+
+use crate::{
+    audit::deeds,
+    http::fallback::{method_not_allowed, route_not_found},
+    state::App,
+};
+
+/// Everything here, to be merged into the service's own routes.
+pub(crate) fn router(app: &App) -> Router<App> {
+    const PROJECT: &str = "/dashboard/projects/{project}";
+    let of_project = |path: &str| format!("{PROJECT}{path}");
+    let of_order = |path: &str| format!("{PROJECT}/orders/{{order}}{path}");
+    let of_wallet = |path: &str| format!("{PROJECT}/wallets/{{wallet}}{path}");
+    Router::new()
+        .route(SIGN_IN, get(sign_in::show).post(sign_in::enter))
+        .route("/dashboard/sign-out", post(sign_in::leave))
+        .route("/dashboard", get(projects::list).post(projects::create))
+        .route("/dashboard/audit", get(audit::list))
+        .route("/dashboard/live", get(overview::live_part))
+        .route("/dashboard/system", get(system::show))
+        .route(PROJECT, get(overview::show))
+        .route(
+            &of_project("/settings"),
+            get(settings::show).post(settings::save),
+        )
+        .route(
+            &of_project("/settings/provider"),
+            post(settings::set_provider),
+        )
+        .route(&of_project("/keys"), get(keys::list).post(keys::create))
+        .route(&of_project("/keys/{key}/revoke"), post(keys::revoke))
+        .route(
+            &of_project("/catalog"),
+            get(catalog::list).post(catalog::create),
+        )
+        .route(&of_project("/catalog/new"), get(catalog::draft))
+        .route(
+            &of_project("/catalog/{product}"),
+            get(catalog::show).post(catalog::save),
+        )
+        .route(
+            &of_project("/catalog/{product}/prices"),
+            get(prices::draft).post(prices::create),
+        )
+        .route(
+            &of_project("/catalog/{product}/prices/{price}"),
+            post(prices::save),
+        )
+        .route(
+            &of_project("/wallets"),
+            get(wallets::show).post(wallets::find),
+        )
+        .route(&of_wallet(""), get(wallet::show))
+        .route(&of_wallet("/grant"), post(actions::grant))
+        .route(&of_wallet("/deduct"), post(actions::deduct))
+        .route(&of_wallet("/feature"), post(actions::feature))
+        .route(&of_wallet("/release"), post(actions::release))
+        .route(&of_project("/orders"), get(orders::list))
+        .route(&of_order(""), get(orders::show))
+        .route(&of_order("/refund"), post(orders::refund))
+        .route(&of_order("/subscription"), post(orders::subscription))
+        .route("/dashboard/", any(route_not_found))
+        .route("/dashboard/{*rest}", any(route_not_found))
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(middleware::from_fn_with_state(Arc::clone(app), deeds))
+        .merge(assets::router())
+        .layer(middleware::from_fn(shell::present))
+}

@@ -1,0 +1,391 @@
+//! A project's orders, newest first, and one of them with what became of it and its refund.
+
+use actors::{Address, OrderAnswer};
+use axum::{extract::State, response::Response};
+use domain::{
+    id::OrderId,
+    text::IdempotencyKey,
+    wallet::{OrderKind, OrderStatus, cancel::Cancel, resume::Resume},
+};
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::{
+    audit::deed,
+    fields::Fields,
+    form::{self, Form, Label},
+    money::{amount, decimals, grouped, money},
+    projects::refused,
+    shell::{self, At, Tab, base},
+    visit::{Posted, Visit},
+    wallets::path,
+};
+use crate::{
+    catalog::ProjectCatalog,
+    http::{Code, Error, cursor::OrderCursor, field::FromText as _},
+    state::App,
+};
+
+/// Orders on a page.
+const SHOWN: usize = 25;
+/// Pages looked through for orders of one state.
+const LOOKED_THROUGH: usize = 8;
+
+const STATES: [(OrderStatus, &str, &str); 5] = [
+    (OrderStatus::Paid, "paid", "Paid"),
+    (OrderStatus::Pending, "pending", "Pending"),
+    (OrderStatus::Refunded, "refunded", "Refunded"),
+    (OrderStatus::Failed, "failed", "Failed"),
+    (OrderStatus::Expired, "expired", "Expired"),
+];
+
+/// How an order stands, in colour.
+pub(super) fn badge(status: OrderStatus) -> Markup {
+    let known = STATES.iter().find(|(known, _, _)| *known == status);
+    let name = known.map_or("", |(_, _, name)| name);
+    let class = match status {
+        OrderStatus::Paid => "badge good",
+        OrderStatus::Pending => "badge wait",
+        OrderStatus::Failed => "badge bad",
+        OrderStatus::Refunded | OrderStatus::Expired => "badge",
+    };
+    html! { span class=(class) { (name) } }
+}
+
+const fn kind(kind: OrderKind) -> &'static str {
+    match kind {
+        OrderKind::Checkout => "Checkout",
+        OrderKind::Renewal => "Renewal",
+        OrderKind::Switch => "Switch of tiers",
+    }
+}
+
+/// `GET …/orders`
+pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
+    let project = visit.project(&app)?;
+    let query = visit.query();
+    let wanted = query.text("status");
+    let wanted = STATES.iter().find(|(_, name, _)| *name == wanted);
+    let cursor = query.some("before").map(OrderCursor::from_text);
+    let cursor = cursor.map(|read| read.ok_or_else(|| Error::invalid("before", "No such page.")));
+    let mut before = cursor
+        .transpose()?
+        .map(|OrderCursor(at, order)| (at, order));
+    let mut orders: Vec<OrderAnswer> = Vec::new();
+    for _ in 0..LOOKED_THROUGH {
+        let limit = SHOWN.saturating_sub(orders.len());
+        let page = app.handle.orders(&project.scope, before, limit).await;
+        let page = page.map_err(|error| Error::from_wallet(error, &project))?;
+        let fits = |order: &OrderAnswer| {
+            wanted.is_none_or(|(status, _, _)| *status == order.order.status())
+        };
+        orders.extend(page.orders.into_iter().filter(fits));
+        before = page.next;
+        if orders.len() >= SHOWN || before.is_none() {
+            break;
+        }
+    }
+    let older = before.map(|(at, order)| {
+        let status = wanted.map_or("", |(_, name, _)| name);
+        format!("?status={status}&before={}", OrderCursor(at, order))
+    });
+    let mut states = vec![("", "All")];
+    states.extend(STATES.iter().map(|(_, value, name)| (*value, *name)));
+    let form = Form::new(query, None);
+    let body = html! {
+        h1 { "Orders" }
+        form.row.filter method="get" {
+            (form.choice(&Label("status", "State", ""), &states))
+            button type="submit" { "Show" }
+        }
+        @if orders.is_empty() { p.empty { "No such orders." } } @else {
+            div.scroll tabindex="0" role="region" aria-label="Orders" { table {
+                thead { tr { th { "Placed" } th { "State" } th { "What" } th.number { "Amount" } th { "Wallet" } th { "Buyer" } } }
+                tbody { @for order in &orders { (row(&project, order)) } }
+            } }
+        }
+        @if let Some(older) = older { p { a.button href=(older) { "Older" } } }
+    };
+    Ok(shell::page(
+        &visit,
+        At::Project(&project, Tab::Orders),
+        "Orders",
+        &body,
+    ))
+}
+
+fn row(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
+    let order = &answer.order;
+    html! { tr {
+        td.time { a href={ (base(project)) "/orders/" (answer.id) } { (shell::when(order.created_at)) } }
+        td { (badge(order.status())) }
+        td { (what(project, answer)) br; span.hint { (kind(order.kind)) } }
+        td.number {
+            (money(order.amount_cents, &order.terms.currency))
+            @if order.reversal.refunded_cents > 0 {
+                br; span.hint { (money(order.reversal.refunded_cents, &order.terms.currency)) " back" }
+            }
+        }
+        td { (owner(project, answer)) }
+        td { @match &order.email { Some(email) => (email.as_str()), None => "–" } }
+    } }
+}
+
+fn what(project: &ProjectCatalog, answer: &OrderAnswer) -> String {
+    let terms = &answer.order.terms;
+    if let Some(label) = &terms.label {
+        return label.to_string();
+    }
+    let product = project.product(&terms.product);
+    product.map_or_else(|| terms.product.to_string(), |product| product.name.clone())
+}
+
+fn owner(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
+    let name = match (&answer.external_user, answer.wallet) {
+        (Some(user), _) => user.as_str(),
+        (None, Some(_)) => "Anonymous",
+        (None, None) => return html! { "–" },
+    };
+    html! { a href=(path(project, answer.id.wallet)) { (name) } }
+}
+
+async fn order(app: &App, visit: &Visit, project: &ProjectCatalog) -> Result<OrderAnswer, Error> {
+    let id: OrderId = visit.named("order", Code::OrderNotFound)?;
+    let order = app.handle.order(&project.scope, id).await;
+    order.map_err(|error| Error::from_wallet(error, project))
+}
+
+/// `GET …/orders/{order}`
+pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
+    let project = visit.project(&app)?;
+    let order = order(&app, &visit, &project).await?;
+    let left = left(&order);
+    let currency = &order.order.terms.currency;
+    let fields = Fields::default()
+        .with("amount", amount(left, currency))
+        .with("idempotencyKey", Uuid::now_v7());
+    Ok(page(&visit, &project, &order, &fields, None))
+}
+
+/// What has not gone back yet.
+fn left(order: &OrderAnswer) -> i64 {
+    let order = &order.order;
+    order
+        .amount_cents
+        .saturating_sub(order.reversal.refunded_cents)
+        .max(0)
+}
+
+fn page(
+    visit: &Visit,
+    project: &ProjectCatalog,
+    answer: &OrderAnswer,
+    fields: &Fields,
+    error: Option<&Error>,
+) -> Response {
+    let order = &answer.order;
+    let body = html! {
+        div.head { h1 { (what(project, answer)) } (badge(order.status())) }
+        p.hint { code { (answer.id) } }
+        section.card { h2 { "Order" } (facts(project, answer)) }
+        section.card { h2 { "What happened" } (timeline(answer)) }
+        (refund_form(visit, project, answer, Form::new(fields, error)))
+        @if order.subscription.is_some() && address(answer).is_some() {
+            (subscription_form(visit, project, answer, fields))
+        }
+    };
+    shell::page(visit, At::Project(project, Tab::Orders), "Order", &body)
+}
+
+fn facts(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
+    let order = &answer.order;
+    let names = [
+        ("Checkout", order.checkout.as_ref().map(|id| id.as_str())),
+        ("Payment", order.payment.as_ref().map(|id| id.as_str())),
+        ("Invoice", order.invoice.as_ref().map(|id| id.as_str())),
+        (
+            "Subscription",
+            order.subscription.as_ref().map(|id| id.as_str()),
+        ),
+        ("Customer", order.customer.as_ref().map(|id| id.as_str())),
+    ];
+    html! { dl {
+        div { dt { "Kind" } dd { (kind(order.kind)) } }
+        div { dt { "Amount" } dd { (money(order.amount_cents, &order.terms.currency)) } }
+        div { dt { "Credits" } dd { (grouped(order.granted)) " granted" @if order.taken > 0 { ", " (grouped(order.taken)) " taken back" } } }
+        div { dt { "Wallet" } dd { (owner(project, answer)) } }
+        @if let Some(email) = &order.email { div { dt { "Buyer" } dd { (email.as_str()) } } }
+        @for (name, id) in names { @if let Some(id) = id { div { dt { (name) } dd { code { (id) } } } } }
+    } }
+}
+
+fn timeline(answer: &OrderAnswer) -> Markup {
+    let order = &answer.order;
+    let status = order.status();
+    html! { dl {
+        div { dt { (shell::when(order.created_at)) } dd { "Placed" } }
+        @if let Some(at) = order.paid_at {
+            div { dt { (shell::when(at)) } dd { "Paid, " (grouped(order.granted)) " credits granted" } }
+        }
+        @if order.reversal.refunded_cents > 0 || order.reversal.disputed_cents > 0 {
+            div { dt { (shell::when(order.reversal.as_of)) } dd {
+                (money(order.reversal.refunded_cents, &order.terms.currency)) " went back"
+                @if order.reversal.disputed_cents > 0 {
+                    ", " (money(order.reversal.disputed_cents, &order.terms.currency)) " is disputed"
+                }
+                ", " (grouped(order.taken)) " credits taken"
+            } }
+        }
+        @match status {
+            OrderStatus::Pending => div { dt { (shell::when(order.expires_at)) } dd { "Expires, if it is not paid" } },
+            OrderStatus::Expired => div { dt { (shell::when(order.expires_at)) } dd { "Expired; a late payment still counts" } },
+            OrderStatus::Failed => div { dt { "Then" } dd { "The payment failed" } },
+            OrderStatus::Paid | OrderStatus::Refunded => {},
+        }
+    } }
+}
+
+fn refund_form(
+    visit: &Visit,
+    project: &ProjectCatalog,
+    answer: &OrderAnswer,
+    form: Form<'_>,
+) -> Markup {
+    let can = answer.order.status() == OrderStatus::Paid && left(answer) > 0;
+    let action = format!("{}/orders/{}/refund", base(project), answer.id);
+    let label = format!("Amount in {}", answer.order.terms.currency);
+    html! {
+        @if can || form.error.is_some() {
+            section.card {
+                h2 { "Refund" }
+                (form.alert(&["amount"]))
+                form method="post" action=(action) {
+                    (form::token(visit))
+                    input type="hidden" name="idempotencyKey" value=(form.fields.text("idempotencyKey"));
+                    (form.number(&Label("amount", &label, "The payment provider gives it back; credits that were not used yet go in proportion.")))
+                    (form.tick(&Label("confirmed", "Yes, give this money back", "")))
+                    button.danger type="submit" { "Refund" }
+                }
+            }
+        }
+    }
+}
+
+/// `POST …/orders/{order}/refund`
+pub(super) async fn refund(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
+    let Posted { visit, fields } = posted;
+    let project = visit.project(&app)?;
+    let order = order(&app, &visit, &project).await?;
+    let currency = &order.order.terms.currency;
+    let here = format!("{}/orders/{}", base(&project), order.id);
+    let read = || {
+        let cents = fields.money("amount", decimals(currency))?;
+        if cents == 0 {
+            return Err(Error::invalid("amount", "Nothing goes back with 0."));
+        }
+        if !fields.is_on("confirmed") {
+            return Err(Error::invalid("confirmed", "Tick the box if you mean it."));
+        }
+        Ok((cents, key(&fields)?))
+    };
+    let given = match read() {
+        Ok((cents, key)) => {
+            let refunds = app.payments.refunds();
+            let given = refunds
+                .give(project.clone(), order.id, Some(cents), key)
+                .await;
+            let given = given.map_err(|error| Error::from_instruction(error, &project));
+            given.map(|given| (cents, given.replayed))
+        }
+        Err(error) => Err(error),
+    };
+    match given {
+        Ok((_, true)) => Ok(shell::done(&here, "again")),
+        Ok((cents, false)) => {
+            let what = format!("Refunded {} of order {}", money(cents, currency), order.id);
+            Ok(deed(shell::done(&here, "refunded"), &visit.signed, what))
+        }
+        Err(error) => {
+            let page = page(&visit, &project, &order, &fields, Some(&error));
+            Ok(refused(&error, page))
+        }
+    }
+}
+
+fn key(fields: &Fields) -> Result<IdempotencyKey, Error> {
+    let key = format!("dashboard:{}", fields.text("idempotencyKey"));
+    IdempotencyKey::new(key).map_err(|error| Error::text("idempotencyKey", error))
+}
+
+/// How the wallet of an order is addressed.
+fn address(answer: &OrderAnswer) -> Option<Address> {
+    match (&answer.external_user, &answer.code) {
+        (Some(user), _) => Some(Address::External(user.clone())),
+        (None, Some(code)) => Some(Address::Code(code.clone())),
+        (None, None) => None,
+    }
+}
+
+fn subscription_form(
+    visit: &Visit,
+    project: &ProjectCatalog,
+    answer: &OrderAnswer,
+    fields: &Fields,
+) -> Markup {
+    let action = format!("{}/orders/{}/subscription", base(project), answer.id);
+    html! {
+        section.card {
+            h2 { "Subscription" }
+            p { "What is done here is done to the wallet's subscription to this product, whichever order began it." }
+            form.row method="post" action=(action) {
+                (form::token(visit))
+                input type="hidden" name="idempotencyKey" value=(fields.text("idempotencyKey"));
+                button name="action" value="end" type="submit" { "Cancel at the end of the period" }
+                button.danger name="action" value="now" type="submit" { "Cancel now" }
+                button name="action" value="resume" type="submit" { "Let it go on" }
+            }
+        }
+    }
+}
+
+/// `POST …/orders/{order}/subscription`
+pub(super) async fn subscription(
+    State(app): State<App>,
+    posted: Posted,
+) -> Result<Response, Error> {
+    let Posted { visit, fields } = posted;
+    let project = visit.project(&app)?;
+    let order = order(&app, &visit, &project).await?;
+    let here = format!("{}/orders/{}", base(&project), order.id);
+    let address = address(&order).ok_or_else(|| Error::new(Code::WalletNotFound))?;
+    let (product, key) = (order.order.terms.product, key(&fields)?);
+    let action = fields.text("action");
+    let subscriptions = app.payments.subscriptions();
+    let (done, said, did) = match action {
+        "end" | "now" => {
+            let cancel = Cancel {
+                product,
+                at_period_end: action == "end",
+                key,
+            };
+            let done = subscriptions.cancel(project.clone(), address, cancel).await;
+            let did = match action {
+                "end" => "Canceled at the end of its period",
+                _ => "Canceled at once",
+            };
+            (done, "canceled", did)
+        }
+        "resume" => {
+            let resume = Resume { product, key };
+            let done = subscriptions.resume(project.clone(), address, resume).await;
+            (done, "resumed", "Let go on")
+        }
+        _ => return Err(Error::missing("action")),
+    };
+    let done = done.map_err(|error| Error::from_instruction(error, &project))?;
+    if done.replayed {
+        return Ok(shell::done(&here, "again"));
+    }
+    let what = format!("{did}: the subscription of order {}", order.id);
+    Ok(deed(shell::done(&here, said), &visit.signed, what))
+}

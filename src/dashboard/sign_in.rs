@@ -1,0 +1,126 @@
+//! Signing in, with the administrator's token or by a link, and out.
+
+use axum::{
+    extract::{Request, State},
+    http::{StatusCode, Uri, header},
+    response::{IntoResponse, Redirect, Response},
+};
+use maud::{Markup, html};
+use subtle::ConstantTimeEq as _;
+
+use super::{
+    audit::deed,
+    channel::{self, Channel},
+    fields::Fields,
+    shell,
+    visit::{Posted, SIGN_IN, foreign, place},
+};
+use crate::{
+    catalog::sha256,
+    http::{Code, Error, body::FormBody, context::Context},
+    limits::Door,
+    state::App,
+};
+
+/// `GET /dashboard/sign-in`: a form. A link, too, needs a press: whatever looks at addresses in
+/// advance must not use it up.
+pub(super) async fn show(uri: Uri) -> Response {
+    let query = Fields::read(uri.query().unwrap_or_default().as_bytes());
+    let body = match query.some("link") {
+        None => by_token(None),
+        Some(link) => by_link(link),
+    };
+    shell::alone(StatusCode::OK, "Sign in", &body)
+}
+
+fn by_token(wrong: Option<&str>) -> Markup {
+    html! {
+        h1 { "Sign in" }
+        @if let Some(wrong) = wrong { p.alert role="alert" { (wrong) } }
+        form method="post" action=(SIGN_IN) {
+            div.field {
+                label for="token" { "Administrator token" }
+                input #token name="token" type="password" autocomplete="current-password" required
+                    autofocus aria-describedby="token-hint";
+                p.hint #token-hint {
+                    "What " code { "SCRIP_ADMIN_TOKEN" } " is set to, or what the server printed at its first start."
+                }
+            }
+            button.primary type="submit" { "Sign in" }
+        }
+    }
+}
+
+fn by_link(link: &str) -> Markup {
+    html! {
+        h1 { "Sign in" }
+        p { "This link signs you in once." }
+        form method="post" action=(SIGN_IN) {
+            input type="hidden" name="link" value=(link);
+            button.primary type="submit" autofocus { "Sign in" }
+        }
+    }
+}
+
+/// `POST /dashboard/sign-in`
+pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Response, Error> {
+    let (parts, body) = request.into_parts();
+    let context = Context::of(&parts)?;
+    if !channel::is_own(&parts.headers, &app.config) {
+        return Ok(foreign());
+    }
+    let Some(channel) = Channel::of(&parts.headers, &app.config) else {
+        let said = "The token would be sent where others can read it. Open the dashboard over https, or on \
+                    the server's own machine (ssh -L 8787:127.0.0.1:8787).";
+        return Ok(shell::apart(
+            StatusCode::FORBIDDEN,
+            "Not over plain http",
+            said,
+        ));
+    };
+    let fields = FormBody::read(&parts.headers, body, &app.config.http).await?;
+    let fields = Fields::read(fields.bytes());
+    let limited = |refusal| Error::limited(Code::RateLimited, refusal);
+    let (door, client, now) = (Door::Administration, context.client, context.now);
+    app.limits.may_open(door, client, now).map_err(limited)?;
+    let (way, good) = match fields.some("link") {
+        Some(link) => ("by link", app.dashboard.take_link(link, now)),
+        None => {
+            let hash = sha256(fields.text("token").as_bytes());
+            ("by token", hash.ct_eq(&app.admin_token_sha256).into())
+        }
+    };
+    if !good {
+        let counted = app.limits.wrong_token(door, client, now);
+        tracing::warn!(client.address = %client, "Somebody tried to sign in to the dashboard in vain");
+        counted.map_err(limited)?;
+        let wrong = match way {
+            "by link" => "This link was used before, or is too old. The token always works.",
+            _ => "That is not the administrator's token.",
+        };
+        let page = by_token(Some(wrong));
+        return Ok(shell::alone(StatusCode::UNAUTHORIZED, "Sign in", &page));
+    }
+    let place = place(&parts, context);
+    let name = app.dashboard.begin(place.clone(), now)?;
+    let signed = app.dashboard.find(&name, &place, now);
+    let cookie = channel
+        .cookie(&name)
+        .ok_or(Error::new(Code::InternalError))?;
+    let mut response = Redirect::to("/dashboard").into_response();
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    Ok(match signed {
+        Some(signed) => deed(response, &signed, format!("Signed in {way}")),
+        None => response,
+    })
+}
+
+/// `POST /dashboard/sign-out`
+pub(super) async fn leave(State(app): State<App>, posted: Posted) -> Response {
+    app.dashboard.end(&posted.visit.signed);
+    let mut response = Redirect::to(SIGN_IN).into_response();
+    for cookie in Channel::no_cookies() {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    deed(response, &posted.visit.signed, "Signed out")
+}

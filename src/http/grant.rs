@@ -1,0 +1,98 @@
+//! What grants credits by hand: the fields of the request, and what is answered. The API and the
+//! administration name the wallet each in their own way.
+
+use actors::Applied;
+use axum::response::Response;
+use domain::{Timestamp, id::ProductId, wallet::credit};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{
+    Error,
+    field::{InstantText, KeyText, MetaObject, Positive, ProductName, Text},
+    idempotency::KeyHeader,
+    respond, subject,
+};
+use crate::catalog::ProjectCatalog;
+
+/// Credits to grant. The wallet is named by exactly one of `externalUserId` and `code`; a user's is
+/// created if there is none.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Credit {
+    /// Whose credits.
+    product_id: ProductName,
+    amount: Positive,
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
+    #[schema(value_type = KeyText, required)]
+    idempotency_key: Option<KeyText>,
+    /// When what is left of them expires, an instant to come; left out: never.
+    expires_at: Option<InstantText>,
+    /// A note for the ledger.
+    meta: Option<MetaObject>,
+}
+
+/// What came of a grant.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Credited {
+    /// Credits that can be spent now.
+    balance: i64,
+    /// Whether this very request granted them; false on a repeat.
+    credited: bool,
+}
+
+impl Credit {
+    /// What the wallet is asked, once all of it fits the project.
+    pub(crate) fn command(
+        self,
+        header: &KeyHeader,
+        now: Timestamp,
+        project: &ProjectCatalog,
+    ) -> Result<credit::Credit, Error> {
+        let key = header.or(self.idempotency_key)?;
+        let expires_at = self.expires_at.map(|at| to_come(at, now)).transpose()?;
+        let product = subject::product(&self.product_id, project)?;
+        holds_credits(project, &product)?;
+        Ok(credit::Credit {
+            product,
+            amount: self.amount.0,
+            expires_at,
+            key,
+            meta: self.meta.map(|MetaObject(meta)| meta),
+        })
+    }
+}
+
+impl Credited {
+    /// The answer to a grant that was applied, now or before.
+    pub(crate) fn answer(applied: &Applied) -> Result<Response, Error> {
+        let credited = Self {
+            balance: applied.balance,
+            credited: applied.applied && !applied.replayed,
+        };
+        respond::replayable(&credited, applied.replayed)
+    }
+}
+
+fn holds_credits(project: &ProjectCatalog, product: &ProductId) -> Result<(), Error> {
+    match project
+        .product(product)
+        .is_some_and(|product| product.credit_unit.is_some())
+    {
+        true => Ok(()),
+        false => Err(Error::invalid(
+            "productId",
+            "This product holds no credits.",
+        )),
+    }
+}
+
+fn to_come(Text(instant): InstantText, now: Timestamp) -> Result<Timestamp, Error> {
+    if instant > now {
+        return Ok(instant);
+    }
+    Err(Error::invalid(
+        "expiresAt",
+        "expiresAt has to lie in the future.",
+    ))
+}

@@ -1,0 +1,79 @@
+//! One event on its way to one endpoint, and how that went.
+
+use actors::event_number;
+use domain::{
+    Timestamp,
+    id::{DeliveryId, EventId, WalletKey},
+};
+use persistence::NoticeNumber;
+
+use crate::http::field::EventType;
+
+/// Attempts that are kept of a delivery: more than are made, unless it is sent again and again by hand.
+const KEPT_ATTEMPTS: usize = 20;
+
+/// One event on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Delivery {
+    pub(crate) id: DeliveryId,
+    pub(crate) event: EventId,
+    pub(crate) kind: EventType,
+    /// Whose event it is: the next one of that wallet waits for it.
+    pub(crate) wallet: WalletKey,
+    pub(crate) origin: Origin,
+    pub(crate) status: Status,
+    /// Oldest first.
+    pub(crate) attempts: Vec<Attempt>,
+    /// Of one that is pending.
+    pub(crate) next_at: Option<Timestamp>,
+}
+
+/// Why an event is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// It happened.
+    Live,
+    /// Somebody asked for it again.
+    Replay,
+}
+
+/// How a delivery stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    Pending,
+    Succeeded,
+    /// Given up.
+    Failed,
+}
+
+/// One attempt to deliver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Attempt {
+    pub(crate) at: Timestamp,
+    /// `None`: there was no answer.
+    pub(crate) status_code: Option<u16>,
+    /// What went wrong; `None`: nothing did.
+    pub(crate) error: Option<Box<str>>,
+    pub(crate) millis: u32,
+}
+
+impl Delivery {
+    /// Where its event lies in the log.
+    pub(super) const fn number(&self) -> NoticeNumber {
+        event_number(self.event)
+    }
+
+    /// Adds an attempt; the oldest are forgotten.
+    pub(super) fn tried(&mut self, attempt: Attempt) {
+        if self.attempts.len() >= KEPT_ATTEMPTS {
+            self.attempts.remove(0);
+        }
+        self.attempts.push(attempt);
+    }
+
+    /// That it ended.
+    pub(super) fn ended(&mut self, status: Status) {
+        self.status = status;
+        self.next_at = None;
+    }
+}

@@ -1,0 +1,96 @@
+//! When a delivery is tried again.
+
+use domain::Timestamp;
+
+/// Seconds between attempts. After the last of them a delivery is given up.
+const PAUSES: [i64; 9] = [
+    5,
+    5 * 60,
+    30 * 60,
+    2 * HOUR,
+    5 * HOUR,
+    10 * HOUR,
+    14 * HOUR,
+    20 * HOUR,
+    24 * HOUR,
+];
+const HOUR: i64 = 3600;
+/// Longer does nobody put us off.
+const LONGEST_WISH: i64 = 24 * HOUR;
+/// After so long of nothing but failures an endpoint is switched off.
+pub(super) const FAILING_SECONDS: i64 = 5 * 24 * HOUR;
+
+/// When to try again after so many attempts; `None`: not any more. `wish` is how many seconds the receiver
+/// asks for; `random` spreads what failed together.
+pub(super) fn next(
+    attempts: usize,
+    now: Timestamp,
+    wish: Option<i64>,
+    random: u64,
+) -> Option<Timestamp> {
+    let pause = *PAUSES.get(attempts.checked_sub(1)?)?;
+    let millis = pause.saturating_mul(1000);
+    let most = u64::try_from(millis).unwrap_or(0) / 10;
+    let jitter = random.checked_rem(most.saturating_add(1)).unwrap_or(0);
+    let millis = millis.saturating_add(i64::try_from(jitter).unwrap_or(0));
+    let wish = wish
+        .unwrap_or(0)
+        .clamp(0, LONGEST_WISH)
+        .saturating_mul(1000);
+    Some(Timestamp(now.0.saturating_add(millis.max(wish))))
+}
+
+/// What `Retry-After` asks for, in seconds from now: a number, or an instant.
+pub(super) fn wish(header: &str, now: Timestamp) -> Option<i64> {
+    let header = header.trim();
+    if !header.is_empty() && header.bytes().all(|byte| byte.is_ascii_digit()) {
+        // What does not fit is long enough.
+        return Some(header.parse().unwrap_or(LONGEST_WISH));
+    }
+    let until = jiff::fmt::rfc2822::parse(header).ok()?.timestamp();
+    let millis = until.as_millisecond().saturating_sub(now.0);
+    // Rounded up: not before it.
+    Some(millis.max(0).saturating_add(999) / 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_795_000_000_000);
+
+    #[test]
+    fn pauses_grow_and_end() {
+        let waits = |random| -> Vec<i64> {
+            let all = (1..).map_while(|attempts| next(attempts, NOW, None, random));
+            all.map(|at| at.0 - NOW.0).collect()
+        };
+        let exact: Vec<i64> = PAUSES.iter().map(|pause| pause * 1000).collect();
+        assert_eq!(waits(0), exact);
+        for (wait, pause) in waits(u64::MAX - 7).into_iter().zip(exact) {
+            assert!((pause..=pause + pause / 10).contains(&wait), "{wait}");
+        }
+        assert_eq!(next(0, NOW, None, 0), None);
+    }
+
+    #[test]
+    fn a_receiver_may_ask_for_more_time_but_not_for_ever() {
+        let wait = |wish| next(1, NOW, Some(wish), 0).unwrap().0 - NOW.0;
+        assert_eq!(wait(60), 60_000);
+        assert_eq!(wait(1), 5_000, "never sooner than the schedule");
+        assert_eq!(wait(i64::MAX), 86_400_000);
+        assert_eq!(wait(-1), 5_000);
+    }
+
+    #[test]
+    fn a_wish_is_a_number_or_an_instant() {
+        assert_eq!(wish("120", NOW), Some(120));
+        assert_eq!(wish(" 7 ", NOW), Some(7));
+        assert_eq!(wish("99999999999999999999", NOW), Some(LONGEST_WISH));
+        assert_eq!(wish("Wed, 18 Nov 2026 11:08:40 GMT", NOW), Some(120));
+        assert_eq!(wish("Wed, 18 Nov 2020 11:08:40 GMT", NOW), Some(0));
+        for nonsense in ["", "soon", "-5", "1.5"] {
+            assert_eq!(wish(nonsense, NOW), None, "{nonsense}");
+        }
+    }
+}

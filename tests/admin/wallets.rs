@@ -1,0 +1,218 @@
+//! An administrator's look at wallets and orders.
+
+use kit::{Server, service::Service};
+use serde_json::{Value, json};
+
+use crate::{assert_invalid, get, post, project};
+
+/// The wallets that are found by this.
+async fn found(server: &Server, in_hand: &str) -> Vec<Value> {
+    let query: String = url::form_urlencoded::byte_serialize(in_hand.as_bytes()).collect();
+    let path = format!("{}/wallets?inHand={query}", project(server));
+    let body = get(&server.admin(), &path).await.expect(200);
+    body["wallets"].as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn a_wallet_is_found_by_its_user_and_by_its_code_and_no_code_is_shown() {
+    let server = Server::start().await;
+    let user = "ann/? é@shop";
+    server.grant(user, 100, "g1").await;
+    let wallet = server.browser().post("/api/v1/wallets", &Value::Null).await;
+    let code = wallet.expect(200)["code"].as_str().unwrap().to_owned();
+
+    let [ann] = &found(&server, user).await[..] else {
+        panic!("one wallet");
+    };
+    assert_eq!(ann["externalUserId"], user);
+    assert_eq!(ann["balances"][0]["balance"], 100);
+    let [coded] = &found(&server, &format!(" {} ", code.to_lowercase())).await[..] else {
+        panic!("one wallet");
+    };
+    assert_eq!(coded["externalUserId"], Value::Null);
+    assert!(!coded.to_string().contains(&code));
+    for wallet in [ann, coded] {
+        let again = found(&server, wallet["ref"].as_str().unwrap()).await;
+        assert_eq!(&again[..], std::slice::from_ref(wallet));
+    }
+    for nothing in [
+        "nobody",
+        "OLIVE-0000-0000-0000",
+        ann["walletId"].as_str().unwrap(),
+    ] {
+        assert_eq!(
+            found(&server, nothing).await,
+            Vec::<Value>::new(),
+            "{nothing}"
+        );
+    }
+    let path = format!("{}/wallets?inHand=", project(&server));
+    assert_invalid(&get(&server.admin(), &path).await, "inHand");
+}
+
+#[tokio::test]
+async fn a_grant_by_hand_is_made_once_and_stands_in_the_ledger() {
+    let server = Server::start().await;
+    let wallets = format!("{}/wallets", project(&server));
+    let admin = server.admin();
+    let body = json!({"externalUserId": "bea"});
+    let made = post(&admin, &wallets, &body).await.expect(200);
+    assert_eq!(post(&admin, &wallets, &body).await.expect(200), made);
+    let wallet = format!("{wallets}/{}", made["ref"].as_str().unwrap());
+    let grant = json!({
+        "productId": server.product(), "amount": 50, "idempotencyKey": "support-7",
+        "meta": {"reason": "an outage"},
+    });
+    let credit = format!("{wallet}/credit");
+    let first = post(&admin, &credit, &grant).await.expect(200);
+    assert_eq!(first, json!({"balance": 50, "credited": true}));
+    let again = post(&admin, &credit, &grant).await;
+    assert_eq!(again.headers["idempotency-replayed"], "true");
+    assert_eq!(again.expect(200), json!({"balance": 50, "credited": false}));
+    assert_invalid(
+        &post(
+            &admin,
+            &credit,
+            &json!({"productId": server.product(), "amount": 0}),
+        )
+        .await,
+        "amount",
+    );
+    // It is the same grant to whoever holds the project's key.
+    let own = server.grant("bea", 50, "support-7").await;
+    assert_eq!(own, json!({"balance": 50, "credited": false}));
+
+    let page = get(&admin, &format!("{wallet}/ledger?reason=manual"))
+        .await
+        .expect(200);
+    let entries = page["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 1);
+    assert_eq!(entries[0]["meta"], json!({"reason": "an outage"}));
+    assert_eq!(
+        get(&admin, &wallet).await.expect(200)["balances"][0]["balance"],
+        50
+    );
+}
+
+#[tokio::test]
+async fn a_project_has_its_own_wallets_and_orders_alone() {
+    let server = Server::start().await;
+    server.grant("ann", 100, "g1").await;
+    server.set_provider(&json!({"kind": "sandbox"})).await;
+    let price = server.add_price(10).await;
+    let body =
+        json!({"externalUserId": "ann", "priceId": price, "customerEmail": "a@mail.example"});
+    let begun = server
+        .client()
+        .post("/api/v1/checkout", &body)
+        .await
+        .expect(200);
+    let order = begun["orderId"].as_str().unwrap();
+    let name = found(&server, "ann").await[0]["ref"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+
+    let other = post(&server.admin(), "/projects", &json!({"name": "Other"}))
+        .await
+        .expect(201);
+    let other = format!("/projects/{}", other["id"].as_str().unwrap());
+    for (path, code) in [
+        (format!("{other}/wallets/{name}"), "wallet_not_found"),
+        (format!("{other}/wallets/{name}/ledger"), "wallet_not_found"),
+        (format!("{other}/orders/{order}"), "order_not_found"),
+        (
+            format!("{}/wallets/wref_1", project(&server)),
+            "wallet_not_found",
+        ),
+        (
+            format!("{}/orders/ord_1", project(&server)),
+            "order_not_found",
+        ),
+    ] {
+        let reply = get(&server.admin(), &path).await;
+        assert_eq!((reply.status, reply.code()), (404, code), "{path}");
+    }
+    let grant = json!({"productId": server.product(), "amount": 1, "idempotencyKey": "k"});
+    let reply = post(
+        &server.admin(),
+        &format!("{other}/wallets/{name}/credit"),
+        &grant,
+    )
+    .await;
+    assert_eq!(reply.status, 404);
+    assert_eq!(server.balance("ann").await.balance, 100);
+    for search in [name.as_str(), order, "ann"] {
+        let found = get(&server.admin(), &format!("{other}/wallets?inHand={search}")).await;
+        assert_eq!(found.expect(200), json!({"wallets": []}), "{search}");
+    }
+    let empty = get(&server.admin(), &format!("{other}/orders"))
+        .await
+        .expect(200);
+    assert_eq!(empty, json!({"orders": [], "nextCursor": null}));
+    // Nor do keys open any of it.
+    for client in [server.client(), server.browser()] {
+        for path in ["/wallets?inHand=ann", "/orders"] {
+            let path = format!("{}{path}", project(&server));
+            assert_eq!(get(&client, &path).await.status, 401);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_order_and_a_buyers_address_lead_to_the_wallet() {
+    let service = Service::start().await;
+    let admin = kit::Client::new(&service.base, kit::service::ADMIN_TOKEN);
+    let path = format!("/api/admin/v1/projects/{}", service.project.id);
+    let provider = admin
+        .request(reqwest::Method::PATCH, &path)
+        .json(&json!({"provider": {"kind": "sandbox"}}));
+    kit::Client::send(provider).await.unwrap().expect(200);
+    let price = service.add_price(100).await;
+    let buy = json!({"priceId": price, "customerEmail": "Buyer@mail.example"});
+    let begun = service
+        .secret
+        .post("/api/v1/checkout", &buy)
+        .await
+        .expect(200);
+    let order = begun["orderId"].as_str().unwrap();
+    let search = |text: &str| format!("{path}/wallets?inHand={text}");
+    // Until it is paid nobody has a wallet.
+    for text in [order, "buyer@mail.example"] {
+        let found = admin.get(&search(text)).await.expect(200);
+        assert_eq!(found, json!({"wallets": []}), "{text}");
+    }
+    let page = begun["url"].as_str().unwrap();
+    let pay = page.strip_prefix(&service.base).expect("a page of its own");
+    admin
+        .post(&format!("{pay}/pay"), &json!({}))
+        .await
+        .expect(200);
+    service.advance(1).await;
+
+    let shown = admin
+        .get(&format!("{path}/orders/{order}"))
+        .await
+        .expect(200);
+    let to_the_project = service.secret.get(&format!("/api/v1/orders/{order}")).await;
+    assert_eq!(shown, to_the_project.expect(200));
+    assert_eq!(shown["status"], "paid");
+    let orders = admin
+        .get(&format!("{path}/orders?limit=1"))
+        .await
+        .expect(200);
+    assert_eq!(orders["orders"][0], shown);
+    let checkout = begun["checkoutId"].as_str().unwrap();
+    for text in [
+        order,
+        checkout,
+        "buyer@mail.example",
+        shown["code"].as_str().unwrap(),
+    ] {
+        let found = admin.get(&search(text)).await.expect(200);
+        let wallets = found["wallets"].as_array().unwrap();
+        assert_eq!(wallets.len(), 1, "{text}");
+        assert_eq!(wallets[0]["walletId"], shown["walletId"], "{text}");
+        assert_eq!(wallets[0]["balances"][0]["balance"], 100);
+    }
+}

@@ -1,0 +1,233 @@
+//! Receivers that are not well: what they cost is bounded, and it is nobody else's affair.
+
+use std::time::{Duration, Instant};
+
+use kit::receiver::{Receiver, Say};
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+};
+
+use crate::{
+    service::Service,
+    webhooks_out::{Hooked, created, credited, near},
+};
+
+/// A receiver that does with each connection what it likes, once it has heard something.
+async fn wild<F: Future<Output = ()> + Send + 'static>(
+    does: impl Fn(TcpStream) -> F + Send + Sync + 'static,
+) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut heard = [0; 4096];
+            if stream.read(&mut heard).await.is_ok() {
+                tokio::spawn(does(stream));
+            }
+        }
+    });
+    url
+}
+
+/// The one attempt to send to such a receiver, and how long it took.
+async fn attempt(url: &str) -> (serde_json::Value, Duration) {
+    let hooked = Hooked::start().await;
+    hooked.change(json!({"url": url})).await.expect(200);
+    let start = Instant::now();
+    hooked.service.code().await;
+    hooked.settled().await;
+    let took = start.elapsed();
+    let page = hooked.deliveries("").await;
+    assert_eq!(page["deliveries"].as_array().unwrap().len(), 1);
+    (page["deliveries"][0].clone(), took)
+}
+
+#[tokio::test]
+async fn whoever_never_answers_is_waited_for_so_long() {
+    let url = wild(|stream| async move {
+        std::future::pending::<()>().await;
+        drop(stream);
+    });
+    let (delivery, _) = attempt(&url.await).await;
+    assert_eq!(delivery["status"], "pending");
+    let attempt = &delivery["attempts"][0];
+    assert_eq!(attempt["statusCode"], serde_json::Value::Null);
+    assert_eq!(attempt["error"], "There was no answer within 1 s.");
+    assert!(attempt["durationMs"].as_u64().unwrap() >= 1000);
+}
+
+#[tokio::test]
+async fn whoever_answers_byte_by_byte_has_no_longer() {
+    let url = wild(|mut stream| async move {
+        for byte in "HTTP/1.1 200 OK\r\n".bytes().cycle() {
+            if stream.write_all(&[byte]).await.is_err() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
+    let (delivery, _) = attempt(&url.await).await;
+    assert_eq!(delivery["status"], "pending");
+    assert_eq!(
+        delivery["attempts"][0]["error"],
+        "There was no answer within 1 s."
+    );
+}
+
+#[tokio::test]
+async fn an_endless_answer_is_not_read() {
+    let written = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let count = std::sync::Arc::clone(&written);
+    let url = wild(move |mut stream| {
+        let count = std::sync::Arc::clone(&count);
+        async move {
+            let head = b"HTTP/1.1 500 No\r\ntransfer-encoding: chunked\r\n\r\n";
+            drop(stream.write_all(head).await);
+            let chunk = [b"1000\r\n".as_slice(), &[b'x'; 4096], b"\r\n"].concat();
+            while stream.write_all(&chunk).await.is_ok() {
+                count.fetch_add(4096, std::sync::atomic::Ordering::SeqCst);
+            }
+        }
+    });
+    let (delivery, _) = attempt(&url.await).await;
+    assert_eq!(delivery["attempts"][0]["statusCode"], 500);
+    let error = delivery["attempts"][0]["error"].as_str().unwrap();
+    assert!(
+        error.starts_with("It answered 500: xxx") && error.len() < 300,
+        "{error}"
+    );
+    // What lies in buffers on the way, and no stream of it.
+    let written = written.load(std::sync::atomic::Ordering::SeqCst);
+    assert!(written < 16 << 20, "{written} bytes were taken");
+}
+
+#[tokio::test]
+async fn an_answer_counts_though_its_body_never_ends() {
+    let url = wild(|mut stream| async move {
+        let head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n";
+        drop(stream.write_all(head).await);
+        std::future::pending::<()>().await;
+    });
+    let (delivery, _) = attempt(&url.await).await;
+    assert_eq!(delivery["status"], "succeeded");
+}
+
+#[tokio::test]
+async fn nonsense_is_no_answer() {
+    let url = wild(|mut stream| async move {
+        drop(stream.write_all(b"SSH-2.0-OpenSSH_9.2\r\n").await);
+    });
+    let (delivery, _) = attempt(&url.await).await;
+    assert_eq!(
+        (&delivery["status"], &delivery["attempts"][0]["statusCode"]),
+        (&json!("pending"), &json!(null))
+    );
+    let error = delivery["attempts"][0]["error"].as_str().unwrap();
+    assert!(error.starts_with("No answer: "), "{error}");
+}
+
+#[tokio::test]
+async fn nobody_is_sent_on_elsewhere() {
+    let hooked = Hooked::start().await;
+    let elsewhere = Receiver::start().await;
+    hooked.receiver.next(Say::Redirect(elsewhere.url.clone()));
+    hooked.service.code().await;
+    hooked.settled().await;
+    assert_eq!(elsewhere.received().len(), 0);
+    let page = hooked.deliveries("").await;
+    assert_eq!(page["deliveries"][0]["attempts"][0]["statusCode"], 307);
+    assert_eq!(page["deliveries"][0]["status"], "pending");
+}
+
+#[tokio::test]
+async fn dead_endpoints_slow_no_other() {
+    let patient = |config: &mut scrip::config::Config| {
+        near(config);
+        config.webhooks.timeout_seconds = 60;
+    };
+    let hooked = Hooked::of(Service::with(patient).await).await;
+    let mut dead = Vec::new();
+    for _ in 0..19 {
+        let receiver = Receiver::start().await;
+        receiver.always(Some(Say::Silence));
+        hooked.add(&receiver.url).await;
+        dead.push(receiver);
+    }
+    let start = Instant::now();
+    for round in 0..20 {
+        hooked.grant(&format!("user-{round}"), 1).await;
+    }
+    hooked.receiver.wait_for(40).await;
+    assert!(
+        start.elapsed() < Duration::from_secs(55),
+        "{:?}",
+        start.elapsed()
+    );
+    for receiver in dead {
+        let tried = receiver.received().len();
+        assert!(
+            tried <= 1,
+            "{tried} at once to one that never took anything"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_the_operator_does_not_allow_any_more_is_not_sent() {
+    let hooked = Hooked::start().await;
+    hooked.receiver.of("ann", Some(Say::Status(500)));
+    hooked.grant("ann", 1).await;
+    hooked.settled().await;
+    drop(hooked.running);
+    let again = hooked.service.again(|_| {}).await;
+    let (base, webhooks) = (&again.base, &again.webhooks);
+    let _running = webhooks.start();
+    hooked.service.clock.advance_millis(10_000);
+    webhooks.settled().await;
+    assert_eq!(hooked.receiver.told().len(), 1);
+    let project = hooked.service.project.id.to_string();
+    let path = format!("/{}/deliveries", hooked.id);
+    let page = crate::webhooks_out::ask((base, &project), reqwest::Method::GET, &path, None).await;
+    let page = page.expect(200);
+    let error = page["deliveries"][0]["attempts"][1]["error"]
+        .as_str()
+        .unwrap();
+    assert!(error.contains("allow_private_networks"), "{error}");
+}
+
+#[tokio::test]
+async fn one_that_was_away_for_a_while_hears_everything_in_order() {
+    let hooked = Hooked::start().await;
+    hooked.receiver.always(Some(Say::Status(502)));
+    let users: Vec<String> = (0..30).map(|number| format!("user-{number}")).collect();
+    for amount in 1..=3 {
+        for user in &users {
+            hooked.grant(user, amount).await;
+        }
+    }
+    hooked.settled().await;
+    hooked.pass(6).await;
+    let before = hooked.told().len();
+    assert_eq!(before, 60, "of each wallet the first, twice");
+    hooked.receiver.always(None);
+    hooked.pass(400).await;
+    let told = hooked.told().split_off(before);
+    assert_eq!(told.len(), 30 * 4);
+    for user in &users {
+        let of: Vec<_> = told
+            .iter()
+            .filter(|(_, of, _)| of == user)
+            .cloned()
+            .collect();
+        let expected = [
+            created(user),
+            credited(user, 1),
+            credited(user, 3),
+            credited(user, 6),
+        ];
+        assert_eq!(of, expected);
+    }
+}

@@ -1,0 +1,147 @@
+//! A browser without scripts: it keeps the cookie, follows redirects by hand, and sends forms with what
+//! their pages carry.
+
+use kit::{
+    client::unled_http,
+    service::{ADMIN_TOKEN, Service},
+};
+use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
+
+pub(crate) struct Browser {
+    http: reqwest::Client,
+    pub(crate) base: String,
+    /// As it is sent, or none.
+    pub(crate) cookie: Option<String>,
+}
+
+pub(crate) struct Page {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) html: String,
+}
+
+impl Page {
+    pub(crate) fn location(&self) -> &str {
+        let location = self.headers.get(LOCATION).expect("a redirect");
+        location.to_str().unwrap()
+    }
+
+    #[track_caller]
+    pub(crate) fn shows(&self, text: &str) -> &Self {
+        assert!(self.html.contains(text), "no {text:?} in {}", self.html);
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn lacks(&self, text: &str) -> &Self {
+        assert!(!self.html.contains(text), "{text:?} in {}", self.html);
+        self
+    }
+
+    /// The value of an input of this name.
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
+        let (_, rest) = self.html.split_once(&format!("name=\"{name}\" "))?;
+        let (tag, _) = rest.split_once('>')?;
+        let (_, value) = tag.split_once("value=\"")?;
+        value.split_once('"').map(|(value, _)| value)
+    }
+
+    /// What lies between two texts.
+    pub(crate) fn between(&self, before: &str, after: &str) -> &str {
+        let (_, rest) = self.html.split_once(before).expect(before);
+        rest.split_once(after).expect(after).0
+    }
+}
+
+impl Browser {
+    pub(crate) fn new(base: &str) -> Self {
+        Self {
+            http: unled_http(),
+            base: base.to_owned(),
+            cookie: None,
+        }
+    }
+
+    /// Signed in by the token.
+    pub(crate) async fn signed_in(service: &Service) -> Self {
+        let mut browser = Self::new(&service.base);
+        let page = browser.sign_in(&[("token", ADMIN_TOKEN)]).await;
+        assert_eq!((page.status, page.location()), (303, "/dashboard"));
+        browser
+    }
+
+    pub(crate) async fn sign_in(&mut self, form: &[(&str, &str)]) -> Page {
+        let page = self.post_as_it_is("/dashboard/sign-in", form, &[]).await;
+        if let Some(cookie) = page.headers.get(SET_COOKIE) {
+            let cookie = cookie.to_str().unwrap();
+            self.cookie = cookie.split(';').next().map(ToOwned::to_owned);
+        }
+        page
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Page {
+        self.send(self.http.get(self.url(path)), &[]).await
+    }
+
+    /// Sends a form as a page of the dashboard has it: with its token, from its origin.
+    pub(crate) async fn post(&self, path: &str, form: &[(&str, &str)]) -> Page {
+        let token = self.token().await;
+        let mut form = form.to_vec();
+        form.push(("formToken", &token));
+        let origin = self.base.clone();
+        self.post_as_it_is(path, &form, &[("origin", &origin)])
+            .await
+    }
+
+    /// The same, and the page that it leads to.
+    pub(crate) async fn submit(&self, path: &str, form: &[(&str, &str)]) -> Page {
+        let page = self.post(path, form).await;
+        assert_eq!(page.status, 303, "{}", page.html);
+        self.get(page.location()).await
+    }
+
+    /// What this session's forms carry.
+    pub(crate) async fn token(&self) -> String {
+        let page = self.get("/dashboard").await;
+        page.value("formToken")
+            .expect("a signed-in page")
+            .to_owned()
+    }
+
+    pub(crate) async fn post_as_it_is(
+        &self,
+        path: &str,
+        form: &[(&str, &str)],
+        headers: &[(&str, &str)],
+    ) -> Page {
+        let body = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(form)
+            .finish();
+        let request = self.http.post(self.url(path)).body(body);
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        self.send(request, headers).await
+    }
+
+    pub(crate) async fn send(
+        &self,
+        mut request: reqwest::RequestBuilder,
+        headers: &[(&str, &str)],
+    ) -> Page {
+        if let Some(cookie) = &self.cookie {
+            request = request.header(COOKIE, cookie);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = request.send().await.unwrap();
+        Page {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            html: response.text().await.unwrap(),
+        }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+}

@@ -1,0 +1,19 @@
+//! The dashboard as a browser meets it: the whole service in this process, over real HTTP, on a journal
+//! in memory and a clock that only the test moves. What scripts and a real browser see is judged in
+//! `tests/judges`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test that cannot go on must panic, and say why"
+)]
+
+mod audit;
+mod browser;
+mod catalog;
+mod projects;
+mod sessions;
+mod sign_in;
+mod wallets;

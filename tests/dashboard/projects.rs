@@ -1,0 +1,163 @@
+//! Projects, their settings and keys.
+
+use kit::{Client, service::Service};
+
+use crate::browser::Browser;
+
+fn path(service: &Service, rest: &str) -> String {
+    format!("/dashboard/projects/{}{rest}", service.project.id)
+}
+
+#[tokio::test]
+async fn a_project_is_made_and_its_keys_are_shown_once() {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let form = [("name", "My shop"), ("mode", "external_users")];
+    let page = browser.submit("/dashboard", &form).await;
+    page.shows("Made.").shows("Copy now");
+    let secret = format!("pay_sk_{}", page.between("pay_sk_", "<"));
+    let me = Client::new(&service.base, &secret)
+        .get("/api/v1/me")
+        .await
+        .expect(200);
+    assert_eq!(
+        (&me["project"], &me["mode"]),
+        (&"My shop".into(), &"external_users".into())
+    );
+    let keys = format!(
+        "/dashboard/projects/{}/keys",
+        me["projectId"].as_str().unwrap()
+    );
+    browser.get(&keys).await.lacks("pay_sk_").shows("pay_pk_");
+
+    let page = browser.post("/dashboard", &[("name", " ")]).await;
+    assert_eq!(page.status, 400);
+    page.shows("aria-invalid=\"true\"");
+}
+
+#[tokio::test]
+async fn a_key_is_made_and_revoked() {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let page = browser
+        .submit(&path(&service, "/keys"), &[("kind", "secret")])
+        .await;
+    let key = format!("pay_sk_{}", page.between("pay_sk_", "<"));
+    let client = Client::new(&service.base, &key);
+    assert_eq!(client.get("/api/v1/me").await.status, 200);
+    // The last one that is listed.
+    let revoke = page
+        .html
+        .rsplit("action=\"")
+        .find(|it| it.contains("/revoke"))
+        .unwrap();
+    let revoke = revoke.split('"').next().unwrap();
+    browser.submit(revoke, &[]).await.shows("Revoked");
+    assert_eq!(client.get("/api/v1/me").await.code(), "invalid_api_key");
+    let page = browser
+        .post(&path(&service, "/keys/key_x/revoke"), &[])
+        .await;
+    assert_eq!(page.status, 404);
+    let page = browser
+        .post(&path(&service, "/keys"), &[("kind", "master")])
+        .await;
+    assert_eq!(page.status, 400);
+}
+
+#[tokio::test]
+async fn settings_are_changed_and_refused_beside_their_fields() {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let here = path(&service, "/settings");
+    let page = browser.get(&here).await;
+    assert_eq!(page.value("walletCreationLimit.max"), Some("1000"));
+    page.shows("Demo");
+    let form = |origins| {
+        [
+            ("name", "Renamed"),
+            ("mode", "credit_codes"),
+            ("allowedOrigins", origins),
+            ("walletCreationLimit.max", ""),
+            ("walletCreationLimitPerIp.max", "5"),
+            ("walletCreationLimitPerIp.windowSeconds", "60"),
+            ("subscriptionGraceDays", "3"),
+        ]
+    };
+    browser
+        .submit(&here, &form("https://a.example\r\nhttps://b.example"))
+        .await
+        .shows("Saved.");
+    let project = service
+        .catalog
+        .project(service.project.id)
+        .unwrap()
+        .project
+        .clone();
+    assert_eq!(project.name, "Renamed");
+    assert_eq!(
+        project.allowed_origins,
+        ["https://a.example", "https://b.example"]
+    );
+    assert_eq!(project.wallet_creation_limit, None);
+    let per_ip = project.wallet_creation_limit_per_ip.unwrap();
+    assert_eq!((per_ip.max, per_ip.window_seconds), (5, 60));
+    assert_eq!(project.subscription_grace_days, 3);
+    assert!(!project.free_grants_for_code_wallets);
+
+    let page = browser.post(&here, &form("ftp://a.example")).await;
+    assert_eq!(page.status, 400);
+    page.shows("id=\"allowedOrigins-wrong\"")
+        .shows("ftp://a.example");
+    assert_eq!(
+        browser
+            .get("/dashboard/projects/proj_x/settings")
+            .await
+            .status,
+        404
+    );
+}
+
+#[tokio::test]
+async fn a_providers_secrets_never_stand_in_a_page() {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let here = path(&service, "/settings/provider");
+    let stripe = [("kind", "stripe"), ("provider.secretKey", "sk_test_hush")];
+    let page = browser.submit(&here, &stripe).await;
+    page.shows("<b>Stripe</b>").lacks("hush");
+    let wrong = [("kind", "stripe"), ("provider.secretKey", "pk_hush")];
+    let page = browser.post(&here, &wrong).await;
+    assert_eq!(page.status, 400);
+    page.shows("publishable key").lacks("hush");
+    browser
+        .get("/dashboard/audit")
+        .await
+        .shows("payment provider")
+        .lacks("hush");
+    browser
+        .submit(&here, &[("kind", "sandbox")])
+        .await
+        .shows("<b>Sandbox</b>");
+}
+
+#[tokio::test]
+async fn script_in_a_name_stays_text() {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
+    let page = browser.submit("/dashboard", &[("name", evil)]).await;
+    let inert = "&lt;script&gt;alert(1)&lt;/script&gt;";
+    page.shows(inert).lacks("<script>alert").lacks("<img src=x");
+    for path in [
+        "/dashboard",
+        "/dashboard/audit",
+        page.between("nav aria-label=\"Project\"><a href=\"", "\""),
+    ] {
+        browser
+            .get(path)
+            .await
+            .shows(inert)
+            .lacks("<script>alert")
+            .lacks("<img src=x");
+    }
+}

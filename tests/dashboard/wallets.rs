@@ -1,0 +1,245 @@
+//! Finding wallets, looking into them, and what is done to them by hand.
+
+use kit::service::Service;
+use serde_json::json;
+
+use crate::browser::{Browser, Page};
+
+async fn open(service: &Service) -> (Browser, String) {
+    let browser = Browser::signed_in(service).await;
+    let wallets = format!("/dashboard/projects/{}/wallets", service.project.id);
+    (browser, wallets)
+}
+
+/// The page of the one wallet that is found by this.
+async fn find(browser: &Browser, wallets: &str, clue: &str) -> (String, Page) {
+    let page = browser.post(wallets, &[("clue", clue)]).await;
+    assert_eq!(page.status, 303, "{clue}: {}", page.html);
+    let path = page.location().to_owned();
+    let page = browser.get(&path).await;
+    (path, page)
+}
+
+#[tokio::test]
+async fn a_wallet_is_found_by_all_that_is_known_of_it() {
+    let service = Service::start().await;
+    let (browser, wallets) = open(&service).await;
+    service.grant("ann@mail.example", 100).await;
+    let hold = json!({
+        "externalUserId": "ann@mail.example", "amount": 30, "idempotencyKey": "h",
+    });
+    let hold = service
+        .secret
+        .post("/api/v1/wallets/external/holds", &hold)
+        .await
+        .expect(200);
+    let hold = hold["holdId"].as_str().unwrap();
+    let (by_user, page) = find(&browser, &wallets, "ann@mail.example").await;
+    page.shows("ann@mail.example")
+        .shows("<b>70</b> renders to spend, 30 held");
+    let (by_hold, _) = find(&browser, &wallets, hold).await;
+    assert_eq!(by_user, by_hold);
+    let code = service.code().await;
+    service.grant_code(&code, 5).await;
+    let (by_code, page) = find(&browser, &wallets, &code.to_lowercase()).await;
+    page.shows("Anonymous wallet").lacks(&code);
+    assert_ne!(by_user, by_code);
+    for nothing in ["nobody", kit::service::NO_CODE, "", "<script>", "ord_x"] {
+        let page = browser.post(&wallets, &[("clue", nothing)]).await;
+        assert_eq!(page.status, 404, "{nothing}");
+        page.shows("No wallet of this project").lacks("<script>\"");
+    }
+    // Another project's wallets are not this one's.
+    let stranger = service.stranger(domain::catalog::KeyKind::Secret).await;
+    let me = stranger.get("/api/v1/me").await.expect(200);
+    let other = format!(
+        "/dashboard/projects/{}/wallets",
+        me["projectId"].as_str().unwrap()
+    );
+    for clue in [hold, &code, "ann@mail.example"] {
+        assert_eq!(
+            browser.post(&other, &[("clue", clue)]).await.status,
+            404,
+            "{clue}"
+        );
+    }
+    let stolen = by_user.replace(&wallets, &other);
+    assert_eq!(browser.get(&stolen).await.status, 404);
+    assert_eq!(browser.get(&format!("{wallets}/xyz")).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_wallet_is_found_by_its_orders_and_their_buyers() {
+    let service = Service::start().await;
+    let (browser, wallets) = open(&service).await;
+    let sandbox = [("kind", "sandbox")];
+    let settings = wallets.replace("/wallets", "/settings/provider");
+    browser.submit(&settings, &sandbox).await;
+    let price = service.add_price(1000).await;
+    let asked = json!({"priceId": price, "customerEmail": "Bea@mail.example"});
+    let begun = service
+        .publishable
+        .post("/api/v1/checkout", &asked)
+        .await
+        .expect(200);
+    let pay = format!("{}/pay", begun["url"].as_str().unwrap());
+    let paid = kit::client::plain_http().post(pay).send().await.unwrap();
+    assert!(paid.status().is_success());
+    let order = begun["orderId"].as_str().unwrap();
+    let (by_order, page) = find(&browser, &wallets, order).await;
+    page.shows("<b>1,000</b> renders to spend")
+        .shows("Purchase");
+    for clue in [begun["checkoutId"].as_str().unwrap(), "bea@mail.example"] {
+        assert_eq!(find(&browser, &wallets, clue).await.0, by_order, "{clue}");
+    }
+}
+
+#[tokio::test]
+async fn credits_are_granted_and_deducted_after_a_second_look_and_once() {
+    let service = Service::start().await;
+    let (browser, wallets) = open(&service).await;
+    service.grant("ann", 100).await;
+    let (here, page) = find(&browser, &wallets, "ann").await;
+    let key = page.value("idempotencyKey").unwrap().to_owned();
+    let form = |amount: &'static str, reason: &'static str| {
+        vec![
+            ("productId", service.product.as_str()),
+            ("amount", amount),
+            ("reason", reason),
+            ("idempotencyKey", key.as_str()),
+        ]
+    };
+    let grant = format!("{here}/grant");
+    let page = browser.post(&grant, &form("1,000", "Sorry <b>")).await;
+    assert_eq!(page.status, 200);
+    page.shows("Grant 1,000 of Render credits?")
+        .shows("Sorry &lt;b&gt;");
+    assert_eq!(service.balance("ann").await, 100, "nothing yet");
+    let mut sure = form("1,000", "Sorry <b>");
+    sure.push(("confirmed", "on"));
+    browser
+        .submit(&grant, &sure)
+        .await
+        .shows("were granted")
+        .shows("+1,000")
+        .shows("Sorry &lt;b&gt;");
+    browser.submit(&grant, &sure).await.shows("done before");
+    assert_eq!(service.balance("ann").await, 1100);
+    let deduct = format!("{here}/deduct");
+    let mut sure = form("50", "Wrong wallet");
+    sure.push(("confirmed", "on"));
+    browser.submit(&deduct, &sure).await.shows("were deducted");
+    assert_eq!(service.balance("ann").await, 1050);
+    browser
+        .get("/dashboard/audit")
+        .await
+        .shows("Granted 1,000")
+        .shows("Deducted 50")
+        .shows("Wrong wallet");
+
+    for (amount, reason, said) in [
+        ("0", "x", "id=\"amount-wrong\""),
+        ("-5", "x", "id=\"amount-wrong\""),
+        ("", "x", "id=\"amount-wrong\""),
+        ("5", "", "id=\"reason-wrong\""),
+    ] {
+        let page = browser.post(&grant, &form(amount, reason)).await;
+        assert_eq!(page.status, 400, "{amount} {reason}");
+        page.shows(said);
+    }
+    let mut greedy = form("5000", "x");
+    greedy.retain(|(name, _)| *name != "idempotencyKey");
+    greedy.extend([("idempotencyKey", "other"), ("confirmed", "on")]);
+    let page = browser.post(&deduct, &greedy).await;
+    assert_eq!(page.status, 402);
+    page.shows("1050 available, 5000 requested");
+    let mut late = form("5", "x");
+    late.push(("expiresAt", "2020-01-01"));
+    let page = browser.post(&grant, &late).await;
+    assert_eq!(page.status, 400);
+    page.shows("That day is over");
+    assert_eq!(service.balance("ann").await, 1050);
+}
+
+#[tokio::test]
+async fn features_and_holds_are_given_and_taken_by_hand() {
+    let service = Service::start().await;
+    let (browser, wallets) = open(&service).await;
+    service.grant("ann", 100).await;
+    let (here, _) = find(&browser, &wallets, "ann").await;
+    let feature = format!("{here}/feature");
+    let form = [
+        ("feature", "hd"),
+        ("reason", "Asked nicely"),
+        ("action", "grant"),
+    ];
+    browser
+        .post(&feature, &form)
+        .await
+        .shows("Grant the feature hd?");
+    browser.get(&here).await.shows("It unlocks nothing");
+    let sure = [form[0], form[1], form[2], ("confirmed", "on")];
+    browser
+        .submit(&feature, &sure)
+        .await
+        .shows("granted by hand");
+    let back = [form[0], form[1], ("action", "revoke"), ("confirmed", "on")];
+    browser
+        .submit(&feature, &back)
+        .await
+        .shows("It unlocks nothing");
+    let page = browser
+        .post(&feature, &[("feature", "<b>"), form[1], form[2]])
+        .await;
+    assert_eq!(page.status, 400);
+    page.shows("id=\"feature-wrong\"");
+
+    let hold = json!({"externalUserId": "ann", "amount": 30, "idempotencyKey": "h"});
+    let hold = service
+        .secret
+        .post("/api/v1/wallets/external/holds", &hold)
+        .await
+        .expect(200);
+    let hold = hold["holdId"].as_str().unwrap();
+    browser.get(&here).await.shows(hold);
+    let release = format!("{here}/release");
+    browser
+        .submit(&release, &[("holdId", hold)])
+        .await
+        .shows("<b>100</b> renders to spend");
+    let page = browser.post(&release, &[("holdId", "hold_x")]).await;
+    assert_eq!(page.status, 400);
+}
+
+#[tokio::test]
+async fn the_ledger_is_filtered_and_paged_and_script_in_it_stays_text() {
+    let service = Service::start().await;
+    let (browser, wallets) = open(&service).await;
+    let evil = "<script>alert(1)</script>";
+    let user = format!("ann{evil}");
+    service.grant(&user, 100).await;
+    for number in 0..30 {
+        let body = json!({
+            "externalUserId": user, "amount": 1, "idempotencyKey": format!("{evil}{number}"),
+            "meta": {"feature": evil},
+        });
+        service
+            .secret
+            .post("/api/v1/wallets/external/deduct", &body)
+            .await
+            .expect(200);
+    }
+    let (here, page) = find(&browser, &wallets, &user).await;
+    page.lacks(evil).shows("ann&lt;script&gt;");
+    assert_eq!(page.html.matches("<td>Deduction</td>").count(), 25);
+    let older = page
+        .between("class=\"button\" href=\"", "\"")
+        .replace("&amp;", "&");
+    let page = browser.get(&older).await;
+    assert_eq!(page.html.matches("<td>Deduction</td>").count(), 5);
+    page.shows(">+100<");
+    let page = browser.get(&format!("{here}?reason=manual")).await;
+    assert_eq!(page.html.matches("<td>Deduction</td>").count(), 0);
+    page.shows("+100");
+    assert_eq!(browser.get(&format!("{here}?before=x")).await.status, 400);
+}

@@ -1,0 +1,151 @@
+// An operator with a browser: signs in by a link, makes a project, a product and a price, grants credits,
+// finds the wallet, and looks around. axe-core judges each page; the pictures go to PICTURES. Prints
+// what was seen.
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { chromium } from 'playwright-core';
+
+const { BASE, LINK, WALLET_USER, PICTURES, PHONE } = process.env;
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const phone = PHONE === '1';
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+try {
+  const context = await browser.newContext({
+    viewport: phone ? { width: 360, height: 740 } : { width: 1200, height: 850 },
+    colorScheme: phone ? 'dark' : 'light',
+  });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+
+  /** Nothing is wider than the screen, and nothing keeps anybody out. */
+  const judge = async (name) => {
+    const inner = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(inner <= page.viewportSize().width, `${name} is ${inner} wide`);
+    // Through the debugger, which the page's policy does not bind.
+    await page.evaluate((await import('node:fs')).readFileSync(axe, 'utf8'));
+    const { violations } = await page.evaluate(() => globalThis.axe.run());
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    assert.deepEqual(told, [], name);
+    if (PICTURES) await page.screenshot({ path: `${PICTURES}/dashboard-${name}${phone ? '-phone' : ''}.png`, fullPage: true });
+  };
+  const press = (name) => page.getByRole('button', { name, exact: true }).click();
+  const go = (name) => page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name, exact: true }).click();
+
+  await page.goto(`${BASE}/dashboard`);
+  await page.getByLabel('Administrator token').waitFor();
+  await judge('token');
+  await page.goto(LINK);
+  await judge('link');
+  await press('Sign in');
+  await page.getByRole('heading', { name: 'Projects' }).waitFor();
+  const [cookie] = await context.cookies();
+  assert.ok(cookie.httpOnly && cookie.sameSite === 'Strict' && cookie.path === '/', JSON.stringify(cookie));
+  await judge('projects');
+
+  await page.getByLabel('Name').fill('My <i>shop</i>');
+  await press('Make project');
+  await page.getByRole('heading', { name: 'Copy now' }).waitFor();
+  const [publishable, secret] = await page.locator('code.key').allInnerTexts();
+  await judge('keys');
+  // What is shown once is not shown again.
+  await page.reload();
+  assert.equal(await page.locator('code.key').count(), 0);
+
+  await go('Settings');
+  await judge('settings');
+  await page.getByLabel('Provider').selectOption('sandbox');
+  await press('Save payments');
+  await page.getByText('Saved.').waitFor();
+
+  await go('Catalog');
+  await page.getByRole('link', { name: 'New product' }).click();
+  await judge('product-new');
+  await page.getByLabel('Name').fill('Images');
+  await page.getByLabel('Credit unit').fill('images');
+  await page.getByLabel('Free credits').or(page.getByLabel('Credits for nothing')).first().fill('many');
+  await press('Make product');
+  await page.getByText('This has to be a whole number.').waitFor();
+  await judge('product-refused');
+  await page.getByLabel('Credits for nothing').fill('25');
+  await press('Make product');
+  await page.getByRole('link', { name: 'New price' }).click();
+  await page.getByLabel('Label').fill('1,000 images');
+  await page.getByLabel('Amount').fill('9.50');
+  await page.getByLabel('Credits', { exact: true }).fill('1000');
+  await judge('price-new');
+  await press('Make price');
+  await page.getByText('9.50 EUR').waitFor();
+  await judge('product');
+  await go('Catalog');
+  await judge('catalog');
+
+  // The project's own server makes a wallet, uses some, sells some.
+  const call = async (path, body, key = secret) => {
+    const answer = await fetch(`${BASE}/api/v1${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: body && JSON.stringify(body),
+    });
+    assert.ok(answer.ok, `${path}: ${answer.status} ${await answer.clone().text()}`);
+    return answer.json();
+  };
+  await call('/wallets/external', { externalUserId: WALLET_USER });
+  for (const [feature, amount] of [['upscale', 7], ['draw', 3], ['draw', 4]]) {
+    await call('/wallets/external/deduct', { externalUserId: WALLET_USER, amount, idempotencyKey: `${feature}${amount}`, meta: { feature } });
+  }
+  const { products: [{ prices: [price] }] } = await call('/products', null, publishable);
+  const { url, orderId } = await call('/checkout', { externalUserId: WALLET_USER, priceId: price.id, customerEmail: 'ann@mail.example' });
+  assert.ok((await fetch(`${url}/pay`, { method: 'POST' })).ok);
+
+  await go('Wallets');
+  await judge('wallets');
+  await page.getByLabel(/User id/).fill(orderId);
+  await press('Find');
+  await page.getByRole('heading', { name: WALLET_USER }).waitFor();
+  assert.match(await page.locator('main').innerText(), /1,011 images to spend/);
+  const grant = page.locator('section', { has: page.getByRole('heading', { name: 'Grant credits' }) });
+  await grant.getByLabel('Credits', { exact: true }).fill('500');
+  await grant.getByLabel('Reason').fill('For the trouble');
+  await grant.getByRole('button').click();
+  await page.getByRole('heading', { name: 'Grant 500 of Images?' }).waitFor();
+  await judge('grant');
+  await press('Yes, do it');
+  await page.getByText('The credits were granted.').waitFor();
+  assert.match(await page.locator('main').innerText(), /1,511 images to spend/);
+  await page.getByText('Where they come from').click();
+  await judge('wallet');
+  // htmx puts the ledger's part in place; nothing else of the page goes.
+  await page.getByLabel('Reason').first().selectOption('deduction');
+  await page.locator('#ledger').getByRole('button', { name: 'Show' }).click();
+  await page.waitForFunction(() => !document.querySelector('#ledger').innerText.includes('Manual grant\t'));
+  assert.equal(await page.locator('#ledger tbody tr').count(), 3);
+
+  await go('Orders');
+  await judge('orders');
+  await page.getByRole('region', { name: 'Orders' }).getByRole('link').first().click();
+  await judge('order');
+  await go('Overview');
+  await page.locator('.uplot canvas').waitFor();
+  await page.getByText('As a table').click();
+  await judge('overview');
+  await page.getByText('deductions a second now').waitFor();
+  for (const name of ['Audit log', 'System']) {
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click();
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+    await judge(name.toLowerCase().replace(' ', '-'));
+  }
+  await press('Sign out');
+  await page.getByLabel('Administrator token').waitFor();
+  await page.goto(`${BASE}/dashboard/audit`);
+  await page.getByLabel('Administrator token').waitFor();
+  assert.deepEqual(complaints.filter((text) => !/status of 40[04]/.test(text)), []);
+  console.log('the operator is content');
+} finally {
+  await browser.close();
+}
