@@ -220,12 +220,12 @@ mod tests {
     const HOUR: i64 = 3_600_000;
 
     fn hours(from: Option<i64>, to: Option<i64>, now: i64) -> Result<Vec<i64>, Error> {
-        let at = |hour: Option<i64>| hour.map(|hour| Timestamp(hour * HOUR + 5));
-        let all = starts(
-            Interval::Hour,
-            (at(from), at(to)),
-            Timestamp(now * HOUR + 7),
-        )?;
+        let after = |hour: i64, millis: i64| {
+            let start = hour.checked_mul(HOUR).unwrap();
+            Timestamp(start.checked_add(millis).unwrap())
+        };
+        let at = |hour: Option<i64>| hour.map(|hour| after(hour, 5));
+        let all = starts(Interval::Hour, (at(from), at(to)), after(now, 7))?;
         Ok(all.iter().map(|start| start.0 / HOUR).collect())
     }
 

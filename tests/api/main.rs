@@ -57,6 +57,7 @@ mod wallets_recover;
 mod wallets_rotate;
 mod webhooks;
 mod webhooks_out;
+mod webhooks_out_disabled;
 mod webhooks_out_endpoints;
 mod webhooks_out_receivers;
 mod webhooks_out_replay;

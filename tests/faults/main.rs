@@ -30,4 +30,5 @@ mod seed;
 mod small_disk;
 mod stalled;
 mod strace;
+mod webhooks_out;
 mod writeback;

@@ -1,5 +1,6 @@
 //! Judges from outside: Stripe's own library speaks to the sandbox, its types check the forms that
-//! the client sends, and a real browser buys in the demo shop. They live in `tests/judges` with their
+//! the client sends, a real browser buys in the demo shop, and the libraries of Standard Webhooks verify
+//! what is sent. They live in `tests/judges` with their
 //! own packages; `scripts/test` installs them.
 #![allow(
     clippy::unwrap_used,
@@ -14,3 +15,4 @@ mod dashboard;
 mod forms;
 mod node;
 mod sandbox;
+mod webhooks;

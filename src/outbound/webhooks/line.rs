@@ -12,7 +12,7 @@ use std::{
 use catalog::ProjectCatalog;
 use domain::{
     Timestamp,
-    catalog::{Endpoint, EndpointStatus},
+    catalog::Endpoint,
     id::{DeliveryId, EndpointId, EventId, ProjectId, WalletKey},
 };
 use tokio::{
@@ -23,17 +23,16 @@ use tokio::{
 use super::{
     Error, Ground, Shared,
     attempt::{Task, Tried},
-    delivery::{Attempt, Delivery, Origin, Status},
-    note::{self, Kept, Progress, Replay},
+    delivery::{Delivery, Origin, Status},
+    note::{Kept, Progress, Replay},
     queue::{Entry, Queue},
-    schedule,
-    send::Answer,
+    reader::Reader,
     shelf::Shelf,
 };
 
 /// Requests of an endpoint at once. It begins with one, as after every failure, and earns the others: one
 /// that hangs must not hold places that others could use.
-const AT_ONCE: usize = 8;
+pub(super) const AT_ONCE: usize = 8;
 /// Where so many are due, the log is not read on.
 const READY: usize = 64;
 /// Wallets of which something waits, and what waits of all: past it, the log is not read on.
@@ -43,13 +42,6 @@ const MOST_WAITING: usize = 10_000;
 const LOOK: Duration = Duration::from_secs(1);
 /// After the log took nothing in, or could not be read.
 const REST: Duration = Duration::from_secs(1);
-/// What cannot be told now is told a little later, in milliseconds.
-const LATER_MILLIS: i64 = 1000;
-/// How far the log was read is noted with every so many deliveries.
-const NOTED_EVERY: usize = 64;
-/// Bytes and notes of one append.
-const MOST_BYTES: usize = 24_000;
-const MOST_NOTES: usize = 100;
 
 /// What a line is asked from outside.
 pub(super) enum Command {
@@ -68,24 +60,24 @@ pub(super) struct Line {
     pub(super) id: EndpointId,
     pub(super) shared: Arc<Shared>,
     pub(super) queue: Queue,
-    pub(super) reader: super::reader::Reader,
+    pub(super) reader: Reader,
     /// Not durable yet: nobody is shown it.
     pub(super) fresh: BTreeMap<DeliveryId, Delivery>,
     pub(super) failing_since: Option<Timestamp>,
-    written: Progress,
-    unwritten: usize,
-    under_way: JoinSet<Tried>,
+    pub(super) written: Progress,
+    pub(super) unwritten: usize,
+    pub(super) under_way: JoinSet<Tried>,
     /// How many may be.
-    places: usize,
-    of: HashMap<task::Id, (WalletKey, Entry)>,
-    rests_until: Option<Instant>,
+    pub(super) places: usize,
+    pub(super) of: HashMap<task::Id, (WalletKey, Entry)>,
+    pub(super) rests_until: Option<Instant>,
     was_active: bool,
-    replies: Vec<Reply>,
+    pub(super) replies: Vec<Reply>,
     settling: Vec<oneshot::Sender<()>>,
 }
 
 /// Who is answered once all is durable.
-enum Reply {
+pub(super) enum Reply {
     Again(DeliveryId, oneshot::Sender<Result<Delivery, Error>>),
     AllAgain(oneshot::Sender<Result<(), Error>>),
 }
@@ -123,7 +115,7 @@ impl Line {
         let live = live.filter(|delivery| delivery.origin == Origin::Live);
         let known = live.filter(|delivery| delivery.number() > progress.cursor);
         let known = known.map(|delivery| delivery.event).collect();
-        let reader = super::reader::Reader::new(&progress, queue.parked(), known);
+        let reader = Reader::new(&progress, queue.parked(), known);
         *shared.shelf.lock() = Shelf::new(kept.deliveries);
         Self {
             ground,
@@ -260,7 +252,7 @@ impl Line {
         }
     }
 
-    fn rest(&mut self) {
+    pub(super) fn rest(&mut self) {
         self.rests_until = Instant::now().checked_add(REST);
     }
 
@@ -280,107 +272,6 @@ impl Line {
             };
             let started = self.under_way.spawn(task.run());
             self.of.insert(started.id(), (wallet, entry));
-        }
-    }
-
-    async fn finished(&mut self, done: Result<(task::Id, Tried), task::JoinError>) {
-        let (id, tried) = match done {
-            Ok(done) => done,
-            Err(error) => {
-                tracing::error!(%error, "An attempt to deliver a webhook ended in a defect");
-                (error.id(), Tried::Later)
-            }
-        };
-        let Some((wallet, entry)) = self.of.remove(&id) else {
-            return;
-        };
-        match tried {
-            Tried::Later => {
-                let at = self.ground.handle.now().0.saturating_add(LATER_MILLIS);
-                self.queue.postpone(wallet, Timestamp(at), false);
-            }
-            Tried::Lost(at) => {
-                let error = "The event is not kept any more.".into();
-                let attempt = Attempt {
-                    at,
-                    status_code: None,
-                    error: Some(error),
-                    millis: 0,
-                };
-                self.over(wallet, &entry, attempt, Status::Failed);
-            }
-            Tried::Answered(at, answer) => self.answered(wallet, &entry, at, answer).await,
-        }
-    }
-
-    async fn answered(&mut self, wallet: WalletKey, entry: &Entry, at: Timestamp, answer: Answer) {
-        let now = self.ground.handle.now();
-        self.ground.counters.count(&answer);
-        let is_gone = answer.status_code == Some(410);
-        let attempt = Attempt {
-            at,
-            status_code: answer.status_code,
-            error: answer.error,
-            millis: answer.millis,
-        };
-        if attempt.error.is_none() {
-            self.failing_since = None;
-            self.places = self.places.saturating_add(1).min(AT_ONCE);
-            self.over(wallet, entry, attempt, Status::Succeeded);
-            return;
-        }
-        self.places = 1;
-        let since = *self.failing_since.get_or_insert(at);
-        let mut delivery = self.current(wallet, entry);
-        delivery.tried(attempt);
-        let wish = answer.retry_after;
-        let wish = wish.and_then(|header| schedule::wish(&header, now));
-        let random = getrandom::u64().unwrap_or(0);
-        match schedule::next(delivery.attempts.len(), now, wish, random) {
-            Some(next) => {
-                delivery.next_at = Some(next);
-                self.queue.postpone(wallet, next, true);
-            }
-            None => {
-                delivery.ended(Status::Failed);
-                self.queue.finish(wallet, now);
-            }
-        }
-        self.fresh.insert(delivery.id, delivery);
-        if is_gone {
-            self.disable(EndpointStatus::Gone).await;
-        } else if now >= since.plus_seconds(schedule::FAILING_SECONDS) {
-            self.disable(EndpointStatus::Failing).await;
-        }
-    }
-
-    fn over(&mut self, wallet: WalletKey, entry: &Entry, attempt: Attempt, status: Status) {
-        let mut delivery = self.current(wallet, entry);
-        delivery.tried(attempt);
-        delivery.ended(status);
-        self.fresh.insert(delivery.id, delivery);
-        self.queue.finish(wallet, self.ground.handle.now());
-    }
-
-    /// A delivery as it is by now.
-    fn current(&self, wallet: WalletKey, entry: &Entry) -> Delivery {
-        let known = self.known(&entry.delivery);
-        known.unwrap_or_else(|| entry.delivery(wallet))
-    }
-
-    fn known(&self, id: &DeliveryId) -> Option<Delivery> {
-        let fresh = self.fresh.get(id).cloned();
-        fresh.or_else(|| self.shared.shelf.lock().get(id).cloned())
-    }
-
-    async fn disable(&self, why: EndpointStatus) {
-        tracing::warn!(endpoint = %self.id, project = %self.project, ?why, "A webhook endpoint is sent nothing any more, until it is set active again");
-        let disabled = self
-            .ground
-            .catalog
-            .disable_endpoint(self.project, self.id, why);
-        if let Err(error) = disabled.await {
-            tracing::error!(%error, endpoint = %self.id, "A webhook endpoint could not be switched off; the next answer tries again");
         }
     }
 
@@ -432,123 +323,6 @@ impl Line {
         self.fresh.insert(id, delivery);
         Ok(id)
     }
-
-    /// How far the log may be taken for read, once what is fresh is kept.
-    fn progress(&self) -> Progress {
-        let read = self.reader.progress();
-        let replay = read.replay.map(|replay| Replay {
-            cursor: self.queue.safe(Origin::Replay, replay.cursor),
-            ..replay
-        });
-        // The last of what is sent again may still wait.
-        let waits = self.queue.safe(Origin::Replay, u64::MAX);
-        let replay = replay.or_else(|| {
-            let last = self.written.replay.filter(|_| waits < u64::MAX)?;
-            Some(Replay {
-                cursor: waits,
-                ..last
-            })
-        });
-        Progress {
-            cursor: self.queue.safe(Origin::Live, read.cursor),
-            failing_since: self.failing_since.map(|since| since.0),
-            replay,
-        }
-    }
-
-    /// Makes durable what is fresh, and then shows it. Whether all is durable.
-    async fn keep(&mut self) -> bool {
-        if self.rests_until.is_some() {
-            return false;
-        }
-        let progress = self.progress();
-        let is_news = progress.failing_since != self.written.failing_since
-            || progress.replay != self.written.replay
-            || (progress.cursor != self.written.cursor
-                && (self.unwritten >= NOTED_EVERY
-                    || (self.under_way.is_empty() && !self.fresh.is_empty())));
-        if self.fresh.is_empty() && !is_news && self.replies.is_empty() {
-            return true;
-        }
-        let mut notes: Vec<_> = self.fresh.values().collect::<Vec<_>>();
-        notes.sort_by_key(|delivery| delivery.id);
-        let mut notes: Vec<_> = notes
-            .into_iter()
-            .map(|delivery| note::put_delivery(self.id, delivery))
-            .collect();
-        if is_news {
-            notes.push(note::put_progress(self.id, &progress));
-        }
-        if let Err(error) = self.put(notes).await {
-            tracing::warn!(%error, endpoint = %self.id, "What became of webhooks could not be kept; trying again");
-            self.rest();
-            return false;
-        }
-        self.unwritten = self.unwritten.saturating_add(self.fresh.len());
-        if is_news {
-            self.written = progress;
-            self.unwritten = 0;
-        }
-        let forgotten = {
-            let mut shelf = self.shared.shelf.lock();
-            for delivery in std::mem::take(&mut self.fresh).into_values() {
-                shelf.put(delivery);
-            }
-            shelf.forget()
-        };
-        self.answer();
-        let forgotten = forgotten.into_iter();
-        let forgotten = forgotten.map(|id| note::forget_delivery(self.id, id));
-        if let Err(error) = self.put(forgotten.collect()).await {
-            tracing::warn!(%error, endpoint = %self.id, "Old deliveries of webhooks could not be forgotten");
-        }
-        true
-    }
-
-    fn answer(&mut self) {
-        for reply in std::mem::take(&mut self.replies) {
-            match reply {
-                Reply::Again(id, reply) => {
-                    let known = self.known(&id).ok_or(Error::UnknownDelivery);
-                    drop(reply.send(known));
-                }
-                Reply::AllAgain(reply) => drop(reply.send(Ok(()))),
-            }
-        }
-    }
-
-    /// In the order that they are in: what comes later is never kept without what came before.
-    async fn put(&self, notes: Vec<persistence::Note>) -> Result<(), actors::Error> {
-        let mut append = Vec::new();
-        let mut bytes = 0_usize;
-        for note in notes {
-            let body = note.body.as_ref().map_or(0, |body| body.len());
-            let size = note.key.len().saturating_add(body);
-            if append.len() >= MOST_NOTES || bytes.saturating_add(size) > MOST_BYTES {
-                let full = std::mem::take(&mut append);
-                self.ground.handle.put_notes(full).await?;
-                bytes = 0;
-            }
-            bytes = bytes.saturating_add(size);
-            append.push(note);
-        }
-        if append.is_empty() {
-            return Ok(());
-        }
-        self.ground.handle.put_notes(append).await
-    }
-
-    /// Of a deleted endpoint nothing is kept.
-    async fn forget_all(&mut self) {
-        let mut known: Vec<DeliveryId> = self.fresh.keys().copied().collect();
-        known.extend(self.shared.shelf.lock().all().map(|delivery| delivery.id));
-        let notes = known.into_iter();
-        let notes = notes.map(|id| note::forget_delivery(self.id, id));
-        let notes = notes.chain([note::forget_progress(self.id)]).collect();
-        if let Err(error) = self.put(notes).await {
-            tracing::warn!(%error, endpoint = %self.id, "The deliveries of a deleted webhook endpoint are forgotten at the next start");
-        }
-    }
 }
 
 impl Entry {
@@ -565,7 +339,7 @@ impl Entry {
     }
 
     /// As a delivery that was not tried yet.
-    fn delivery(&self, wallet: WalletKey) -> Delivery {
+    pub(super) fn delivery(&self, wallet: WalletKey) -> Delivery {
         let event: EventId = self.event;
         Delivery {
             id: self.delivery,

@@ -78,10 +78,12 @@ struct Body {
     wallet: String,
     replay: bool,
     outcome: Outcome,
-    /// When, status, what went wrong, and how many milliseconds it took.
-    attempts: Vec<(i64, Option<u16>, Option<Box<str>>, u32)>,
+    attempts: Vec<Tried>,
     next: Option<i64>,
 }
+
+/// When, status, what went wrong, and how many milliseconds it took.
+type Tried = (i64, Option<u16>, Option<Box<str>>, u32);
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -324,7 +326,7 @@ mod tests {
         let (key, body) = bytes(&note);
         assert_eq!(HEXLOWER.encode(key), format!("40{:032x}{:032x}", 7, 3));
         let text = std::str::from_utf8(&body[1..]).unwrap();
-        let expected = r#"{"event":"evt_0000000000002g00000000000009","kind":"order.paid","wallet":"04040404040404040404040404040404","replay":true,"outcome":"pending","attempts":[[1795000000000,500,"it said \"no\"",12],[1795000005000,null,null,0]],"next":1795000300000}"#;
+        let expected = r#"{"event":"evt_0000000000002g000000000009","kind":"order.paid","wallet":"04040404040404040404040404040404","replay":true,"outcome":"pending","attempts":[[1795000000000,500,"it said \"no\"",12],[1795000005000,null,null,0]],"next":1795000300000}"#;
         assert_eq!((body[0], text), (1, expected));
     }
 

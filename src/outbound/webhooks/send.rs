@@ -15,6 +15,7 @@ use reqwest::{
 use tokio::time::timeout_at;
 
 use super::address::{Forbidden, Guarded, LookUp, Reach};
+use crate::outbound::standard_webhooks::{ID, SIGNATURE, TIMESTAMP};
 
 /// Read of an answer before the connection is closed.
 const MOST_READ: usize = 16 * 1024;
@@ -116,9 +117,9 @@ impl Sender {
             .post(url)
             .header(CONTENT_TYPE, "application/json")
             .header(USER_AGENT, concat!("Scrip/", env!("CARGO_PKG_VERSION")))
-            .header("webhook-id", parcel.id)
-            .header("webhook-timestamp", parcel.seconds)
-            .header("webhook-signature", parcel.signature)
+            .header(ID, parcel.id)
+            .header(TIMESTAMP, parcel.seconds)
+            .header(SIGNATURE, parcel.signature)
             .body(parcel.body))
     }
 

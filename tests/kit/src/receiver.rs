@@ -110,18 +110,24 @@ impl Receiver {
 
     /// Waits until so many came in.
     pub async fn wait_for(&self, count: usize) -> Vec<Received> {
+        let enough = |received: &[Received]| received.len() >= count;
+        self.until(&format!("{count} webhooks"), enough).await
+    }
+
+    /// Waits until what came in is all that is wanted.
+    pub async fn until(&self, wanted: &str, is_all: impl Fn(&[Received]) -> bool) -> Vec<Received> {
         let waits = async {
             loop {
                 let came = self.desk.came.notified();
                 let received = self.received();
-                if received.len() >= count {
+                if is_all(&received) {
                     return received;
                 }
                 came.await;
             }
         };
         let waited = tokio::time::timeout(Duration::from_secs(60), waits).await;
-        waited.unwrap_or_else(|_| panic!("{count} webhooks did not come: {:?}", self.told()))
+        waited.unwrap_or_else(|_| panic!("{wanted} did not come: {:?}", self.told()))
     }
 }
 

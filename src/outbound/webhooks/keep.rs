@@ -1,0 +1,136 @@
+//! Keeping how deliveries went, and how far the log was read for an endpoint. Nobody is shown what is not
+//! durable.
+
+use domain::id::DeliveryId;
+
+use super::{
+    Error,
+    delivery::Origin,
+    line::{Line, Reply},
+    note::{self, Progress, Replay},
+};
+
+/// How far the log was read is noted with every so many deliveries.
+const NOTED_EVERY: usize = 64;
+/// Bytes and notes of one append.
+const MOST_BYTES: usize = 24_000;
+const MOST_NOTES: usize = 100;
+
+impl Line {
+    /// How far the log may be taken for read, once what is fresh is kept.
+    fn progress(&self) -> Progress {
+        let read = self.reader.progress();
+        let replay = read.replay.map(|replay| Replay {
+            cursor: self.queue.safe(Origin::Replay, replay.cursor),
+            ..replay
+        });
+        // The last of what is sent again may still wait.
+        let waits = self.queue.safe(Origin::Replay, u64::MAX);
+        let replay = replay.or_else(|| {
+            let last = self.written.replay.filter(|_| waits < u64::MAX)?;
+            Some(Replay {
+                cursor: waits,
+                ..last
+            })
+        });
+        Progress {
+            cursor: self.queue.safe(Origin::Live, read.cursor),
+            failing_since: self.failing_since.map(|since| since.0),
+            replay,
+        }
+    }
+
+    /// Makes durable what is fresh, and then shows it. Whether all is durable.
+    pub(super) async fn keep(&mut self) -> bool {
+        if self.rests_until.is_some() {
+            return false;
+        }
+        let progress = self.progress();
+        let is_news = progress.failing_since != self.written.failing_since
+            || progress.replay != self.written.replay
+            || (progress.cursor != self.written.cursor
+                && (self.unwritten >= NOTED_EVERY
+                    || (self.under_way.is_empty() && !self.fresh.is_empty())));
+        if self.fresh.is_empty() && !is_news && self.replies.is_empty() {
+            return true;
+        }
+        let mut notes: Vec<_> = self.fresh.values().collect::<Vec<_>>();
+        notes.sort_by_key(|delivery| delivery.id);
+        let mut notes: Vec<_> = notes
+            .into_iter()
+            .map(|delivery| note::put_delivery(self.id, delivery))
+            .collect();
+        if is_news {
+            notes.push(note::put_progress(self.id, &progress));
+        }
+        if let Err(error) = self.put(notes).await {
+            tracing::warn!(%error, endpoint = %self.id, "What became of webhooks could not be kept; trying again");
+            self.rest();
+            return false;
+        }
+        self.unwritten = self.unwritten.saturating_add(self.fresh.len());
+        if is_news {
+            self.written = progress;
+            self.unwritten = 0;
+        }
+        let forgotten = {
+            let mut shelf = self.shared.shelf.lock();
+            for delivery in std::mem::take(&mut self.fresh).into_values() {
+                shelf.put(delivery);
+            }
+            shelf.forget()
+        };
+        self.answer();
+        let forgotten = forgotten.into_iter();
+        let forgotten = forgotten.map(|id| note::forget_delivery(self.id, id));
+        if let Err(error) = self.put(forgotten.collect()).await {
+            tracing::warn!(%error, endpoint = %self.id, "Old deliveries of webhooks could not be forgotten");
+        }
+        true
+    }
+
+    fn answer(&mut self) {
+        for reply in std::mem::take(&mut self.replies) {
+            match reply {
+                Reply::Again(id, reply) => {
+                    let known = self.known(&id).ok_or(Error::UnknownDelivery);
+                    drop(reply.send(known));
+                }
+                Reply::AllAgain(reply) => drop(reply.send(Ok(()))),
+            }
+        }
+    }
+
+    /// In the order that they are in: what comes later is never kept without what came before.
+    async fn put(&self, notes: Vec<persistence::Note>) -> Result<(), actors::Error> {
+        let mut append = Vec::new();
+        let mut bytes = 0_usize;
+        for note in notes {
+            let body = note.body.as_ref().map_or(0, |body| body.len());
+            let size = note.key.len().saturating_add(body);
+            if append.len() >= MOST_NOTES || bytes.saturating_add(size) > MOST_BYTES {
+                let full = std::mem::take(&mut append);
+                self.ground.handle.put_notes(full).await?;
+                bytes = 0;
+            }
+            bytes = bytes.saturating_add(size);
+            append.push(note);
+        }
+        if append.is_empty() {
+            return Ok(());
+        }
+        self.ground.handle.put_notes(append).await
+    }
+
+    /// Of a deleted endpoint nothing is kept.
+    pub(super) async fn forget_all(&mut self) {
+        let mut known: Vec<DeliveryId> = self.fresh.keys().copied().collect();
+        known.extend(self.shared.shelf.lock().all().map(|delivery| delivery.id));
+        let notes = known.into_iter();
+        let notes = notes.map(|id| note::forget_delivery(self.id, id));
+        let notes = notes.chain([note::forget_progress(self.id)]).collect();
+        if let Err(error) = self.put(notes).await {
+            tracing::warn!(%error, endpoint = %self.id, "The deliveries of a deleted webhook endpoint are forgotten at the next start");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The server is killed while a project's own servers are told what happens.
+
+use std::collections::{BTreeMap, HashSet};
+
+use kit::{
+    Launch, Server,
+    receiver::{Receiver, Say},
+};
+use serde_json::{Value, json};
+
+const KILLS: u32 = 4;
+const GRANTS: u32 = 60;
+const USERS: u32 = 7;
+/// What may come twice after a kill: under way, or over and not noted yet.
+const TWICE: usize = 32;
+
+/// All events of the project, oldest first: identifier and wallet.
+async fn events(server: &Server) -> Vec<(String, String)> {
+    let (mut all, mut after) = (Vec::new(), String::new());
+    loop {
+        let path = format!("/api/v1/events?limit=100{after}");
+        let page = server.client().get(&path).await.expect(200);
+        let events = page["events"].as_array().unwrap();
+        if events.is_empty() {
+            return all;
+        }
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        all.extend(
+            events
+                .iter()
+                .map(|it| (text(&it["id"]), text(&it["data"]["walletId"]))),
+        );
+        after = format!("&after={}", page["nextCursor"].as_str().unwrap());
+    }
+}
+
+/// Has tried at once what waits for another attempt.
+async fn send_pending(server: &Server, deliveries: &str) {
+    let mut next = String::new();
+    loop {
+        let page = server
+            .admin()
+            .get(&format!("{deliveries}?limit=100{next}"))
+            .await;
+        let page = page.expect(200);
+        for delivery in page["deliveries"].as_array().unwrap() {
+            if delivery["status"] == "pending" {
+                let id = delivery["id"].as_str().unwrap();
+                let replay = format!("{deliveries}/{id}/replay");
+                server.admin().post(&replay, &Value::Null).await.expect(202);
+            }
+        }
+        match page["nextCursor"].as_str() {
+            Some(cursor) => next = format!("&cursor={cursor}"),
+            None => return,
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_server_owes_nobody_an_event() {
+    let launch = Launch::default().env("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true");
+    let mut server = Server::launch(launch).await;
+    let receiver = Receiver::start().await;
+    let path = format!("{}/webhooks", server.project_path());
+    let made = server
+        .admin()
+        .post(&path, &json!({"url": receiver.url}))
+        .await;
+    let made = made.expect(201);
+    let deliveries = format!("{path}/{}/deliveries", made["id"].as_str().unwrap());
+    // One wallet waits for another attempt across all kills.
+    receiver.of("parked", Some(Say::Status(500)));
+    server.grant("parked", 1, "first").await;
+    receiver.wait_for(1).await;
+    for round in 0..KILLS {
+        for number in 0..GRANTS {
+            let user = format!("user-{}", number % USERS);
+            server.grant(&user, 1, &format!("{round}/{number}")).await;
+        }
+        server.grant("parked", 1, &format!("{round}")).await;
+        server.crash().await;
+        server.start_again().await;
+    }
+    receiver.of("parked", None);
+    send_pending(&server, &deliveries).await;
+    let events = events(&server).await;
+    assert_eq!(events.len() as u32, KILLS * (GRANTS + 1) + 1 + USERS + 1);
+    let all = |received: &[kit::receiver::Received]| {
+        let came: HashSet<_> = received
+            .iter()
+            .map(|one| one.header("webhook-id"))
+            .collect();
+        events.iter().all(|(id, _)| came.contains(id.as_str()))
+    };
+    let received = receiver.until("each event at least once", all).await;
+    // Of each wallet in order, as far as each came for the first time.
+    let mut seen = HashSet::new();
+    let mut of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for one in &received {
+        if seen.insert(one.header("webhook-id")) {
+            let wallet = one.body["data"]["walletId"].as_str().unwrap();
+            of.entry(wallet).or_default().push(one.header("webhook-id"));
+        }
+    }
+    for (wallet, came) in of {
+        let expected = events.iter().filter(|(_, whose)| whose == wallet);
+        let expected: Vec<_> = expected.map(|(id, _)| id.as_str()).collect();
+        assert_eq!(came, expected, "events of {wallet}");
+    }
+    let of_parked = received
+        .iter()
+        .filter(|one| one.told().1 == "parked")
+        .count();
+    let others = received.len() - of_parked;
+    let others_once = seen.len() - (KILLS as usize + 2);
+    let twice = others - others_once;
+    assert!(twice <= TWICE * KILLS as usize, "{twice} came twice");
+    let status = server.terminate().await;
+    assert!(status.success(), "{status}");
+    server.verify();
+}

@@ -1,0 +1,70 @@
+//! What a project's own servers are sent, checked by the libraries of Standard Webhooks for two other
+//! languages.
+
+use kit::{
+    Launch, Server,
+    receiver::{Received, Receiver},
+};
+use serde_json::{Value, json};
+
+use crate::node::{folder, judge};
+
+fn written(received: &[Received], secrets: &[&str]) -> Value {
+    let names = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+    let deliveries = received.iter().map(|one| {
+        let headers = names.map(|name| (name.to_owned(), json!(one.header(name))));
+        json!({
+            "headers": Value::Object(headers.into_iter().collect()),
+            "body": String::from_utf8(one.raw.clone()).unwrap(),
+        })
+    });
+    json!({"secrets": secrets, "deliveries": deliveries.collect::<Vec<_>>()})
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_standards_own_libraries_verify_what_is_sent() {
+    let launch = Launch::default().env("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true");
+    let server = Server::launch(launch).await;
+    let receiver = Receiver::start().await;
+    let path = format!("{}/webhooks", server.project_path());
+    let made = server
+        .admin()
+        .post(&path, &json!({"url": receiver.url}))
+        .await;
+    let made = made.expect(201);
+    let id = made["id"].as_str().unwrap();
+    server.grant("Zoë 😀 \"Ω\"", 5, "a").await;
+    receiver.wait_for(2).await;
+    let rotate = format!("{path}/{id}/rotate-secret");
+    let rotated = server.admin().post(&rotate, &Value::Null).await.expect(200);
+    server.grant("ann", 7, "b").await;
+    let received = receiver.wait_for(4).await;
+    let old = made["secret"].as_str().unwrap();
+    let new = rotated["secret"].as_str().unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let python = folder().join("venv/bin/python");
+    assert!(
+        python.exists(),
+        "the judge from Python is not there: scripts/test sets it up"
+    );
+    // Before the rotation one secret signs, after it both do.
+    for (part, secrets) in [
+        (&received[..2], &[old][..]),
+        (&received[2..], &[old, new][..]),
+    ] {
+        let file = place.path().join("deliveries.json");
+        std::fs::write(&file, written(part, secrets).to_string()).unwrap();
+        let file = file.to_str().unwrap().to_owned();
+        let python = python.to_str().unwrap().to_owned();
+        let said = tokio::task::spawn_blocking(move || {
+            [
+                judge("node", &["webhooks.mjs", &file], &[]),
+                judge(&python, &["webhooks.py", &file], &[]),
+            ]
+        });
+        let expected = format!("{} verified", part.len() * secrets.len());
+        for said in said.await.unwrap() {
+            assert_eq!(said.trim(), expected);
+        }
+    }
+}
