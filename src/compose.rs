@@ -26,6 +26,7 @@ use tracing_subscriber::EnvFilter;
 use crate::{
     app::{self, App, AppState},
     audit::AuditLog,
+    backups::Backups,
     catalog::CatalogStore,
     config::{Config, Http, LogFormat},
     dashboard::Sessions,
@@ -247,6 +248,7 @@ impl Service {
         let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers, stored);
         let audit = AuditLog::load(handle.clone())?;
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
+        let backups = Backups::new(handle.clone(), clock.clone(), config, &server_key);
         let metrics = Metrics::new();
         let counters = metrics.deliveries();
         let webhooks = Webhooks::new(&handle, &catalog, &config.webhooks, counters)?;
@@ -257,6 +259,7 @@ impl Service {
             accounts,
             sandboxes,
             mailer,
+            backups: Arc::new(backups),
             webhooks,
             audit,
             dashboard: Sessions::default(),
@@ -362,6 +365,7 @@ impl Service {
             .map(|listener| self.serve_figures(listener));
         let rounds = self.app.payments.start();
         let endpoints = self.app.accounts.keep_endpoints();
+        let scheduled = self.app.backups.keep_schedule();
         let deliveries = self.app.webhooks.start();
         let service = app::service(Arc::clone(&self.app));
         let inner = self.inner.take().map(|listener| {
@@ -389,7 +393,7 @@ impl Service {
         server.run(stopping.notified(), give_up).await;
         drop((rounds, endpoints));
         tokio::join!(deliveries.stop(grace), self.app.mailer.shut_down(grace));
-        for beside in [figures, inner, watched].into_iter().flatten() {
+        for beside in [figures, inner, watched, scheduled].into_iter().flatten() {
             beside.abort();
         }
         close(&self.app.handle).await

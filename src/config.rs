@@ -5,6 +5,7 @@
 //! The service's own secrets are never part of it: see `secrets.rs`. The password of a mail server may
 //! be, and is never shown.
 
+mod backup;
 mod environment;
 mod layers;
 mod mail;
@@ -21,6 +22,7 @@ use serde::Deserialize;
 use toml::Table;
 use url::Url;
 
+pub use backup::Backup;
 pub use mail::{Mail, SmtpUrl};
 pub use public_url::PublicUrl;
 pub use token::Token;
@@ -67,6 +69,8 @@ pub struct Config {
     pub webhooks: Webhooks,
     /// The log and its store.
     pub journal: Journal,
+    /// Copies of what is stored.
+    pub backup: Backup,
     /// Wallets in memory.
     pub actors: Actors,
 }
@@ -355,6 +359,10 @@ impl Config {
             (
                 (16..=65_536).contains(&self.journal.backlog_mb),
                 "journal.backlog_mb is 16 to 65536",
+            ),
+            (
+                self.backup.every.is_none() || self.backup.to.is_some(),
+                "backup.every needs backup.to",
             ),
             (self.actors.max_awake >= 1, "actors.max_awake is at least 1"),
             (

@@ -9,6 +9,7 @@ pub mod admin;
 pub mod api;
 pub mod app;
 pub mod audit;
+pub mod backups;
 pub mod cli;
 pub mod compose;
 pub mod config;

@@ -17,7 +17,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use crate::{outbound::Webhooks, payments::Payments};
+use crate::{backups::Backups, outbound::Webhooks, payments::Payments};
 
 /// Upper bounds in seconds: from a parsed body to a slow disk.
 const LATENCY_BUCKETS: [f64; 14] = [
@@ -44,6 +44,9 @@ struct OutcomeLabels {
     outcome: &'static str,
 }
 
+/// Of a figure that is there or not, and of which there is one.
+type NoLabels = Vec<(&'static str, &'static str)>;
+
 /// The figures of routes, by their paths.
 type Routes = HashMap<Box<str>, Arc<Route>>;
 
@@ -61,6 +64,10 @@ pub struct Metrics {
     backlog: Gauge<i64>,
     webhooks: Gauge<i64>,
     given_up: Gauge<i64>,
+    backup_age: Family<NoLabels, Gauge<i64>>,
+    backup_running: Gauge<i64>,
+    backup_kept: Gauge<i64>,
+    backup_failures: Gauge<i64>,
     deliveries: Deliveries,
     deliveries_pending: Gauge<i64>,
     endpoints_disabled: Gauge<i64>,
@@ -125,6 +132,12 @@ impl Metrics {
         let outcome = |outcome| deductions.get_or_create_owned(&OutcomeLabels { outcome });
         let (applied, replayed, refused) =
             (outcome("applied"), outcome("replayed"), outcome("refused"));
+        let backup_age = Family::<NoLabels, Gauge<i64>>::default();
+        registry.register(
+            "backup_age_seconds",
+            "Since the last good backup began; missing where there is none",
+            backup_age.clone(),
+        );
         let attempts = Family::<OutcomeLabels, Counter>::default();
         registry.register(
             "webhook_attempts",
@@ -154,6 +167,13 @@ impl Metrics {
                 "payments_given_up",
                 "Reports, pending orders and lapsed subscriptions since the start that the payment provider does not know",
             ),
+            backup_running: gauge("backup_running", "Whether a backup is being made"),
+            backup_kept: gauge(
+                "backup_kept_bytes",
+                "Bytes of the log that are kept only for the backup that is being made",
+            ),
+            backup_failures: gauge("backup_failures", "Backups since the start that failed"),
+            backup_age,
             deliveries_pending: gauge(
                 "webhook_deliveries_pending",
                 "Events that were read for projects' endpoints and not delivered yet",
@@ -247,6 +267,7 @@ impl Metrics {
         handle: &Handle,
         payments: &Payments,
         webhooks: &Webhooks,
+        backups: &Backups,
     ) -> Result<String, fmt::Error> {
         let stats = handle.stats();
         let signed = |figure: u64| i64::try_from(figure).unwrap_or(i64::MAX);
@@ -255,6 +276,13 @@ impl Metrics {
         self.backlog.set(signed(stats.backlog));
         self.webhooks.set(signed(payments.inbox().waiting()));
         self.given_up.set(signed(payments.given_up()));
+        if let Some(age) = backups.age_seconds() {
+            self.backup_age.get_or_create(&NoLabels::new()).set(age);
+        }
+        let status = backups.status();
+        self.backup_running.set(status.running.is_some().into());
+        self.backup_kept.set(signed(handle.kept_for_backup()));
+        self.backup_failures.set(signed(status.failures));
         self.deliveries_pending.set(signed(webhooks.pending()));
         self.endpoints_disabled.set(signed(webhooks.disabled()));
         let mut text = String::with_capacity(16 * 1024);

@@ -84,6 +84,93 @@ impl Secrets {
     }
 }
 
+/// What a backup has of the data directory's own secrets.
+pub struct Beside {
+    /// Tells this server's data from others': a hash of the server key.
+    pub owner: String,
+    /// The hash of the administrator's token where it was generated, and that of the server key; the
+    /// server key itself where it is asked for.
+    pub files: Vec<(String, Vec<u8>)>,
+}
+
+impl fmt::Debug for Beside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Beside(..)")
+    }
+}
+
+impl Beside {
+    /// Reads what is there. `server_key` goes with it where it is given.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or no server ever used this data directory.
+    pub fn read(data_dir: &Path, server_key: Option<&[u8; 32]>) -> Result<Self, Error> {
+        let line = |text: &str| format!("{text}\n").into_bytes();
+        let mut files = Vec::new();
+        if let Some(hash) = read(&data_dir.join(ADMIN_FILE))? {
+            files.push((ADMIN_FILE.to_owned(), line(&hash)));
+        }
+        let check = read(&data_dir.join(KEY_CHECK_FILE))?;
+        let owner = check.ok_or_else(|| {
+            Error(format!(
+                "{} was never served from: there is nothing to back up",
+                data_dir.display()
+            ))
+        })?;
+        files.push((KEY_CHECK_FILE.to_owned(), line(&owner)));
+        if let Some(key) = server_key {
+            files.push((KEY_FILE.to_owned(), line(&HEXLOWER.encode(key))));
+        }
+        Ok(Self { owner, files })
+    }
+}
+
+/// Whether the server key that a data directory needs is there.
+#[derive(Debug, PartialEq, Eq)]
+pub enum KeyState {
+    /// It is given, or lies there.
+    Fits,
+    /// There is none. Says the first digits of what `server.key.check` has of it.
+    Missing(String),
+    /// There is another one.
+    Other(String),
+}
+
+impl KeyState {
+    /// Looks, and changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read.
+    pub fn of(data_dir: &Path, given: Option<&str>) -> Result<Self, Error> {
+        let needed = read(&data_dir.join(KEY_CHECK_FILE))?.unwrap_or_default();
+        let lies_there = read(&data_dir.join(KEY_FILE))?;
+        let short = needed.chars().take(12).collect();
+        let Some(text) = given.map(str::to_owned).or(lies_there) else {
+            return Ok(Self::Missing(short));
+        };
+        let known = from_hex(text.as_bytes()).map(|key| fingerprint(&key));
+        let fits = known.is_some_and(|known| from_hex(needed.as_bytes()) == Some(known));
+        Ok(if fits { Self::Fits } else { Self::Other(short) })
+    }
+}
+
+/// The server key of a data directory that no server is using.
+///
+/// # Errors
+///
+/// There is none, or it is not the one that the data was made with.
+pub fn existing_key(data_dir: &Path, given: Option<String>) -> Result<[u8; 32], Error> {
+    if given.is_none() && !data_dir.join(KEY_FILE).exists() {
+        return Err(Error(format!(
+            "the server key is not in {}: set {SERVER_KEY_VARIABLE} to take it along",
+            data_dir.display()
+        )));
+    }
+    server_key(data_dir, given)
+}
+
 fn admin_token(
     data_dir: &Path,
     given: Option<String>,
@@ -281,6 +368,35 @@ mod tests {
         assert_eq!(with(HEXLOWER.encode(&key)).unwrap().server_key, key);
         assert!(with("00".repeat(32)).is_err());
         assert!(with("not hex".into()).is_err());
+    }
+
+    #[test]
+    fn a_backup_has_the_key_only_where_it_is_asked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(Beside::read(dir.path(), None).is_err());
+        let key = open(dir.path()).server_key;
+        let names = |beside: &Beside| -> Vec<_> {
+            let names = beside.files.iter().map(|(name, _)| name.clone());
+            names.collect()
+        };
+        let without = Beside::read(dir.path(), None).unwrap();
+        assert_eq!(names(&without), [ADMIN_FILE, KEY_CHECK_FILE]);
+        let digits = HEXLOWER.encode(&key).into_bytes();
+        let all = without.files.iter().map(|(_, bytes)| bytes);
+        assert!(all.into_iter().all(|it| !it.starts_with(&digits)));
+        let with = Beside::read(dir.path(), Some(&key)).unwrap();
+        assert_eq!(names(&with), [ADMIN_FILE, KEY_CHECK_FILE, KEY_FILE]);
+        assert_eq!(with.owner, without.owner);
+
+        let restored = tempfile::tempdir().unwrap();
+        for (name, bytes) in &without.files {
+            fs::write(restored.path().join(name), bytes).unwrap();
+        }
+        let state = |given: Option<&str>| KeyState::of(restored.path(), given).unwrap();
+        let short: String = without.owner.chars().take(12).collect();
+        assert_eq!(state(None), KeyState::Missing(short.clone()));
+        assert_eq!(state(Some(&"00".repeat(32))), KeyState::Other(short));
+        assert_eq!(state(Some(&HEXLOWER.encode(&key))), KeyState::Fits);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use domain::Timestamp;
 
 use crate::{
     audit::AuditLog,
+    backups::Backups,
     catalog::CatalogStore,
     config::Config,
     dashboard::Sessions,
@@ -38,6 +39,8 @@ pub struct AppState {
     pub sandboxes: Sandboxes,
     /// Mails.
     pub mailer: Mailer,
+    /// Copies of what is stored.
+    pub backups: Arc<Backups>,
     /// What projects' own servers are told.
     pub webhooks: Webhooks,
     /// Who changed what.

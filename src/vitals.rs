@@ -40,7 +40,7 @@ pub(crate) async fn metrics(_: Watcher, app: State<App>) -> Result<Response, Err
 pub(crate) async fn open_metrics(State(app): State<App>) -> Result<Response, Error> {
     let figures = app
         .metrics
-        .render(&app.handle, &app.payments, &app.webhooks);
+        .render(&app.handle, &app.payments, &app.webhooks, &app.backups);
     let figures = figures.map_err(|_| Error::new(Code::InternalError))?;
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], figures).into_response())
 }

@@ -207,7 +207,7 @@ pub(crate) fn external_key(project: ProjectId, user: &ExternalUserId) -> WalletK
 /// A ledger entry's identifier, derived so that it need not be stored: sortable by time, and not
 /// to be guessed without the wallet's own unguessable identifier.
 #[must_use]
-pub(crate) fn ledger_id(wallet: WalletId, seq: u64, at: Timestamp) -> LedgerId {
+pub fn ledger_id(wallet: WalletId, seq: u64, at: Timestamp) -> LedgerId {
     let mut hash = Sha256::new();
     hash.update(b"led/1");
     hash.update(wallet.0.to_be_bytes());

@@ -24,6 +24,6 @@ pub use handle::{
     Address, BoughtCode, Clue, Draft, Found, Handle, HoldAccess, NewHold, Paid, Scope, Stats, Told,
     Used, event_number,
 };
-pub use keyring::{Keyring, Seal};
+pub use keyring::{Keyring, Seal, ledger_id};
 pub use options::Options;
 pub use wallet::{Access, Inside, Instructable, InstructionKind, Left, Purse, Refunding};

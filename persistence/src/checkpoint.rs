@@ -6,11 +6,12 @@ use std::sync::Arc;
 use crate::{
     contract::{Awake, Error, Ticket},
     database::failed,
-    fold::{NobodyAwake, events::Events},
+    fold::{FoldReport, NobodyAwake, events::Events},
     frame,
+    kept::{Forgettable, Mark, OldFrame},
     options::{Options, Step},
     progress::Unfolded,
-    recovery::write_meta,
+    recovery::{read_meta, write_meta},
     shared::{Disk, Shared},
 };
 
@@ -21,13 +22,14 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
     let durable = || Ticket(shared.progress.durable());
     loop {
         // With something to merge, there is always something to do between folds.
-        let wait = disk.folded.is_idle();
+        let wait = disk.folded.is_idle() && shared.kept.is_idle();
         let interval = options.checkpoint_interval;
         let Some(frames) = shared.progress.next(options.checkpoint, interval, wait) else {
             return Ok(());
         };
         if !shared.failed() {
-            merge_some(options, disk)?;
+            merge_some(shared, disk)?;
+            look_after_copies(shared, disk)?;
         }
         let mut rest = frames.as_slice();
         while !rest.is_empty() && !shared.failed() {
@@ -36,7 +38,12 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
                 Some(awake) => &**awake,
                 None => &NobodyAwake,
             };
-            let folded = fold(options, disk, rest, &mut events, awake, &durable)?;
+            let (folded, report) = fold(options, disk, rest, &mut events, awake, &durable)?;
+            let old = rest.iter().take(folded).map(old_frame);
+            if let Some(report) = shared.kept.take_over(report, old.clone()) {
+                forget(options, disk, report)?;
+                drop_frames(options, disk, old)?;
+            }
             if shared.failed() {
                 // Settled must not be said of a log that failed meanwhile.
                 break;
@@ -53,11 +60,56 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
 }
 
 /// A slice of what is merged between folds. What it replaced is forgotten once it is durable.
-fn merge_some(options: &Options, disk: &Disk) -> Result<(), Error> {
+fn merge_some(shared: &Shared, disk: &Disk) -> Result<(), Error> {
     if let Some(report) = disk.folded.merge_some()? {
-        flush(options, disk)?;
-        options.before(Step::Forget)?;
-        disk.folded.forget(report)?;
+        flush(&shared.options, disk)?;
+        if let Some(report) = shared.kept.take_over(report, std::iter::empty()) {
+            forget(&shared.options, disk, report)?;
+        }
+    }
+    Ok(())
+}
+
+/// Between two folds: a copy may begin or has to end, and some of what the last one held back is
+/// forgotten.
+fn look_after_copies(shared: &Shared, disk: &Disk) -> Result<(), Error> {
+    shared.kept.end_where_it_must(shared.space.low());
+    if let Some(Forgettable { reports, frames }) = shared.kept.forgettable() {
+        for report in reports {
+            forget(&shared.options, disk, report)?;
+        }
+        drop_frames(&shared.options, disk, frames.into_iter())?;
+    }
+    if shared.kept.is_asked() {
+        shared.kept.begin(Mark {
+            folded: read_meta(&disk.database.sled)?,
+            fold: disk.folded.last_number()?,
+        });
+    }
+    Ok(())
+}
+
+fn old_frame(frame: &Unfolded) -> OldFrame {
+    (frame.place.lsn, frame.length)
+}
+
+/// Removes what a fold replaced. Only after it is durable.
+fn forget(options: &Options, disk: &Disk, report: FoldReport) -> Result<(), Error> {
+    options.before(Step::Forget)?;
+    disk.folded.forget(report)
+}
+
+/// Drops folded frames. Only after the fold is durable.
+fn drop_frames(
+    options: &Options,
+    disk: &Disk,
+    frames: impl Iterator<Item = OldFrame>,
+) -> Result<(), Error> {
+    for (lsn, _) in frames {
+        options.before(Step::DropFrame)?;
+        disk.journal
+            .remove(lsn.to_be_bytes())
+            .map_err(|error| failed(&format!("dropping frame {lsn}"), &error))?;
     }
     Ok(())
 }
@@ -82,7 +134,7 @@ pub(crate) fn recovered(options: &Options, disk: &Disk, frames: &[Unfolded]) -> 
     let mut events = Events::default();
     let mut rest = frames;
     while !rest.is_empty() {
-        let folded = fold(
+        let (folded, report) = fold(
             options,
             disk,
             rest,
@@ -90,12 +142,15 @@ pub(crate) fn recovered(options: &Options, disk: &Disk, frames: &[Unfolded]) -> 
             &NobodyAwake,
             &Ticket::default,
         )?;
+        forget(options, disk, report)?;
+        drop_frames(options, disk, rest.iter().take(folded).map(old_frame))?;
         rest = rest.get(folded..).unwrap_or_default();
     }
     Ok(())
 }
 
-/// Folds these frames, or as many as are in memory at a time; how many.
+/// Folds these frames, or as many as are in memory at a time; how many, and what may be
+/// forgotten beside their frames.
 fn fold(
     options: &Options,
     disk: &Disk,
@@ -103,28 +158,18 @@ fn fold(
     events: &mut Events,
     awake: &dyn Awake,
     durable: &dyn Fn() -> Ticket,
-) -> Result<usize, Error> {
+) -> Result<(usize, FoldReport), Error> {
     events.clear();
     let count = read(options, disk, frames, events)?;
     let frames = frames.get(..count).unwrap_or(frames);
-    let Some(last) = frames.last() else {
-        return Ok(0);
-    };
     options.before(Step::Fold)?;
     let report = disk.folded.fold(events, awake, durable)?;
-    options.before(Step::WriteMeta)?;
-    write_meta(&disk.database.sled, &last.place)?;
-    flush(options, disk)?;
-    options.before(Step::Forget)?;
-    disk.folded.forget(report)?;
-    for frame in frames {
-        let lsn = frame.place.lsn;
-        options.before(Step::DropFrame)?;
-        disk.journal
-            .remove(lsn.to_be_bytes())
-            .map_err(|error| failed(&format!("dropping frame {lsn}"), &error))?;
+    if let Some(last) = frames.last() {
+        options.before(Step::WriteMeta)?;
+        write_meta(&disk.database.sled, &last.place)?;
+        flush(options, disk)?;
     }
-    Ok(count)
+    Ok((count, report))
 }
 
 /// Adds the events of these frames until they are many; how many frames. What is not in memory any

@@ -16,6 +16,7 @@ use domain::{
 };
 
 use crate::{
+    backup::{BackUp, Made, OnMoved},
     logged::Append,
     lookups::{Key, LookUp, Stretch, Value},
     notices::{NoticeNumber, OnNotices},
@@ -221,6 +222,22 @@ pub trait Books: Send + Sync + 'static {
 
     /// Who is told whenever notices become durable.
     fn on_notices(&self, told: OnNotices);
+
+    /// Writes a copy of all that is durable by now to a directory, whole or not at all; what an earlier
+    /// copy there has already is not written again. Nothing else waits for it.
+    ///
+    /// # Errors
+    ///
+    /// These books are not kept on a disk, `what` cannot be written as it is asked for, or `told` ended it.
+    fn back_up(&self, what: &BackUp, told: OnMoved<'_>) -> Result<Made, Error> {
+        let _ = (what, told);
+        Err(Error::Unusable("these books are not on a disk".into()))
+    }
+
+    /// Bytes of the log that are folded and kept only for a copy that is being made.
+    fn kept_for_backup(&self) -> u64 {
+        0
+    }
 
     /// What a look-up has under a key.
     fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error>;

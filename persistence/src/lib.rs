@@ -1,6 +1,7 @@
 //! Where everything is kept: the log that all of it goes through, and the books that are folded from
 //! it. The only crate that names sled; `codec.rs` is the only file that names bincode.
 
+pub mod backup;
 mod checkpoint;
 mod codec;
 mod commit;
@@ -13,6 +14,7 @@ mod frame;
 mod golden_tests;
 mod guard;
 mod index;
+mod kept;
 mod lock;
 mod logged;
 pub mod lookups;
@@ -34,8 +36,10 @@ pub use contract::{
     Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Outcome, Refused, Store, Stored,
     Ticket,
 };
+pub use fold::Reader;
 pub use format::entry::Entry;
 pub use format::record_bytes;
+pub use lock::is_in_use;
 pub use logged::{Append, Logged, Note};
 pub use lookups::{OrderPlace, PeriodEnd};
 pub use memory::MemoryJournal;

@@ -40,6 +40,24 @@ impl Directory {
         }
     }
 
+    /// `Err`: something was being restored into it, and that is not over.
+    pub(crate) fn check_whole(&self) -> Result<(), Error> {
+        let unfinished = self.restoring();
+        match unfinished.exists() {
+            true => Err(Error::Unusable(format!(
+                "a restore into {} did not come to its end: run the same `scrip restore` again, which \
+                 goes on where it was",
+                self.root.display()
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    /// Where a restore works until all is there.
+    pub(crate) fn restoring(&self) -> PathBuf {
+        self.root.join("restoring")
+    }
+
     /// The directory itself.
     pub(crate) fn root(&self) -> &Path {
         &self.root
@@ -61,6 +79,25 @@ impl Directory {
     }
 }
 
+/// Whether a server uses this data directory now. Makes nothing.
+///
+/// # Errors
+///
+/// It cannot be looked at.
+pub fn is_in_use(root: &Path) -> Result<bool, Error> {
+    let path = root.join("lock");
+    let lock = match File::open(&path) {
+        Ok(lock) => lock,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(unusable(&path, &error)),
+    };
+    match lock.try_lock() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
+    }
+}
+
 /// Makes the names in a directory survive a power cut.
 pub(crate) fn sync(path: &Path) -> Result<(), Error> {
     File::open(path)
@@ -79,7 +116,9 @@ mod tests {
     #[test]
     fn a_second_opener_is_told_who_has_it() {
         let dir = tempfile::tempdir().unwrap();
+        assert!(!is_in_use(&dir.path().join("data")).unwrap());
         let first = Directory::lock(&dir.path().join("data")).unwrap();
+        assert!(is_in_use(&dir.path().join("data")).unwrap());
         let second = Directory::lock(&dir.path().join("data"));
         let message = second.err().unwrap().to_string();
         assert!(message.contains("another Scrip is using"), "{message}");

@@ -35,6 +35,8 @@ pub struct Options {
     pub frame_bytes: u64,
     /// Refuse appends while less than this is free on the disk, in bytes.
     pub min_free_bytes: u64,
+    /// Bytes of a chunk of a backup, about; an eighth where what changes lies scattered.
+    pub backup_chunk_bytes: usize,
     /// Run also where writes cannot be made to survive a power cut.
     pub allow_unsynced: bool,
     /// Who runs what waited. The default runs it on the log's thread.
@@ -66,6 +68,7 @@ impl Options {
             queue_bytes: 64 << 20,
             frame_bytes: 64 << 20,
             min_free_bytes: 256 << 20,
+            backup_chunk_bytes: 512 << 10,
             allow_unsynced: false,
             completions: Arc::new(|waiting| {
                 for (done, outcome) in waiting {
@@ -115,10 +118,28 @@ pub enum Step {
     DropFrame,
     /// The watermark is written.
     SyncWatermark,
+    /// A backup writes a chunk.
+    WriteChunk,
+    /// A backup copies the frames of the log.
+    CopyFrames,
+    /// A backup makes its chunks durable.
+    SyncChunks,
+    /// A backup writes its manifest.
+    WriteManifest,
+    /// A backup removes what no manifest names.
+    RemoveOld,
+    /// A restore writes what a chunk holds.
+    RestoreChunk,
+    /// A restore notes how far it has come.
+    RestoreProgress,
+    /// A restore folds the log.
+    RestoreFold,
+    /// A restore puts a file or the database in its place.
+    RestoreMove,
 }
 
 impl Step {
-    /// Every step, for tests that go through all of them.
+    /// Every step of a journal at work, for tests that go through all of them.
     pub const ALL: [Self; 9] = [
         Self::InsertFrame,
         Self::FlushFrames,
@@ -129,6 +150,23 @@ impl Step {
         Self::Forget,
         Self::DropFrame,
         Self::SyncWatermark,
+    ];
+
+    /// Every step of a backup.
+    pub const BACKUP: [Self; 5] = [
+        Self::WriteChunk,
+        Self::CopyFrames,
+        Self::SyncChunks,
+        Self::WriteManifest,
+        Self::RemoveOld,
+    ];
+
+    /// Every step of a restore.
+    pub const RESTORE: [Self; 4] = [
+        Self::RestoreChunk,
+        Self::RestoreProgress,
+        Self::RestoreFold,
+        Self::RestoreMove,
     ];
 }
 

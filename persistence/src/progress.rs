@@ -41,6 +41,8 @@ struct State {
     /// The last durable frame.
     head: Place,
     stopped: bool,
+    /// There is something to do beside folding.
+    nudged: bool,
 }
 
 /// See the module.
@@ -150,6 +152,7 @@ impl Progress {
             if state.stopped {
                 return None;
             }
+            let wait = wait && !std::mem::take(&mut state.nudged);
             match state.since {
                 None if !wait => return Some(Vec::new()),
                 None => self.work.wait(&mut state),
@@ -188,6 +191,17 @@ impl Progress {
         }
         drop(state);
         self.folded_more.notify_all();
+    }
+
+    /// Wakes the checkpointer for something else than a fold.
+    pub(crate) fn nudge(&self) {
+        self.state.lock().nudged = true;
+        self.work.notify_one();
+    }
+
+    /// Whether there is no more folding.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.state.lock().stopped
     }
 
     /// Asks for all up to `ticket`, and all that was recovered, to be folded soon.

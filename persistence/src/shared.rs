@@ -18,6 +18,7 @@ use crate::{
     contract::{Awake, Error, Refused},
     database::{Database, words},
     fold::Folded,
+    kept::Kept,
     lock::Directory,
     lookups::fresh::Fresh,
     notices,
@@ -36,7 +37,7 @@ pub(crate) struct Disk {
     pub journal: sled::Tree,
     pub folded: Folded,
     // Last, so that the directory is free only after everything else is.
-    pub _directory: Directory,
+    pub directory: Directory,
 }
 
 /// Where the threads meet.
@@ -45,6 +46,8 @@ pub(crate) struct Shared {
     pub queue: Queue,
     pub progress: Progress,
     pub space: Space,
+    /// What folds do not forget while a copy is made.
+    pub kept: Kept,
     /// What the stored look-ups do not have yet.
     pub fresh: Fresh,
     /// Notices that are not stored yet.
@@ -64,6 +67,7 @@ impl Shared {
             queue: Queue::default(),
             progress,
             space,
+            kept: Kept::default(),
             fresh: Fresh::default(),
             notices: notices::Fresh::default(),
             awake: Mutex::new(None),

@@ -15,12 +15,13 @@ use domain::{
 use parking_lot::{Mutex, RwLock};
 
 use crate::{
+    backup::{self, BackUp, Made, OnMoved},
     checkpoint, commit,
     contract::{
         Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Refused, Stored, Ticket,
     },
     database::{self, Database, caught, failed},
-    fold::Folded,
+    fold::{Folded, Reader},
     format::decode_notice,
     frame::Place,
     guard,
@@ -58,6 +59,7 @@ impl SledJournal {
             installed => installed?,
         }
         let directory = Directory::lock(&options.dir)?;
+        directory.check_whole()?;
         let space = Space::watch(directory.root(), options.min_free_bytes)?;
         let database = database::open(
             &directory,
@@ -76,6 +78,17 @@ impl SledJournal {
         };
         journal.start(disk, watermark)?;
         Ok(journal)
+    }
+
+    /// Shows every wallet and its records, once all of it is folded. Nobody may append meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// What is stored cannot be read, or the reader ended it.
+    pub fn read_all(&self, reader: &mut dyn Reader) -> Result<(), Error> {
+        self.settle()?;
+        let disk = self.disk()?;
+        caught(|| disk.folded.read_all(reader))
     }
 
     fn start(&self, disk: Disk, watermark: Watermark) -> Result<(), Error> {
@@ -154,7 +167,7 @@ fn recover(
         database,
         journal,
         folded,
-        _directory: directory,
+        directory,
     };
     if let Err(error) = caught(|| checkpoint::recovered(options, &disk, &scan.frames)) {
         // As with any failed write: sled is not dropped, for that would write once more.
@@ -291,6 +304,15 @@ impl Books for SledJournal {
         let all = self.shared.notices.over(project, after, limit, stored)?;
         let read = |(number, bytes): (_, Box<[u8]>)| Ok((number, decode_notice(project, &bytes)?));
         all.into_iter().map(read).collect()
+    }
+
+    fn back_up(&self, what: &BackUp, told: OnMoved<'_>) -> Result<Made, Error> {
+        let disk = self.disk()?;
+        caught(|| backup::back_up(&self.shared, &disk, what, told))
+    }
+
+    fn kept_for_backup(&self) -> u64 {
+        self.shared.kept.bytes()
     }
 
     fn last_notice(&self) -> NoticeNumber {

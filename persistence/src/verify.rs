@@ -69,6 +69,7 @@ pub fn verify(dir: &Path) -> Result<Report, Error> {
         tracing::warn!(error = %why, "verifying without synced writes");
     }
     let directory = Directory::lock(dir)?;
+    directory.check_whole()?;
     let mut report = Report {
         disk_bytes: disk_bytes(directory.root())?,
         ..Report::default()

@@ -4,6 +4,7 @@
 //!
 //! It knows no rule of its own: the catalog decides.
 
+pub mod backups;
 mod deliveries;
 pub mod description;
 mod keys;
@@ -54,6 +55,7 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(products::show, products::update))
             .routes(routes!(prices::create, prices::list))
             .routes(routes!(prices::show, prices::update))
+            .routes(routes!(backups::create, backups::show))
             .routes(routes!(webhooks::create, webhooks::list))
             .routes(routes!(webhooks::show, webhooks::update, webhooks::delete))
             .routes(routes!(webhooks::rotate_secret))

@@ -2,20 +2,25 @@
 //! standard error and exits with 1.
 
 pub mod apply;
+mod backup;
 mod bench;
 mod completions;
 mod dev;
 mod doctor;
+mod export;
 mod health;
+mod import;
 mod keys;
 mod listen;
 mod openapi;
 mod orders;
 mod pages;
 mod print;
+mod progress;
 mod project;
 mod projects;
 mod remote;
+mod restore;
 mod serve;
 mod table;
 mod trigger;
@@ -63,6 +68,15 @@ enum Command {
     /// Re-reads everything in a data directory that no server is using; exits with 0 only when all
     /// is well.
     Verify(verify::VerifyArgs),
+    /// Copies all that is stored to a directory, of a running server or of none. A later backup there
+    /// writes only what changed.
+    Backup(backup::BackupArgs),
+    /// Puts a backup into a data directory that holds nothing yet.
+    Restore(restore::RestoreArgs),
+    /// Writes ledgers from a data directory that no server is using, as JSON Lines or CSV.
+    Export(export::ExportArgs),
+    /// Grants balances from a CSV file, each once however often it is imported.
+    Import(import::ImportArgs),
     /// Prints the OpenAPI document.
     Openapi(openapi::OpenapiArgs),
     /// Prints what a shell needs to complete this command line.
@@ -100,6 +114,10 @@ pub fn run() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Health(args) => health::run(args),
         Command::Verify(args) => verify::run(args),
+        Command::Backup(args) => backup::run(args),
+        Command::Restore(args) => restore::run(args),
+        Command::Export(args) => export::run(args),
+        Command::Import(args) => import::run(args),
         Command::Openapi(args) => openapi::run(&args),
         Command::Completions(args) => completions::complete(&args, Cli::command()),
         Command::Man(args) => completions::man(&args, Cli::command()),

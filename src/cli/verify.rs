@@ -74,7 +74,11 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
 }
 
 /// What is wrong, a plain sentence each.
-fn problems(stored: &[String], documents: &[Document], notes: &[KeptNote]) -> Vec<String> {
+pub(super) fn problems(
+    stored: &[String],
+    documents: &[Document],
+    notes: &[KeptNote],
+) -> Vec<String> {
     let catalog = catalog::verify(documents);
     let notes = || notes.iter().map(|(key, body)| (&**key, &**body));
     let stored = stored.iter().cloned();

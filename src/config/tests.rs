@@ -309,3 +309,19 @@ fn what_does_not_fit_together_is_refused_after_merging() {
         );
     }
 }
+
+#[test]
+fn backups_are_made_by_themselves_where_it_is_said_how_often_and_where() {
+    let config = Config::merge(None, &[], &Flags::default()).unwrap();
+    assert_eq!((&config.backup.to, config.backup.every), (&None, None));
+    let file = "[backup]\nto = \"/mnt/scrip\"\nevery = \"90m\"\nkeep = 0";
+    let backup = merged(file, &[], &Flags::default()).unwrap().backup;
+    assert_eq!(backup.to, Some("/mnt/scrip".into()));
+    assert_eq!(backup.every, Some(std::time::Duration::from_secs(5400)));
+    assert_eq!((backup.kept(), config.backup.kept()), (None, Some(7)));
+    assert!(refused("[backup]\nevery = \"24h\"", &[]).contains("needs backup.to"));
+    for bad in ["daily", "24", "-1h", "0s", "9000h"] {
+        let refused = refused("", &[("SCRIP_BACKUP_EVERY", bad)]);
+        assert!(refused.contains("is no duration"), "{refused}");
+    }
+}

@@ -128,6 +128,8 @@ codes! {
     /// The wallet's subscriptions are charged in another currency.
     CurrencyMismatch = CONFLICT "currency_mismatch"
         "This wallet's subscriptions are charged in another currency.";
+    /// A backup is being made: one at a time.
+    BackupRunning = CONFLICT "backup_running" "A backup is being made.";
     /// Too many requests.
     RateLimited = TOO_MANY_REQUESTS "rate_limited" "Too many requests. Slow down.";
     /// Too many recovery codes that opened nothing.

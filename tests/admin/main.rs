@@ -14,9 +14,11 @@
 
 mod access;
 mod apply;
+mod backup;
 mod commands;
 mod dev;
 mod doctor;
+mod export;
 mod figures;
 mod files;
 mod keys;

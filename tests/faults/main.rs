@@ -13,6 +13,7 @@
     reason = "a test that cannot go on must panic, and its numbers are small"
 )]
 
+mod backups;
 mod books;
 mod crowded_disk;
 mod full_disk;

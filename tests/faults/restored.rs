@@ -4,26 +4,12 @@ use crate::{
     mortal,
     purchases::{COMPLETED, Shop, seconds},
 };
-use kit::deadline;
+use kit::{deadline, tool};
 use serde_json::{Value, json};
 use std::{
     fs,
     path::{Path, PathBuf},
 };
-
-/// Copies a folder with all that is in it.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let there = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &there);
-        } else {
-            fs::copy(entry.path(), there).unwrap();
-        }
-    }
-}
 
 impl Shop {
     /// Begins an order and has it paid, of which only the provider's list tells.
@@ -34,24 +20,26 @@ impl Shop {
         session
     }
 
-    /// A copy of the data, taken while nothing runs.
+    /// A backup, made while it goes on.
     async fn back_up(&mut self) -> PathBuf {
-        let status = self.server.terminate().await;
-        assert!(status.success(), "{status}");
-        let data = self.server.data_dir().to_owned();
-        let backup = data.with_file_name("backup");
-        copy(&data, &backup);
-        self.server.start_again().await;
-        backup
+        let data = self.server.data_dir();
+        let to = data.with_file_name("backups");
+        let mut command = self.server.launch_settings().command("backup", data);
+        command.arg("--url").arg(self.server.instance().base());
+        command.arg("--with-server-key").arg("--to").arg(&to);
+        let made = tokio::task::spawn_blocking(move || tool::run(&mut command));
+        made.await.unwrap();
+        to
     }
 
-    /// Goes on from the copy.
+    /// Goes on from the backup, on an empty disk.
     async fn put_back(&mut self, backup: &Path) {
         let status = self.server.terminate().await;
         assert!(status.success(), "{status}");
         let data = self.server.data_dir().to_owned();
         fs::remove_dir_all(&data).unwrap();
-        fs::rename(backup, &data).unwrap();
+        let mut command = self.server.launch_settings().command("restore", &data);
+        tool::run(command.arg("--from").arg(backup));
         self.server.verify();
         self.server.start_again().await;
     }

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use domain::{Timestamp, catalog::Document};
-use persistence::{Append, KeptNote, Logged, Note, Outcome, Refused};
+use persistence::{
+    Append, KeptNote, Logged, Note, Outcome, Refused,
+    backup::{BackUp, Made, Moved},
+};
 use tokio::sync::oneshot;
 
 use super::{Handle, Scope, Stats};
@@ -65,6 +68,23 @@ impl Handle {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(Error::Unavailable),
         }
+    }
+
+    /// Writes a copy of all that is durable; see [`persistence::Books::back_up`].
+    pub async fn back_up(
+        &self,
+        what: BackUp,
+        told: impl Fn(&Moved) -> bool + Send + Sync + 'static,
+    ) -> Result<Made, persistence::Error> {
+        let books = Arc::clone(&self.inner.registry.store.books);
+        let made = tokio::task::spawn_blocking(move || books.back_up(&what, &told)).await;
+        made.unwrap_or_else(|error| Err(persistence::Error::Io(error.to_string())))
+    }
+
+    /// Bytes of the log that are kept only for a backup that is being made.
+    #[must_use]
+    pub fn kept_for_backup(&self) -> u64 {
+        self.inner.registry.store.books.kept_for_backup()
     }
 
     /// The present instant by a project's clock.

@@ -5,12 +5,14 @@
 
 mod apply;
 mod catalog;
+pub(crate) mod copied;
 mod directory;
 pub(crate) mod events;
 mod notes;
 pub(crate) mod notices;
 mod packed;
 pub(crate) mod pages;
+mod read_all;
 mod retire;
 mod slices;
 pub(crate) mod store;
@@ -26,6 +28,7 @@ mod usage;
 mod verify;
 pub(crate) mod wallet_record;
 
+pub use read_all::Reader;
 pub(crate) use verify::Unfolded;
 
 use std::sync::{
@@ -72,7 +75,7 @@ pub(crate) struct Folded {
 }
 
 /// What a fold replaced.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[must_use = "what was replaced must be forgotten once the fold is durable"]
 pub(crate) struct FoldReport {
     lists: Vec<retire::List>,
@@ -124,7 +127,7 @@ impl Folded {
         })
     }
 
-    fn store(&self) -> &Store {
+    pub(crate) fn store(&self) -> &Store {
         self.slots.store()
     }
 
@@ -187,9 +190,19 @@ impl Folded {
     }
 
     fn take_number(&self) -> Result<u64, Error> {
-        let last = self.last.fetch_add(1, Ordering::Relaxed);
+        let last = self.last.fetch_add(1, Ordering::AcqRel);
         last.checked_add(1)
             .ok_or_else(|| damaged("there were too many folds".into()))
+    }
+
+    /// The number of the last fold that ended.
+    pub(crate) fn last_number(&self) -> Result<u64, Error> {
+        retire::last_number(self.store())
+    }
+
+    /// The largest number that a fold or a merge has by now.
+    pub(crate) fn number(&self) -> u64 {
+        self.last.load(Ordering::Acquire)
     }
 
     /// Whether nothing is to be merged between folds.
@@ -292,6 +305,11 @@ impl Folded {
     /// What a look-up has under a key.
     pub(crate) fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
         self.store().look_up(look_up).get(key)
+    }
+
+    /// Shows every wallet and its records. Nothing may be folded meanwhile.
+    pub(crate) fn read_all(&self, reader: &mut dyn Reader) -> Result<(), Error> {
+        read_all::read_all(self.store(), reader)
     }
 
     /// Re-reads everything and reports what is wrong. Nothing may be folded meanwhile.

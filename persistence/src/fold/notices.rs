@@ -9,6 +9,7 @@
 use domain::id::ProjectId;
 
 use super::{
+    copied::Take,
     events::Lies,
     store::{Store, damaged, io},
 };
@@ -156,6 +157,30 @@ pub(crate) fn after(
         }
     }
     Ok(all)
+}
+
+/// Gives every notice up to this number, by project and in order, under both.
+pub(super) fn each_up_to(
+    store: &Store,
+    last: NoticeNumber,
+    take: &mut Take<'_>,
+) -> Result<(), Error> {
+    for page in &store.notices {
+        let (page, value) = page.map_err(io)?;
+        let project = project(&page)?;
+        for entry in each(head(&value)?.1) {
+            let (number, notice) = entry?;
+            if number <= last {
+                take(&key(project, number), notice)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a notice was given under.
+pub(super) fn read_copied(key: &[u8]) -> Result<(ProjectId, NoticeNumber), Error> {
+    Ok((project(key)?, first(key)?))
 }
 
 /// Holds every page against its key and its neighbours.

@@ -6,6 +6,7 @@ use domain::id::WalletKey;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    copied::Take,
     directory, pages,
     store::{Store, damaged, io},
     wallet_record::WalletRecord,
@@ -99,6 +100,15 @@ pub(super) fn last_number(store: &Store) -> Result<u64, Error> {
 /// The last write of a fold.
 pub(super) fn set_last_number(store: &Store, number: u64) -> Result<(), Error> {
     store.put(&store.folds, NUMBER, encode_value(&number)?)
+}
+
+/// Gives every list, as it is stored.
+pub(super) fn each_list(store: &Store, take: &mut Take<'_>) -> Result<(), Error> {
+    for list in store.folds.scan_prefix([LIST]) {
+        let (key, items) = list.map_err(io)?;
+        take(&key, &items)?;
+    }
+    Ok(())
 }
 
 /// Removes what lists left by a crash name and no wallet's record does.

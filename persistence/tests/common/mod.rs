@@ -1,6 +1,7 @@
 //! What the tests of the store share: events to log, and a store that can be held and broken.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub(crate) mod life;
 pub(crate) mod shop;
 
 use std::{
@@ -51,6 +52,11 @@ impl Teller {
 
     pub(crate) fn wallet(&self, wallet: u64) -> &Wallet {
         &self.wallets[&key(wallet)]
+    }
+
+    /// How many events it has.
+    pub(crate) fn version(&self, wallet: u64) -> u64 {
+        self.wallets.get(&key(wallet)).map_or(0, |it| it.version)
     }
 
     pub(crate) fn tell(&mut self, wallet: u64, at: i64, change: Change) -> Logged {

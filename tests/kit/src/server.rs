@@ -117,6 +117,13 @@ impl Server {
         format!("/api/admin/v1/projects/{}", self.project.id)
     }
 
+    /// All figures, as Prometheus reads them.
+    pub async fn figures(&self) -> String {
+        let figures = self.admin().request(Method::GET, "/metrics").send();
+        let figures = figures.await.expect("an answer").text();
+        figures.await.expect("text")
+    }
+
     /// Has the project sell through this provider, said as the administration takes it.
     pub async fn set_provider(&self, provider: &Value) {
         let admin = self.admin();

@@ -1,0 +1,269 @@
+//! Copies the books and the log of a journal at work into a vault.
+
+use std::collections::BTreeSet;
+
+use super::{
+    BackUp, FILES, FRAMES, Made, Moved, OnMoved,
+    manifest::{Frame, Manifest, Section},
+    records::Filling,
+    stopped,
+    vault::{Vault, is_name},
+};
+use crate::{
+    contract::Error,
+    fold::copied::{self, Extent},
+    frame::{self, Place},
+    kept::Hold,
+    options::Step,
+    shared::{Disk, Shared},
+};
+
+/// Where what changes lies scattered, chunks are smaller by this.
+const SCATTERED: usize = 8;
+
+/// Makes a backup. The journal goes on meanwhile.
+pub(crate) fn back_up(
+    shared: &Shared,
+    disk: &Disk,
+    what: &BackUp,
+    told: OnMoved<'_>,
+) -> Result<Made, Error> {
+    if !is_name(&what.name) {
+        return Err(Error::Unusable(format!(
+            "a backup cannot be called {:?}",
+            what.name
+        )));
+    }
+    refuse_inside(disk, what)?;
+    let vault = Vault::open_or_make(&what.to, &what.owner)?;
+    let hold = shared.kept.ask(&shared.progress)?;
+    let mut copy = Copy {
+        shared,
+        disk,
+        vault: &vault,
+        hold: &hold,
+        last_fold: 0,
+        told,
+        moved: Moved {
+            of_bytes: expected(&vault, disk),
+            ..Moved::default()
+        },
+        sections: Vec::new(),
+    };
+    for section in copied::Section::all() {
+        copy.books(section)?;
+    }
+    let head = copy.frames()?;
+    copy.files(what)?;
+    let Copy {
+        moved, sections, ..
+    } = copy;
+    shared.options.before(Step::SyncChunks)?;
+    vault.sync()?;
+    let mark = hold.mark;
+    // What was copied is whole only if nothing was forgotten up to here.
+    hold.check()?;
+    drop(hold);
+    shared.options.before(Step::WriteManifest)?;
+    vault.put_manifest(
+        &what.name,
+        &Manifest {
+            format: Manifest::FORMAT,
+            version: env!("CARGO_PKG_VERSION").into(),
+            made_at: what.made_at.0,
+            folded: Frame::of(&mark.folded),
+            fold: mark.fold,
+            head: Frame::of(&head),
+            sections,
+        },
+    )?;
+    let (removed_backups, removed_chunks) = thin_out(shared, &vault, what)?;
+    Ok(Made {
+        name: what.name.clone(),
+        moved,
+        removed_backups,
+        removed_chunks,
+    })
+}
+
+/// A backup in the data directory would be lost with it.
+fn refuse_inside(disk: &Disk, what: &BackUp) -> Result<(), Error> {
+    let own = disk.directory.root();
+    // The nearest folder that is there says where the rest will be.
+    let there = what.to.ancestors().find_map(|path| {
+        let path = match path.as_os_str().is_empty() {
+            true => std::path::Path::new("."),
+            false => path,
+        };
+        path.canonicalize().ok()
+    });
+    match there.is_some_and(|there| there.starts_with(own)) {
+        true => Err(Error::Unusable(format!(
+            "{} lies in the data directory and would be lost with it: name another",
+            what.to.display()
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// About how much there is to copy: as much as last time, else at most what is on the disk.
+fn expected(vault: &Vault, disk: &Disk) -> u64 {
+    let last = vault.manifests().ok().and_then(|mut names| names.pop());
+    match last.and_then(|name| vault.manifest(&name).ok()) {
+        Some(manifest) => manifest.bytes(),
+        None => disk.database.sled.size_on_disk().unwrap_or(0),
+    }
+}
+
+struct Copy<'a> {
+    shared: &'a Shared,
+    disk: &'a Disk,
+    vault: &'a Vault,
+    hold: &'a Hold<'a>,
+    /// Once the wallets are copied, the last fold by then.
+    last_fold: u64,
+    told: OnMoved<'a>,
+    moved: Moved,
+    sections: Vec<Section>,
+}
+
+impl Copy<'_> {
+    fn books(&mut self, section: copied::Section) -> Result<(), Error> {
+        let parts = match section {
+            copied::Section::Wallets | copied::Section::Usage => SCATTERED,
+            _ => 1,
+        };
+        let store = self.disk.folded.store();
+        let extent = Extent {
+            mark: self.hold.mark,
+            last_fold: self.last_fold,
+        };
+        self.section(section.name(), parts, |take| {
+            section.read(store, &extent, take)
+        })?;
+        if section == copied::Section::Wallets {
+            self.last_fold = self.disk.folded.number();
+        }
+        Ok(())
+    }
+
+    /// The frames that are not folded at the mark, up to the last durable one.
+    fn frames(&mut self) -> Result<Place, Error> {
+        self.shared.options.before(Step::CopyFrames)?;
+        let mut last = self.hold.mark.folded;
+        let head = self.shared.progress.head();
+        let journal = &self.disk.journal;
+        self.section(FRAMES, 1, |take| {
+            while last.lsn < head.lsn {
+                let lsn = last.lsn.saturating_add(1);
+                let damaged =
+                    |what: &str| Error::Damaged(format!("the log at frame {lsn}: {what}"));
+                let bytes = frame::read(journal, lsn)?.ok_or_else(|| damaged("it is gone"))?;
+                let read = frame::decode(&bytes)?;
+                if read.lsn != lsn || read.before != last.hash {
+                    return Err(damaged("it does not follow the frame before it"));
+                }
+                last = Place {
+                    lsn,
+                    hash: frame::hash(&bytes),
+                };
+                take(&lsn.to_be_bytes(), &bytes)?;
+            }
+            Ok(())
+        })?;
+        match last == head {
+            true => Ok(head),
+            false => Err(Error::Damaged(
+                "the log does not end where it should".into(),
+            )),
+        }
+    }
+
+    fn files(&mut self, what: &BackUp) -> Result<(), Error> {
+        self.section(FILES, 1, |take| {
+            let mut files = what.files.iter();
+            files.try_for_each(|(name, bytes)| take(name.as_bytes(), bytes))
+        })
+    }
+
+    /// One section, from what gives its records; its chunks are smaller by `parts`.
+    fn section(
+        &mut self,
+        name: &str,
+        parts: usize,
+        give: impl FnOnce(&mut copied::Take<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut section = Section {
+            name: name.into(),
+            records: 0,
+            bytes: 0,
+            chunks: Vec::new(),
+        };
+        let bytes = self.shared.options.backup_chunk_bytes;
+        let mut filling = Filling::new(bytes.checked_div(parts).unwrap_or(bytes));
+        give(&mut |key, value| match filling.push(key, value)? {
+            true => self.put(&mut filling, &mut section),
+            false => Ok(()),
+        })?;
+        if !filling.is_empty() {
+            self.put(&mut filling, &mut section)?;
+        }
+        self.sections.push(section);
+        Ok(())
+    }
+
+    fn put(&mut self, filling: &mut Filling, section: &mut Section) -> Result<(), Error> {
+        self.hold.check()?;
+        if self.shared.queue.stopped().is_some() {
+            return Err(stopped());
+        }
+        self.shared.options.before(Step::WriteChunk)?;
+        let (content, records) = filling.take();
+        let put = self.vault.put(&content)?;
+        let bytes = content.len() as u64;
+        section.records = section.records.saturating_add(records);
+        section.bytes = section.bytes.saturating_add(bytes);
+        section.chunks.push(put.name);
+        let moved = &mut self.moved;
+        moved.records = moved.records.saturating_add(records);
+        moved.bytes = moved.bytes.saturating_add(bytes);
+        moved.of_bytes = moved.of_bytes.max(moved.bytes);
+        moved.chunks = moved.chunks.saturating_add(1);
+        moved.new_chunks = moved.new_chunks.saturating_add((put.written > 0).into());
+        moved.new_bytes = moved.new_bytes.saturating_add(put.written);
+        match (self.told)(moved) {
+            true => Ok(()),
+            false => Err(stopped()),
+        }
+    }
+}
+
+/// Removes the oldest backups, then the chunks that none names. A manifest that cannot be read may name
+/// any: then no chunk goes.
+fn thin_out(shared: &Shared, vault: &Vault, what: &BackUp) -> Result<(u64, u64), Error> {
+    let mut names = vault.manifests()?;
+    let mut removed = 0_u64;
+    if let Some(keep) = what.keep {
+        let old = names.len().saturating_sub(keep.max(1));
+        for name in names.drain(..old) {
+            // Never the one that was just made, whatever the others are called.
+            if name != what.name {
+                shared.options.before(Step::RemoveOld)?;
+                vault.remove(&name)?;
+                removed = removed.saturating_add(1);
+            }
+        }
+    }
+    let mut named = BTreeSet::new();
+    for name in vault.manifests()? {
+        match vault.manifest(&name) {
+            Ok(manifest) => manifest.names(&mut named),
+            Err(error) => {
+                tracing::error!(%error, "An older backup is damaged: no chunks were removed");
+                return Ok((removed, 0));
+            }
+        }
+    }
+    shared.options.before(Step::RemoveOld)?;
+    Ok((removed, vault.sweep(&named)?))
+}

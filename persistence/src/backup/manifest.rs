@@ -1,0 +1,128 @@
+//! A manifest: all that a backup consists of, in JSON, and behind it its own SHA-256. Once it is there, so
+//! is the backup.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::vault::{Name, digest, hex, is_digest};
+use crate::{contract::Error, frame::Place};
+
+const FORMAT: u32 = 1;
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Manifest {
+    pub(super) format: u32,
+    /// The version of Scrip that wrote it.
+    pub(super) version: String,
+    /// Milliseconds since 1970.
+    pub(super) made_at: i64,
+    /// Where the books stood: the last folded frame, and the last fold.
+    pub(super) folded: Frame,
+    pub(super) fold: u64,
+    /// The last frame of the log.
+    pub(super) head: Frame,
+    pub(super) sections: Vec<Section>,
+}
+
+/// A frame's place in the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Frame {
+    pub(super) lsn: u64,
+    pub(super) sha256: String,
+}
+
+/// A part of the books, the frames, or files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Section {
+    pub(super) name: String,
+    pub(super) records: u64,
+    /// Bytes of what its chunks hold.
+    pub(super) bytes: u64,
+    pub(super) chunks: Vec<Name>,
+}
+
+impl Manifest {
+    pub(super) const FORMAT: u32 = FORMAT;
+
+    /// The JSON, a line, and its SHA-256.
+    pub(super) fn encode(&self) -> Result<Vec<u8>, Error> {
+        let mut text = serde_json::to_string(self)
+            .map_err(|error| Error::Io(format!("a manifest: {error}")))?;
+        let sum = digest(text.as_bytes());
+        text.push('\n');
+        text.push_str(&sum);
+        text.push('\n');
+        Ok(text.into_bytes())
+    }
+
+    /// `Err`: why this is not a whole manifest.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, String> {
+        let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
+        let (json, sum) = text
+            .strip_suffix('\n')
+            .and_then(|text| text.split_once('\n'))
+            .ok_or("it is cut short")?;
+        if digest(json.as_bytes()) != sum {
+            return Err("its checksum does not match".into());
+        }
+        let known: Format = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        if known.format != FORMAT {
+            return Err(format!(
+                "it has format {}, this version of Scrip reads {FORMAT}: use a newer one",
+                known.format
+            ));
+        }
+        let manifest: Self = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let mut names = manifest.sections.iter().flat_map(|it| &it.chunks);
+        match names.all(|name| is_digest(name)) {
+            true => Ok(manifest),
+            false => Err("it names what is no chunk".into()),
+        }
+    }
+
+    /// All chunks that it names.
+    pub(super) fn names(&self, into: &mut BTreeSet<Name>) {
+        let sections = self.sections.iter();
+        into.extend(sections.flat_map(|section| section.chunks.iter().cloned()));
+    }
+
+    /// Bytes of what all its chunks hold.
+    pub(super) fn bytes(&self) -> u64 {
+        self.sections
+            .iter()
+            .fold(0, |sum: u64, section| sum.saturating_add(section.bytes))
+    }
+}
+
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+}
+
+impl Frame {
+    pub(super) fn of(place: &Place) -> Self {
+        Self {
+            lsn: place.lsn,
+            sha256: hex(&place.hash),
+        }
+    }
+
+    pub(super) fn place(&self) -> Result<Place, Error> {
+        let bad = || Error::Damaged("a manifest names a frame without a hash".into());
+        let mut hash = [0; 32];
+        if !is_digest(&self.sha256) {
+            return Err(bad());
+        }
+        for (place, digits) in hash.iter_mut().zip(self.sha256.as_bytes().chunks(2)) {
+            let digits = std::str::from_utf8(digits).map_err(|_| bad())?;
+            *place = u8::from_str_radix(digits, 16).map_err(|_| bad())?;
+        }
+        Ok(Place {
+            lsn: self.lsn,
+            hash,
+        })
+    }
+}

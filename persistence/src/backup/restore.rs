@@ -1,0 +1,438 @@
+//! Puts a backup into a data directory that holds nothing yet. All of it is made in a folder of its own
+//! inside (`restoring/`), opened, folded and verified there, and only then moved to its place, the
+//! database last. While that folder is there nobody serves from the directory, and the same restore goes
+//! on where it was.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use domain::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BesideFile, FILES, FRAMES, Moved, OnMoved,
+    manifest::Manifest,
+    records, stopped,
+    vault::{Vault, make_private, write_new},
+};
+use crate::{
+    SledJournal,
+    contract::Error,
+    database::{self, Database, caught, failed},
+    fold::{
+        copied::{self, Section},
+        store::{Store, Tuning},
+    },
+    frame::{self, Place},
+    guard,
+    lock::{Directory, sync, unusable},
+    options::{Faults, Options, Step},
+    recovery::{self, JOURNAL, write_meta},
+    verify::{Report, verify},
+    watermark::{self, Watermark},
+};
+
+/// How far it has come, in `restoring/`.
+const STATE: &str = "state.json";
+/// The data directory in the making.
+const DATA: &str = "data";
+/// Progress is noted after so many bytes.
+const NOTED_EVERY: u64 = 64 << 20;
+/// Memory for sled's page cache.
+const CACHE_BYTES: u64 = 64 << 20;
+/// Frames that a log leaves out after a restore: 5,000 a second for five months. There is room for
+/// four thousand such gaps.
+const GAP: u64 = 1 << 36;
+/// What a data directory may not have yet.
+const TAKEN: [&str; 3] = ["sled", "sled.new", watermark::FILE];
+
+/// A backup to put back.
+#[derive(Clone)]
+pub struct Restore {
+    /// The directory that backups are kept in.
+    pub from: PathBuf,
+    /// Which; `None`: the newest.
+    pub name: Option<String>,
+    /// The data directory; made if it does not exist.
+    pub dir: PathBuf,
+    /// Run also where writes cannot be made to survive a power cut.
+    pub allow_unsynced: bool,
+    /// Failures to act out, for tests.
+    pub faults: Option<Arc<dyn Faults>>,
+}
+
+impl std::fmt::Debug for Restore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Restore").finish_non_exhaustive()
+    }
+}
+
+/// What was put back.
+#[derive(Debug, Clone)]
+pub struct Restored {
+    /// The backup's name.
+    pub name: String,
+    /// When it was made.
+    pub made_at: Timestamp,
+    /// How much it was.
+    pub moved: Moved,
+    /// Frames of the log that were folded.
+    pub frames: u64,
+    /// What was found when all of it was read again; `None`: an earlier attempt did that.
+    pub report: Option<Report>,
+    /// Files beside the store, by name.
+    pub files: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct State {
+    backup: String,
+    /// Chunks that are put back for good, in the manifest's order.
+    chunks: u64,
+    stage: Stage,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Stage {
+    /// Chunks are read.
+    Reading,
+    /// All of them are there, and the log is folded over them.
+    Folding,
+    /// All of it is there, folded and verified.
+    Moving,
+}
+
+/// Puts a backup back. Blocks for as long as it takes.
+///
+/// # Errors
+///
+/// The directory holds data, the backup is damaged (says which chunk), or `told` ended it. What is there by
+/// then is used by the next attempt.
+pub fn restore(what: &Restore, told: OnMoved<'_>) -> Result<Restored, Error> {
+    match guard::install() {
+        Err(why) if what.allow_unsynced => {
+            tracing::warn!(error = %why, "Restoring all the same: unsynced writes are allowed");
+        }
+        installed => installed?,
+    }
+    let vault = Vault::open_to_read(&what.from)?;
+    let name = match &what.name {
+        Some(name) => name.clone(),
+        None => vault
+            .manifests()?
+            .pop()
+            .ok_or_else(|| Error::Unusable(format!("{} has no backup yet", what.from.display())))?,
+    };
+    let manifest = vault.manifest(&name)?;
+    make_private(&what.dir)?;
+    let directory = Directory::lock(&what.dir)?;
+    let files = files(&vault, &manifest)?;
+    let work = directory.restoring();
+    let mut restoring = Restoring {
+        what,
+        vault: &vault,
+        manifest: &manifest,
+        data: work.join(DATA),
+        state: begin(&directory, &name, &files)?,
+        work,
+        told,
+        moved: Moved {
+            of_bytes: manifest.bytes(),
+            ..Moved::default()
+        },
+        unnoted: 0,
+    };
+    if restoring.state.stage == Stage::Reading {
+        restoring.read()?;
+    }
+    let mut report = None;
+    if restoring.state.stage == Stage::Folding {
+        restoring.fold()?;
+        for (name, bytes) in &files {
+            let path = restoring.data.join(name);
+            write_new(&path, bytes, true).map_err(|error| unusable(&path, &error))?;
+        }
+        let found = verify(&restoring.data)?;
+        if let Some(first) = found.problems.first() {
+            return Err(Error::Damaged(format!(
+                "what was restored has {} problems: {first}",
+                found.problems.len()
+            )));
+        }
+        report = Some(found);
+        restoring.note(Stage::Moving)?;
+    }
+    let moved = restoring.moved;
+    restoring.move_in(&directory)?;
+    drop(directory);
+    let frames = manifest.head.lsn.saturating_sub(manifest.folded.lsn);
+    Ok(Restored {
+        name,
+        made_at: Timestamp(manifest.made_at),
+        moved,
+        frames,
+        report,
+        files: files.into_iter().map(|(name, _)| name).collect(),
+    })
+}
+
+/// Where an earlier attempt stood. `Err`: there is something in the directory that would be overwritten.
+fn begin(directory: &Directory, name: &str, files: &[BesideFile]) -> Result<State, Error> {
+    let work = directory.restoring();
+    let fresh = State {
+        backup: name.into(),
+        chunks: 0,
+        stage: Stage::Reading,
+    };
+    let former = fs::read(work.join(STATE)).ok();
+    let former: Option<State> = former.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    if let Some(former) = former {
+        if former.backup == name {
+            return Ok(former);
+        }
+        if former.stage == Stage::Moving {
+            return Err(Error::Unusable(format!(
+                "{} is about to hold backup {}: run `scrip restore --backup {}` again to its end first",
+                directory.root().display(),
+                former.backup,
+                former.backup
+            )));
+        }
+    }
+    let names = files.iter().map(|(name, _)| name.as_str());
+    for taken in TAKEN.into_iter().chain(names) {
+        let path = directory.root().join(taken);
+        if fs::symlink_metadata(&path).is_ok() {
+            return Err(Error::Unusable(format!(
+                "{} is there, and nothing is overwritten: name a data directory that is empty or not \
+                 there",
+                path.display()
+            )));
+        }
+    }
+    if work.exists() {
+        fs::remove_dir_all(&work).map_err(|error| unusable(&work, &error))?;
+    }
+    make_private(&work)?;
+    sync(directory.root())?;
+    write_state(&work, &fresh)?;
+    Ok(fresh)
+}
+
+fn write_state(work: &Path, state: &State) -> Result<(), Error> {
+    let text = serde_json::to_vec(state).map_err(|error| Error::Io(error.to_string()))?;
+    let (path, new) = (work.join(STATE), work.join("state.json.new"));
+    write_new(&new, &text, true).map_err(|error| unusable(&new, &error))?;
+    fs::rename(&new, &path).map_err(|error| unusable(&path, &error))?;
+    sync(work)
+}
+
+/// The files of a backup. Their names become paths.
+fn files(vault: &Vault, manifest: &Manifest) -> Result<Vec<BesideFile>, Error> {
+    let mut files = Vec::new();
+    let mut seen = BTreeSet::new();
+    let sections = manifest.sections.iter().filter(|it| it.name == FILES);
+    for chunk in sections.flat_map(|section| &section.chunks) {
+        let content = vault.get(chunk)?;
+        for (name, bytes) in records::read(&content)? {
+            let bad = || Error::Damaged("the backup has a file that no data directory has".into());
+            let name = std::str::from_utf8(name).map_err(|_| bad())?;
+            let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
+            let reserved = TAKEN.contains(&name) || matches!(name, "lock" | "restoring");
+            let plain = !name.is_empty() && !name.starts_with('.') && name.bytes().all(allowed);
+            if !plain || reserved || !seen.insert(name.to_owned()) {
+                return Err(bad());
+            }
+            files.push((name.to_owned(), bytes.to_vec()));
+        }
+    }
+    Ok(files)
+}
+
+struct Restoring<'a> {
+    what: &'a Restore,
+    vault: &'a Vault,
+    manifest: &'a Manifest,
+    /// `restoring/`
+    work: PathBuf,
+    data: PathBuf,
+    state: State,
+    told: OnMoved<'a>,
+    moved: Moved,
+    /// Bytes put back since progress was noted.
+    unnoted: u64,
+}
+
+impl Restoring<'_> {
+    fn before(&self, step: Step) -> Result<(), Error> {
+        match &self.what.faults {
+            Some(faults) => faults.before(step).map_err(Error::Io),
+            None => Ok(()),
+        }
+    }
+
+    fn note(&mut self, stage: Stage) -> Result<(), Error> {
+        self.before(Step::RestoreProgress)?;
+        self.state.stage = stage;
+        write_state(&self.work, &self.state)
+    }
+
+    /// Puts all chunks back, and says how far the books are folded and how far the log goes.
+    fn read(&mut self) -> Result<(), Error> {
+        let data = Directory::lock(&self.data)?;
+        let database = database::open(&data, CACHE_BYTES, Some(200))?;
+        let read = caught(|| self.read_into(&database, &data));
+        if matches!(read, Err(Error::Io(_))) {
+            // As with any failed write: sled is not dropped, for that would write once more.
+            std::mem::forget(database.sled.clone());
+        }
+        read
+    }
+
+    fn read_into(&mut self, database: &Database, data: &Directory) -> Result<(), Error> {
+        let store = Store::open(&database.sled, Tuning::default())?;
+        let journal = database
+            .sled
+            .open_tree(JOURNAL)
+            .map_err(|error| failed("the log", &error))?;
+        let manifest = self.manifest;
+        let mut place = 0_u64;
+        for section in &manifest.sections {
+            let books = Section::all().find(|it| it.name() == section.name);
+            for chunk in &section.chunks {
+                place = place.saturating_add(1);
+                let done = place <= self.state.chunks;
+                if !done {
+                    self.before(Step::RestoreChunk)?;
+                    let content = self.vault.get(chunk)?;
+                    let records = records::read(&content)?;
+                    match (books, section.name.as_str()) {
+                        (Some(books), _) => books.write(&store, &records)?,
+                        (None, FRAMES) => put_frames(&journal, &records)?,
+                        (None, FILES) => {}
+                        (None, other) => {
+                            return Err(Error::Unusable(format!(
+                                "the backup has a section {other}, which this version of Scrip does not \
+                                 know: use a newer one"
+                            )));
+                        }
+                    }
+                    self.unnoted = self.unnoted.saturating_add(content.len() as u64);
+                    self.moved.records = self.moved.records.saturating_add(records.len() as u64);
+                    self.moved.bytes = self.moved.bytes.saturating_add(content.len() as u64);
+                }
+                self.moved.chunks = place;
+                if !(self.told)(&self.moved) {
+                    return Err(stopped());
+                }
+                if self.unnoted >= NOTED_EVERY {
+                    make_durable(database)?;
+                    self.state.chunks = place;
+                    self.unnoted = 0;
+                    self.note(Stage::Reading)?;
+                }
+            }
+        }
+        copied::set_last_fold(&store, manifest.fold)?;
+        write_meta(&database.sled, &manifest.folded.place()?)?;
+        make_durable(database)?;
+        let mut watermark = Watermark::open(&data.watermark())?;
+        watermark.write(manifest.head.place()?)?;
+        self.state.chunks = place;
+        self.note(Stage::Folding)
+    }
+
+    /// Opens what was put back: the log is checked, and folded over the books.
+    fn fold(&self) -> Result<(), Error> {
+        self.before(Step::RestoreFold)?;
+        let mut options = Options::new(self.data.clone());
+        options.cache_bytes = CACHE_BYTES;
+        options.filter_bytes = 0;
+        options.min_free_bytes = 0;
+        options.allow_unsynced = self.what.allow_unsynced;
+        let journal = SledJournal::open(options)?;
+        crate::Log::close(&journal)?;
+        self.leave_a_gap()
+    }
+
+    /// What was logged after the backup is lost, and its events may have been told. Those to come must
+    /// not bear their names: the log goes on past all that may have been there.
+    fn leave_a_gap(&self) -> Result<(), Error> {
+        let data = Directory::lock(&self.data)?;
+        let database = database::open(&data, CACHE_BYTES, None)?;
+        let folded = recovery::read_meta(&database.sled)?;
+        let lsn = self.manifest.head.lsn.saturating_add(GAP);
+        if folded.lsn < lsn {
+            let place = Place { lsn, ..folded };
+            write_meta(&database.sled, &place)?;
+            make_durable(&database)?;
+            Watermark::open(&data.watermark())?.write(place)?;
+        }
+        Ok(())
+    }
+
+    /// Moves everything to its place, the database last.
+    fn move_in(&self, directory: &Directory) -> Result<(), Error> {
+        let root = directory.root();
+        let mut names = Vec::new();
+        if self.data.exists() {
+            for entry in fs::read_dir(&self.data).map_err(|error| unusable(&self.data, &error))? {
+                let entry = entry.map_err(|error| unusable(&self.data, &error))?;
+                names.push(entry.file_name());
+            }
+        }
+        names.retain(|name| name != "lock");
+        names.sort_by_key(|name| name == "sled");
+        for name in names {
+            self.before(Step::RestoreMove)?;
+            if name == "sled" {
+                // Whatever goes with the database has its place for good before it.
+                sync(root)?;
+            }
+            let to = root.join(&name);
+            fs::rename(self.data.join(&name), &to).map_err(|error| unusable(&to, &error))?;
+        }
+        sync(root)?;
+        self.before(Step::RestoreMove)?;
+        fs::remove_dir_all(&self.work).map_err(|error| unusable(&self.work, &error))?;
+        sync(root)
+    }
+}
+
+/// Puts frames back, each of which must be sound and follow the one before in its chunk; that they
+/// are all there, opening sees.
+fn put_frames(journal: &sled::Tree, records: &[copied::Copied<'_>]) -> Result<(), Error> {
+    let mut before: Option<Place> = None;
+    for (key, bytes) in records {
+        let frame = frame::decode(bytes)?;
+        let follows = before.is_none_or(|before| before.hash == frame.before);
+        if frame.lsn.to_be_bytes() != *key || !follows || bytes.len() > frame::MAX_BYTES {
+            return Err(Error::Damaged(format!(
+                "the backup's frame {} is not in its place",
+                frame.lsn
+            )));
+        }
+        before = Some(Place {
+            lsn: frame.lsn,
+            hash: frame::hash(bytes),
+        });
+        journal
+            .insert(key, *bytes)
+            .map_err(|error| failed("putting a frame back", &error))?;
+    }
+    Ok(())
+}
+
+fn make_durable(database: &Database) -> Result<(), Error> {
+    database
+        .sled
+        .flush()
+        .map_err(|error| failed("making it durable", &error))?;
+    let synced = database.file.sync_data();
+    synced.map_err(|error| Error::Io(format!("making it durable: {error}")))
+}

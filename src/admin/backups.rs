@@ -1,0 +1,165 @@
+//! Backups: begin one, and see how it goes.
+
+use std::path::PathBuf;
+
+use axum::{Json, extract::State, http::StatusCode};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{
+    backups::{self, Order},
+    http::{Administrator, Body, Code, Error, field::Whole, view::Instant},
+    state::App,
+};
+
+/// A backup to make.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NewBackup)]
+struct Create {
+    /// The directory that backups are kept in, on the server's machine, from its root; `backup.to` of the
+    /// configuration where it is left out.
+    #[schema(nullable = false)]
+    to: Option<String>,
+    /// How many are kept, 0 for all; `backup.keep` of the configuration where it is left out.
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 1_000_000)]
+    keep: Option<Whole<0, 1_000_000>>,
+    /// Whether the server key goes with it: whoever has the backup can read recovery codes then.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    with_server_key: bool,
+}
+
+/// How backups stand.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Backups {
+    /// The one that is being made.
+    pub running: Option<Backup>,
+    /// The last one that ended since the server started.
+    pub last: Option<Backup>,
+    /// When the last good one was made, also before the server started.
+    pub last_good_at: Option<String>,
+}
+
+/// A backup, under way or over.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Backup {
+    /// What it is called.
+    #[schema(example = "20261122T072605123Z")]
+    pub name: String,
+    /// Where it is kept.
+    pub to: String,
+    /// When it began: all that was answered before is in it.
+    pub started_at: String,
+    /// `running`, `succeeded` or `failed`
+    pub status: String,
+    /// Records that it has.
+    pub records: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// About how many bytes there are; 0: not known yet.
+    pub of_bytes: u64,
+    /// Bytes that were written for it, compressed; the rest was there.
+    pub new_bytes: u64,
+    /// Older backups that were removed.
+    pub removed: u64,
+    /// How long it took, once it is over.
+    pub seconds: Option<f64>,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+impl Backup {
+    fn of(it: backups::Running, status: &str) -> Self {
+        Self {
+            name: it.name,
+            to: it.to.display().to_string(),
+            started_at: Instant(it.started_at).to_string(),
+            status: status.into(),
+            records: it.moved.records,
+            bytes: it.moved.bytes,
+            of_bytes: it.moved.of_bytes,
+            new_bytes: it.moved.new_bytes,
+            removed: 0,
+            seconds: None,
+            error: None,
+        }
+    }
+
+    fn over(it: backups::Ended) -> Self {
+        let status = match it.result {
+            Ok(_) => "succeeded",
+            Err(_) => "failed",
+        };
+        let removed = it.result.as_ref().map_or(0, |made| made.removed_backups);
+        Self {
+            removed,
+            seconds: Some(it.took.as_secs_f64()),
+            error: it.result.err(),
+            ..Self::of(it.was, status)
+        }
+    }
+}
+
+/// Begin a backup. It goes on when this is answered; ask how it stands.
+#[utoipa::path(
+    post,
+    path = "/backups",
+    operation_id = "createBackup",
+    tag = "Backups",
+    request_body = Create,
+    responses((status = 202, description = "Begun.", body = Backup)),
+    extensions(("x-errors" = json!(["backup_running"])))
+)]
+pub(super) async fn create(
+    _: Administrator,
+    State(app): State<App>,
+    body: Body,
+) -> Result<(StatusCode, Json<Backup>), Error> {
+    let Create {
+        to,
+        keep,
+        with_server_key,
+    } = body.parse()?;
+    let settings = app.backups.settings();
+    let to = match to.map(PathBuf::from) {
+        Some(to) if to.is_absolute() => to,
+        Some(_) => return Err(Error::invalid("to", "Name the directory from the root.")),
+        None => settings
+            .to
+            .clone()
+            .ok_or_else(|| Error::invalid("to", "Name a directory: the configuration has none."))?,
+    };
+    let keep = match keep {
+        Some(Whole(keep)) => usize::try_from(keep).ok().filter(|keep| *keep > 0),
+        None => settings.kept(),
+    };
+    let order = Order {
+        to,
+        keep,
+        with_server_key: with_server_key || settings.with_server_key,
+    };
+    match app.backups.start(order) {
+        Ok(running) => Ok((StatusCode::ACCEPTED, Json(Backup::of(running, "running")))),
+        Err(backups::Busy) => Err(Error::new(Code::BackupRunning)),
+    }
+}
+
+/// Show how backups stand.
+#[utoipa::path(
+    get,
+    path = "/backups",
+    operation_id = "getBackups",
+    tag = "Backups",
+    responses((status = 200, description = "How they stand.", body = Backups))
+)]
+pub(super) async fn show(_: Administrator, State(app): State<App>) -> Json<Backups> {
+    let status = app.backups.status();
+    Json(Backups {
+        running: status.running.map(|it| Backup::of(it, "running")),
+        last: status.last.map(Backup::over),
+        last_good_at: status.last_good.map(|at| Instant(at).to_string()),
+    })
+}

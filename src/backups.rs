@@ -1,0 +1,291 @@
+//! Backups of the running service: one at a time, asked for by the administrator or due by the schedule.
+//! Whoever asks does not wait: how it goes is there to be read.
+
+use std::{
+    fmt,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use actors::{Handle, clock::Clock};
+use domain::Timestamp;
+use parking_lot::Mutex;
+use persistence::backup::{self, BackUp, Made, Moved};
+use tokio::task::JoinHandle;
+
+use crate::{
+    config::{self, Config},
+    secrets::Beside,
+};
+
+/// How often the schedule looks at the clock.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+/// After a failure the next attempt comes so soon, or when the next backup is due if that is sooner.
+const AGAIN_AFTER: Duration = Duration::from_secs(10 * 60);
+
+/// A backup to make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// The directory that backups are kept in.
+    pub to: PathBuf,
+    /// How many are kept; `None`: all.
+    pub keep: Option<usize>,
+    /// Whether the server key goes with it.
+    pub with_server_key: bool,
+}
+
+/// A backup that is being made.
+#[derive(Debug, Clone)]
+pub struct Running {
+    /// What it will be called.
+    pub name: String,
+    /// Where it goes.
+    pub to: PathBuf,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// How far it is.
+    pub moved: Moved,
+}
+
+/// A backup that ended.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    /// As it was when it ended.
+    pub was: Running,
+    /// How long it took.
+    pub took: Duration,
+    /// What was made, or why not.
+    pub result: Result<Made, String>,
+}
+
+/// How it stands.
+#[derive(Debug, Clone, Default)]
+pub struct Status {
+    /// The one that is being made.
+    pub running: Option<Running>,
+    /// The last one that ended since the start.
+    pub last: Option<Ended>,
+    /// When the last good one was made, also before the start.
+    pub last_good: Option<Timestamp>,
+    /// The same of those that are kept where the settings say: the schedule follows these.
+    pub last_at_home: Option<Timestamp>,
+    /// How many failed since the start.
+    pub failures: u64,
+}
+
+/// Another one is being made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Busy;
+
+/// See the module.
+pub struct Backups {
+    handle: Handle,
+    clock: Arc<dyn Clock>,
+    data_dir: PathBuf,
+    server_key: [u8; 32],
+    settings: config::Backup,
+    status: Arc<Mutex<Status>>,
+}
+
+impl fmt::Debug for Backups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Backups").finish_non_exhaustive()
+    }
+}
+
+impl Backups {
+    /// Over these wallets. Looks for the last backup where the settings say that they are kept.
+    #[must_use]
+    pub fn new(handle: Handle, clock: Arc<dyn Clock>, config: &Config, key: &[u8; 32]) -> Self {
+        let settings = config.backup.clone();
+        let newest = settings.to.as_deref().map(backup::newest);
+        let last_good = match newest.transpose() {
+            Ok(newest) => newest.flatten().map(|it| it.made_at),
+            Err(error) => {
+                tracing::error!(%error, "The last backup cannot be read");
+                None
+            }
+        };
+        let status = Status {
+            last_good,
+            last_at_home: last_good,
+            ..Status::default()
+        };
+        Self {
+            handle,
+            clock,
+            data_dir: config.data_dir.clone(),
+            server_key: *key,
+            settings,
+            status: Arc::new(Mutex::new(status)),
+        }
+    }
+
+    /// What the settings say of every backup.
+    #[must_use]
+    pub const fn settings(&self) -> &config::Backup {
+        &self.settings
+    }
+
+    /// How it stands.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.status.lock().clone()
+    }
+
+    /// Seconds since the last good backup was made.
+    #[must_use]
+    pub fn age_seconds(&self) -> Option<i64> {
+        let made_at = self.status.lock().last_good?;
+        let millis = self.clock.now().0.saturating_sub(made_at.0).max(0);
+        millis.checked_div(1000)
+    }
+
+    /// Begins one, in a task of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`]
+    pub fn start(self: &Arc<Self>, order: Order) -> Result<Running, Busy> {
+        let running = self.begin(&order)?;
+        let backups = Arc::clone(self);
+        drop(tokio::spawn(async move { backups.make(order).await }));
+        Ok(running)
+    }
+
+    /// Makes them as the settings say, until it is dropped.
+    pub fn keep_schedule(self: &Arc<Self>) -> Option<JoinHandle<()>> {
+        let (to, every) = (self.settings.to.clone()?, self.settings.every?);
+        let order = Order {
+            to,
+            keep: self.settings.kept(),
+            with_server_key: self.settings.with_server_key,
+        };
+        let backups = Arc::clone(self);
+        Some(tokio::spawn(async move {
+            let mut wait = Duration::ZERO;
+            loop {
+                tokio::time::sleep(wait).await;
+                wait = LOOK_EVERY.min(every);
+                if !backups.is_due(every) || backups.begin(&order).is_err() {
+                    continue;
+                }
+                if !backups.make(order.clone()).await {
+                    wait = AGAIN_AFTER.min(every);
+                }
+            }
+        }))
+    }
+
+    fn is_due(&self, every: Duration) -> bool {
+        let every = i64::try_from(every.as_secs()).unwrap_or(i64::MAX);
+        let last = self.status.lock().last_at_home;
+        last.is_none_or(|last| {
+            let since = self.clock.now().0.saturating_sub(last.0);
+            // One from the future is of a clock that was wrong.
+            since < 0 || since >= every.saturating_mul(1000)
+        })
+    }
+
+    fn begin(&self, order: &Order) -> Result<Running, Busy> {
+        let now = self.clock.now();
+        let mut status = self.status.lock();
+        if status.running.is_some() {
+            return Err(Busy);
+        }
+        let running = Running {
+            name: name_at(now),
+            to: order.to.clone(),
+            started_at: now,
+            moved: Moved::default(),
+        };
+        status.running = Some(running.clone());
+        Ok(running)
+    }
+
+    /// Makes the one that began; whether it is good.
+    async fn make(&self, order: Order) -> bool {
+        let begun = Instant::now();
+        let result = self.copy(order).await;
+        let took = begun.elapsed();
+        let mut status = self.status.lock();
+        let Some(was) = status.running.take() else {
+            return false;
+        };
+        let good = result.is_ok();
+        match &result {
+            Ok(made) => {
+                status.last_good = Some(was.started_at);
+                if self.settings.to.as_ref() == Some(&was.to) {
+                    status.last_at_home = status.last_good;
+                }
+                tracing::info!(
+                    backup.name = made.name,
+                    backup.to = %was.to.display(),
+                    backup.bytes = made.moved.bytes,
+                    backup.new_bytes = made.moved.new_bytes,
+                    backup.seconds = took.as_secs(),
+                    "A backup was made"
+                );
+            }
+            Err(error) => {
+                status.failures = status.failures.saturating_add(1);
+                tracing::error!(
+                    backup.to = %was.to.display(),
+                    %error,
+                    "A backup failed; those before it are as they were"
+                );
+            }
+        }
+        status.last = Some(Ended { was, took, result });
+        good
+    }
+
+    async fn copy(&self, order: Order) -> Result<Made, String> {
+        let running = self.status.lock().running.clone();
+        let Some(running) = running else {
+            return Err("it did not begin".into());
+        };
+        let key = order.with_server_key.then_some(&self.server_key);
+        let Beside { owner, files } =
+            Beside::read(&self.data_dir, key).map_err(|error| error.to_string())?;
+        let what = BackUp {
+            to: order.to,
+            name: running.name,
+            made_at: running.started_at,
+            owner,
+            files,
+            keep: order.keep,
+        };
+        let status = Arc::clone(&self.status);
+        let told = move |moved: &Moved| {
+            if let Some(running) = &mut status.lock().running {
+                running.moved = *moved;
+            }
+            true
+        };
+        let made = self.handle.back_up(what, told).await;
+        made.map_err(|error| error.to_string())
+    }
+}
+
+/// What a backup of this moment is called: names sort as moments do.
+#[must_use]
+pub fn name_at(now: Timestamp) -> String {
+    let instant = jiff::Timestamp::from_millisecond(now.0).unwrap_or_default();
+    instant.strftime("%Y%m%dT%H%M%S%3fZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_sort_as_moments_do() {
+        let names = [0, 999, 1000, 1_795_332_362_123].map(|at| name_at(Timestamp(at)));
+        assert_eq!(names[1], "19700101T000000999Z");
+        assert_eq!(names[3], "20261122T072602123Z");
+        assert!(names.is_sorted());
+    }
+}

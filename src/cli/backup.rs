@@ -1,0 +1,235 @@
+//! `scrip backup`: has the running server make one and shows how it goes; where no server uses the data
+//! directory, makes it itself. It is the server that writes, on its own machine.
+
+use std::{path::PathBuf, time::Duration};
+
+use actors::clock::{Clock as _, SystemClock};
+use clap::Args;
+use persistence::backup::{BackUp, Moved};
+use serde_json::json;
+use url::Url;
+
+use super::{
+    Failure, print,
+    progress::Bar,
+    remote::{self, Remote},
+};
+use crate::{
+    admin::{
+        self,
+        backups::{Backup, Backups},
+    },
+    backups::name_at,
+    compose,
+    config::{Config, Flags},
+    secrets::{self, ADMIN_TOKEN_VARIABLE, Beside, Given},
+    server,
+};
+
+/// How often the server is asked how it goes.
+const ASK_EVERY: Duration = Duration::from_millis(200);
+
+/// What to back up, and where to.
+#[derive(Debug, Args)]
+pub(super) struct BackupArgs {
+    /// The directory that backups are kept in; made if it does not exist [default: `backup.to` of the
+    /// configuration].
+    #[arg(long, value_name = "DIR")]
+    to: Option<PathBuf>,
+    /// How many backups are kept there, 0 for all [default: `backup.keep` of the configuration].
+    #[arg(long, value_name = "N")]
+    keep: Option<u32>,
+    /// Takes the server key along: whoever has the backup can read recovery codes then.
+    #[arg(long)]
+    with_server_key: bool,
+    /// The running server [default: the one that uses the data directory, where it listens by the
+    /// configuration].
+    #[arg(long, env = "SCRIP_URL")]
+    url: Option<Url>,
+    /// The administrator's token, where a server is running.
+    #[arg(long, env = ADMIN_TOKEN_VARIABLE, hide_env_values = true)]
+    admin_token: Option<String>,
+    /// The data directory [default: as `scrip serve` would use].
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// A configuration file [default: ./config.toml, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+pub(super) fn run(args: BackupArgs) -> Result<(), Failure> {
+    let flags = Flags {
+        config: args.config.clone(),
+        listen: None,
+        data_dir: args.data_dir.clone(),
+    };
+    let config = Config::read(&flags).map_err(Failure::new)?;
+    let to = args.to.as_ref().map(std::path::absolute).transpose();
+    let to = to.map_err(Failure::new)?;
+    let running =
+        args.url.is_some() || persistence::is_in_use(&config.data_dir).map_err(Failure::new)?;
+    if running {
+        by_server(&args, &config, to)
+    } else {
+        by_itself(&args, &config, to)
+    }
+}
+
+/// The server makes it.
+fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<(), Failure> {
+    let token = args.admin_token.clone().ok_or_else(|| {
+        Failure(format!(
+            "a server is using {}: set {ADMIN_TOKEN_VARIABLE} to have it make the backup",
+            config.data_dir.display()
+        ))
+    })?;
+    let url: Url = match &args.url {
+        Some(url) => url.clone(),
+        None if config.listen.port() == 0 => {
+            return Err(Failure("name the running server with --url".into()));
+        }
+        None => {
+            let scheme = if config.http.tls_cert.is_some() {
+                "https"
+            } else {
+                "http"
+            };
+            let url = format!("{scheme}://{}", server::reachable(config.listen));
+            url.parse().map_err(Failure::new)?
+        }
+    };
+    let mut body = json!({ "withServerKey": args.with_server_key });
+    if let (Some(to), Some(body)) = (to, body.as_object_mut()) {
+        let to = to
+            .to_str()
+            .ok_or_else(|| Failure("--to is not valid UTF-8".into()))?;
+        body.insert("to".into(), to.into());
+    }
+    if let (Some(keep), Some(body)) = (args.keep, body.as_object_mut()) {
+        body.insert("keep".into(), keep.into());
+    }
+    let unknown = "the server does not know this administrator token";
+    let server = Remote::new(&url, admin::PREFIX, token, unknown)?;
+    remote::wait(async {
+        let path = "/backups";
+        let begun: Backup = server.post(path, &body).await?;
+        let bar = Bar::new();
+        loop {
+            let all: Backups = server.get(path).await?;
+            let ended = all.last.filter(|last| last.name == begun.name);
+            if let Some(ended) = ended {
+                bar.end();
+                return match ended.error {
+                    None => {
+                        said(&ended, args.with_server_key);
+                        Ok(())
+                    }
+                    Some(why) => Err(Failure(why)),
+                };
+            }
+            match all.running.filter(|running| running.name == begun.name) {
+                Some(running) => bar.at(running.bytes, running.of_bytes),
+                None => {
+                    return Err(Failure(
+                        "the server does not know this backup any more".into(),
+                    ));
+                }
+            }
+            tokio::time::sleep(ASK_EVERY).await;
+        }
+    })
+}
+
+/// Nobody uses the data directory: what a start would do first is done here.
+fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<(), Failure> {
+    if !config.data_dir.join("sled").exists() {
+        return Err(Failure(format!(
+            "{} holds no data of Scrip",
+            config.data_dir.display()
+        )));
+    }
+    let to = to
+        .or_else(|| config.backup.to.clone())
+        .ok_or_else(|| Failure("name a directory with --to: the configuration has none".into()))?;
+    let keep = match args.keep {
+        Some(0) => None,
+        Some(keep) => usize::try_from(keep).ok(),
+        None => config.backup.kept(),
+    };
+    let with_server_key = args.with_server_key || config.backup.with_server_key;
+    compose::log_to_stderr(config).map_err(Failure::new)?;
+    let runtime = compose::runtime(config).map_err(Failure::new)?;
+    runtime.block_on(async {
+        let store = compose::open_store(config).await.map_err(Failure::new)?;
+        let made = (|| {
+            let key = match with_server_key {
+                true => {
+                    let given = Given::from_environment().server_key;
+                    let key = secrets::existing_key(&config.data_dir, given);
+                    Some(key.map_err(Failure::new)?)
+                }
+                false => None,
+            };
+            let beside = Beside::read(&config.data_dir, key.as_ref()).map_err(Failure::new)?;
+            let now = SystemClock::new().now();
+            let what = BackUp {
+                to,
+                name: name_at(now),
+                made_at: now,
+                owner: beside.owner,
+                files: beside.files,
+                keep,
+            };
+            let bar = Bar::new();
+            let told = |moved: &Moved| {
+                bar.at(moved.bytes, moved.of_bytes);
+                true
+            };
+            let made = store.books.back_up(&what, &told).map_err(Failure::new);
+            bar.end();
+            made.map(|made| (what, made))
+        })();
+        store.log.close().map_err(Failure::new)?;
+        let (what, made) = made?;
+        let backup = Backup {
+            name: made.name,
+            to: what.to.display().to_string(),
+            started_at: String::new(),
+            status: String::new(),
+            records: made.moved.records,
+            bytes: made.moved.bytes,
+            of_bytes: made.moved.of_bytes,
+            new_bytes: made.moved.new_bytes,
+            removed: made.removed_backups,
+            seconds: None,
+            error: None,
+        };
+        said(&backup, with_server_key);
+        Ok(())
+    })
+}
+
+/// What was made.
+fn said(made: &Backup, with_server_key: bool) {
+    let Backup {
+        name,
+        to,
+        records,
+        bytes,
+        new_bytes,
+        removed,
+        ..
+    } = made;
+    print::line(&format!("backup {name} is in {to}"));
+    print::line(&format!(
+        "{records} records of {bytes} bytes; {new_bytes} bytes were written for what was not there"
+    ));
+    if *removed > 0 {
+        print::line(&format!("{removed} older ones were removed"));
+    }
+    print::line(if with_server_key {
+        "the server key is in it: whoever has it can read recovery codes"
+    } else {
+        "the server key is not in it: keep server.key somewhere else, a restored copy needs it"
+    });
+}

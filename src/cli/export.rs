@@ -1,0 +1,351 @@
+//! `scrip export`: ledgers from a data directory that no server uses, as JSON Lines or CSV; whole, or of one
+//! project, user or wallet. `docs/export.md` has the form. Of a running server: restore a backup into another
+//! directory and export that.
+
+use std::{
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use actors::ledger_id;
+use clap::{Args, ValueEnum};
+use domain::{
+    history::{Entry, Record},
+    id::{OrderId, ProjectId, WalletId},
+    text::ExternalUserId,
+    wallet::{Owner, Wallet},
+};
+use persistence::{Error, Reader, SledJournal};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tempfile::NamedTempFile;
+
+use super::{Failure, print};
+use crate::{
+    config::{Config, Flags},
+    http::view::Instant,
+};
+
+/// The columns of the CSV form.
+const COLUMNS: [&str; 13] = [
+    "createdAt",
+    "projectId",
+    "walletId",
+    "externalUserId",
+    "productId",
+    "reason",
+    "delta",
+    "balanceAfter",
+    "orderId",
+    "idempotencyKey",
+    "expiresAt",
+    "meta",
+    "id",
+];
+
+/// What to export, and where to.
+#[derive(Debug, Args)]
+pub(super) struct ExportArgs {
+    /// The file, which must not exist; `-`: standard output.
+    #[arg(value_name = "FILE")]
+    to: PathBuf,
+    /// How.
+    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
+    format: Format,
+    /// Only this project's wallets.
+    #[arg(long, value_name = "PROJ_ID")]
+    project: Option<ProjectId>,
+    /// Only this user's wallets.
+    #[arg(long, value_name = "ID", value_parser = user_id)]
+    external_user_id: Option<ExternalUserId>,
+    /// Only this wallet.
+    #[arg(long, value_name = "WAL_ID")]
+    wallet: Option<WalletId>,
+    /// The data directory [default: as `scrip serve` would use].
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// A configuration file [default: ./config.toml, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A JSON object a line: exact.
+    Jsonl,
+    /// A row for each ledger entry: for spreadsheets.
+    Csv,
+}
+
+pub(super) fn run(args: ExportArgs) -> Result<(), Failure> {
+    let flags = Flags {
+        config: args.config.clone(),
+        listen: None,
+        data_dir: args.data_dir.clone(),
+    };
+    let config = Config::read(&flags).map_err(Failure::new)?;
+    let dir = &config.data_dir;
+    if !dir.join("sled").exists() {
+        return Err(Failure(format!("{} holds no data of Scrip", dir.display())));
+    }
+    if persistence::is_in_use(dir).map_err(Failure::new)? {
+        return Err(Failure(format!(
+            "a server is using {}: make a backup, restore it into another directory, and export that",
+            dir.display()
+        )));
+    }
+    let mut options = persistence::Options::new(dir);
+    options.allow_unsynced = config.journal.allow_unsynced;
+    options.min_free_bytes = 0;
+    let (wallets, entries) = if args.to == Path::new("-") {
+        write(options, &args, io::stdout().lock())?
+    } else {
+        to_file(options, &args)?
+    };
+    // Not among what a program reads.
+    print::error(&format!("{entries} ledger entries of {wallets} wallets"));
+    Ok(())
+}
+
+/// The file is there whole or not at all, and for its owner alone.
+fn to_file(options: persistence::Options, args: &ExportArgs) -> Result<(u64, u64), Failure> {
+    let to = &args.to;
+    let unusable = |error: &io::Error| Failure(format!("{} cannot be used: {error}", to.display()));
+    if to.symlink_metadata().is_ok() {
+        return Err(Failure(format!(
+            "{} is there, and nothing is overwritten",
+            to.display()
+        )));
+    }
+    let folder = to.parent().filter(|it| !it.as_os_str().is_empty());
+    let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
+    let file = file.map_err(|error| unusable(&error))?;
+    let counts = write(options, args, file.as_file())?;
+    file.as_file()
+        .sync_all()
+        .map_err(|error| unusable(&error))?;
+    file.persist_noclobber(to)
+        .map_err(|error| unusable(&error.error))?;
+    Ok(counts)
+}
+
+fn write(
+    options: persistence::Options,
+    args: &ExportArgs,
+    to: impl Write,
+) -> Result<(u64, u64), Failure> {
+    let journal = SledJournal::open(options).map_err(Failure::new)?;
+    let mut out = Out {
+        args,
+        rows: match args.format {
+            Format::Jsonl => Rows::Jsonl(BufWriter::new(to)),
+            Format::Csv => Rows::Csv(Box::new(csv::Writer::from_writer(to))),
+        },
+        wallets: 0,
+        entries: 0,
+    };
+    let read = out.head().and_then(|()| journal.read_all(&mut out));
+    let ended = read.and_then(|()| out.end());
+    persistence::Log::close(&journal).map_err(Failure::new)?;
+    ended.map_err(Failure::new)?;
+    Ok((out.wallets, out.entries))
+}
+
+enum Rows<W: Write> {
+    Jsonl(BufWriter<W>),
+    Csv(Box<csv::Writer<W>>),
+}
+
+struct Out<'a, W: Write> {
+    args: &'a ExportArgs,
+    rows: Rows<W>,
+    wallets: u64,
+    entries: u64,
+}
+
+/// A line of the JSON form.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+enum Line<'a> {
+    #[serde(rename_all = "camelCase")]
+    Wallet {
+        id: String,
+        project_id: String,
+        external_user_id: Option<&'a str>,
+        balances: Vec<Balance>,
+    },
+    #[serde(rename_all = "camelCase")]
+    Entry {
+        id: String,
+        wallet_id: String,
+        product_id: String,
+        delta: i64,
+        balance_after: i64,
+        reason: domain::history::Reason,
+        created_at: Instant,
+        order_id: Option<String>,
+        idempotency_key: Option<&'a str>,
+        expires_at: Option<Instant>,
+        meta: Option<Box<RawValue>>,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Balance {
+    product_id: String,
+    balance: i64,
+    held: i64,
+}
+
+impl<W: Write> Out<'_, W> {
+    fn head(&mut self) -> Result<(), Error> {
+        match &mut self.rows {
+            Rows::Jsonl(_) => Ok(()),
+            Rows::Csv(rows) => rows.write_record(COLUMNS).map_err(|error| failed(&error)),
+        }
+    }
+
+    fn end(&mut self) -> Result<(), Error> {
+        let flushed = match &mut self.rows {
+            Rows::Jsonl(rows) => rows.flush(),
+            Rows::Csv(rows) => rows.flush(),
+        };
+        flushed.map_err(|error| failed(&error))
+    }
+
+    fn wants(&self, wallet: &Wallet) -> bool {
+        let args = self.args;
+        args.project.is_none_or(|project| project == wallet.project)
+            && args.wallet.is_none_or(|id| id == wallet.id)
+            && args
+                .external_user_id
+                .as_ref()
+                .is_none_or(|user| matches!(&wallet.owner, Owner::External(owner) if owner == user))
+    }
+}
+
+impl<W: Write> Reader for Out<'_, W> {
+    fn wallet(&mut self, wallet: &Wallet) -> Result<bool, Error> {
+        if !self.wants(wallet) {
+            return Ok(false);
+        }
+        self.wallets = self.wallets.saturating_add(1);
+        if let Rows::Jsonl(rows) = &mut self.rows {
+            let accounts = wallet.accounts().iter();
+            let balances = accounts.map(|account| Balance {
+                product_id: account.product.to_string(),
+                balance: account.available(),
+                held: account.held,
+            });
+            let line = Line::Wallet {
+                id: wallet.id.to_string(),
+                project_id: wallet.project.to_string(),
+                external_user_id: user(wallet),
+                balances: balances.collect(),
+            };
+            json(rows, &line)?;
+        }
+        Ok(true)
+    }
+
+    fn record(&mut self, wallet: &Wallet, record: Record) -> Result<(), Error> {
+        let (seq, at) = (record.seq, record.at);
+        let Some(entry) = record.into_entry() else {
+            return Ok(());
+        };
+        self.entries = self.entries.saturating_add(1);
+        let id = ledger_id(wallet.id, seq, at).to_string();
+        let order = entry.order.map(|serial| OrderId {
+            serial,
+            wallet: wallet.key,
+        });
+        let order = order.map(|order| order.to_string());
+        match &mut self.rows {
+            Rows::Jsonl(rows) => json(
+                rows,
+                &Line::Entry {
+                    id,
+                    wallet_id: wallet.id.to_string(),
+                    product_id: entry.product.to_string(),
+                    delta: entry.delta,
+                    balance_after: entry.balance_after,
+                    reason: entry.reason,
+                    created_at: Instant(at),
+                    order_id: order,
+                    idempotency_key: entry.key.as_ref().map(|key| key.as_str()),
+                    expires_at: entry.expires_at.map(Instant),
+                    meta: meta(&entry),
+                },
+            ),
+            Rows::Csv(rows) => {
+                let reason = serde_json::to_value(entry.reason).map_err(|error| failed(&error))?;
+                let text = |text: Option<&str>| text.map(harmless).unwrap_or_default();
+                let row = [
+                    Instant(at).to_string(),
+                    wallet.project.to_string(),
+                    wallet.id.to_string(),
+                    text(user(wallet)),
+                    entry.product.to_string(),
+                    reason.as_str().unwrap_or_default().to_owned(),
+                    entry.delta.to_string(),
+                    entry.balance_after.to_string(),
+                    order.unwrap_or_default(),
+                    text(entry.key.as_ref().map(|key| key.as_str())),
+                    entry
+                        .expires_at
+                        .map(|at| Instant(at).to_string())
+                        .unwrap_or_default(),
+                    text(entry.meta.as_ref().map(|meta| meta.as_str())),
+                    id,
+                ];
+                rows.write_record(row).map_err(|error| failed(&error))
+            }
+        }
+    }
+}
+
+fn user_id(text: &str) -> Result<ExternalUserId, String> {
+    ExternalUserId::new(text).map_err(|error| error.to_string())
+}
+
+fn user(wallet: &Wallet) -> Option<&str> {
+    match &wallet.owner {
+        Owner::External(user) => Some(user.as_str()),
+        Owner::Code { .. } | Owner::Order => None,
+    }
+}
+
+fn meta(entry: &Entry) -> Option<Box<RawValue>> {
+    let meta = entry.meta.as_ref()?;
+    RawValue::from_string(meta.as_str().to_owned()).ok()
+}
+
+/// A text that a stranger may have chosen is no formula in whatever opens the file.
+fn harmless(text: &str) -> String {
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        true => format!("'{text}"),
+        false => text.to_owned(),
+    }
+}
+
+fn json(to: &mut impl Write, line: &Line<'_>) -> Result<(), Error> {
+    serde_json::to_writer(&mut *to, line).map_err(|error| failed(&error))?;
+    to.write_all(b"\n").map_err(|error| failed(&error))
+}
+
+fn failed(error: &dyn std::fmt::Display) -> Error {
+    Error::Io(format!("writing the export: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_is_a_formula() {
+        assert_eq!(harmless("=1+1"), "'=1+1");
+        assert_eq!(harmless("@user"), "'@user");
+        assert_eq!(harmless("ann-1"), "ann-1");
+    }
+}

@@ -1,0 +1,36 @@
+//! A bar for what takes long, on a terminal alone: what a program reads is not told of progress.
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// The bar.
+pub(super) struct Bar(ProgressBar);
+
+impl Bar {
+    /// In bytes.
+    pub(super) fn new() -> Self {
+        let bar = ProgressBar::new(0);
+        let style = "{bar:30} {bytes} of about {total_bytes}, {elapsed}";
+        if let Ok(style) = ProgressStyle::with_template(style) {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    /// Of things rather than bytes.
+    pub(super) fn counting() -> Self {
+        let Self(bar) = Self::new();
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len}, {elapsed}") {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    pub(super) fn at(&self, done: u64, of: u64) {
+        self.0.set_length(of);
+        self.0.set_position(done);
+    }
+
+    pub(super) fn end(&self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,113 @@
+//! `scrip restore`: puts a backup into an empty data directory and says what it did. Whatever was
+//! interrupted goes on where it was.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use persistence::backup::{self, Moved, Restore, Restored};
+
+use super::{Failure, print, progress::Bar, verify};
+use crate::{
+    config::{Config, Flags},
+    data_dir,
+    http::view::Instant,
+    secrets::{Given, KeyState, SERVER_KEY_VARIABLE},
+};
+
+/// What to restore, and where to.
+#[derive(Debug, Args)]
+pub(super) struct RestoreArgs {
+    /// The directory that backups are kept in [default: `backup.to` of the configuration].
+    #[arg(long, value_name = "DIR")]
+    from: Option<PathBuf>,
+    /// Which of them [default: the newest].
+    #[arg(long, value_name = "NAME")]
+    backup: Option<String>,
+    /// The data directory; made if it does not exist [default: as `scrip serve` would use].
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// A configuration file [default: ./config.toml, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+pub(super) fn run(args: RestoreArgs) -> Result<(), Failure> {
+    let flags = Flags {
+        config: args.config,
+        listen: None,
+        data_dir: args.data_dir,
+    };
+    let config = Config::read(&flags).map_err(Failure::new)?;
+    let from = args.from.or_else(|| config.backup.to.clone());
+    let from = from.ok_or_else(|| {
+        Failure("name a directory with --from: the configuration has none".into())
+    })?;
+    let bar = Bar::new();
+    let what = Restore {
+        from,
+        name: args.backup,
+        dir: config.data_dir.clone(),
+        allow_unsynced: config.journal.allow_unsynced,
+        faults: None,
+    };
+    let told = |moved: &Moved| {
+        bar.at(moved.bytes, moved.of_bytes);
+        true
+    };
+    let restored = backup::restore(&what, &told);
+    bar.end();
+    let restored = restored.map_err(Failure::new)?;
+    data_dir::open(&config.data_dir).map_err(Failure::new)?;
+    said(&restored, &config)
+}
+
+fn said(restored: &Restored, config: &Config) -> Result<(), Failure> {
+    let dir = config.data_dir.display();
+    print::line(&format!(
+        "backup {}, made at {}, is in {dir}",
+        restored.name,
+        Instant(restored.made_at)
+    ));
+    print::line(&format!(
+        "{} frames of the log were folded over the books",
+        restored.frames
+    ));
+    match &restored.report {
+        None => print::line("an earlier attempt verified it; this one put it in its place"),
+        Some(report) => {
+            let documents = report.documents.as_deref().unwrap_or_default();
+            let notes = report.notes.as_deref().unwrap_or_default();
+            let problems = verify::problems(&report.problems, documents, notes);
+            for problem in &problems {
+                print::line(&format!("PROBLEM: {problem}"));
+            }
+            if !problems.is_empty() {
+                return Err(Failure(format!(
+                    "what was backed up has {} problems",
+                    problems.len()
+                )));
+            }
+            print::line(&format!(
+                "all of it was read again and is clean: {} wallets, {} ledger records, {} orders",
+                report.wallets, report.records, report.orders
+            ));
+        }
+    }
+    let given = Given::from_environment().server_key;
+    let key = KeyState::of(&config.data_dir, given.as_deref()).map_err(Failure::new)?;
+    print::line(&match key {
+        KeyState::Fits => "the server key is the one that it was made with".into(),
+        KeyState::Missing(check) => format!(
+            "the server key is missing: put server.key into {dir} or set {SERVER_KEY_VARIABLE} before it \
+             is served. Without the key whose check begins with {check} no recovery code can be read"
+        ),
+        KeyState::Other(check) => format!(
+            "the server key that is there is another one: it needs the one whose check begins with {check}"
+        ),
+    });
+    print::line(
+        "once it is served, it asks the payment providers what happened since; what was granted and \
+         deducted since is not known to it",
+    );
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! Where backups go, and how often.
+
+use std::{path::PathBuf, time::Duration};
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Deserializer, de::Error as _};
+
+use super::layers;
+
+/// Backups.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Backup {
+    /// The directory that they are kept in; `None`: wherever `scrip backup` says.
+    #[serde(deserialize_with = "layers::empty_path_is_none")]
+    pub to: Option<PathBuf>,
+    /// One so often; `None`: none by itself.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub every: Option<Duration>,
+    /// How many are kept; 0: all.
+    pub keep: usize,
+    /// Whether the server key goes with them.
+    pub with_server_key: bool,
+}
+
+impl Backup {
+    /// How many are kept; `None`: all.
+    #[must_use]
+    pub fn kept(&self) -> Option<usize> {
+        (self.keep > 0).then_some(self.keep)
+    }
+}
+
+/// A duration with its units, from a second to a year.
+fn empty_is_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    const YEAR: u64 = 366 * 24 * 60 * 60;
+    let text = String::deserialize(from)?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let read = text.parse::<SignedDuration>().ok();
+    let read = read.and_then(|read| Duration::try_from(read).ok());
+    match read.filter(|read| (1..=YEAR).contains(&read.as_secs())) {
+        Some(every) => Ok(Some(every)),
+        None => Err(D::Error::custom(format!(
+            "backup.every: `{text}` is no duration such as \"24h\" or \"90m\""
+        ))),
+    }
+}

@@ -1,0 +1,167 @@
+//! Ledgers on their way out, and balances on their way in, by the command line.
+
+use std::{fs, path::Path, process::Output};
+
+use kit::{Launch, Server};
+use serde_json::{Value, json};
+
+fn said(output: &Output) -> String {
+    let all = [output.stdout.as_slice(), &output.stderr].concat();
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+fn export(data: &Path, words: &[&str]) -> Output {
+    let mut command = Launch::default().command("export", data);
+    command.args(words).output().expect("the binary starts")
+}
+
+/// Imports a file's text.
+fn import(server: &Server, file: &Path, more: &[&str]) -> Output {
+    let mut command = std::process::Command::new(kit::launch::binary());
+    command.arg("import").arg(file).args(more);
+    command.args(["--url", server.instance().base()]);
+    command.env("SCRIP_SECRET_KEY", server.secret());
+    command.output().expect("the binary starts")
+}
+
+#[tokio::test]
+async fn balances_are_imported_once_however_often() {
+    let server = Server::start().await;
+    let file = server.data_dir().with_file_name("balances.csv");
+    let product = server.product();
+    let head = "externalUserId,productId,amount,key\n";
+    let mut text = head.to_owned();
+    for user in 0..50 {
+        text.push_str(&format!("user-{user},{product},{},{user}\n", user + 1));
+    }
+    fs::write(&file, &text).unwrap();
+
+    let dry = import(&server, &file, &["--dry-run"]);
+    assert!(dry.status.success(), "{}", said(&dry));
+    assert!(
+        said(&dry).contains("1275 credits in 50 grants"),
+        "{}",
+        said(&dry)
+    );
+    let path = "/api/v1/wallets/external?externalUserId=user-7";
+    assert_eq!(server.client().get(path).await.status, 404);
+
+    // One line that the server refuses stops none of the others.
+    let foreign = "prod_00000000000000000000000000";
+    fs::write(&file, format!("{text}user-50,{foreign},5,50\n")).unwrap();
+    let part = import(&server, &file, &[]);
+    assert!(!part.status.success());
+    assert!(
+        said(&part).contains("line 52: the server refused (404)"),
+        "{}",
+        said(&part)
+    );
+    assert!(
+        said(&part).contains("50 were granted, 0 had been"),
+        "{}",
+        said(&part)
+    );
+    fs::write(&file, &text).unwrap();
+    let again = import(&server, &file, &[]);
+    assert!(again.status.success(), "{}", said(&again));
+    assert!(
+        said(&again).contains("0 were granted, 50 had been"),
+        "{}",
+        said(&again)
+    );
+    for user in [0, 7, 49] {
+        let balance = server.balance(&format!("user-{user}")).await.balance;
+        assert_eq!(balance, user + 1);
+    }
+
+    // A file with a bad line grants nothing at all.
+    fs::write(
+        &file,
+        format!("{head}new,{product},5,a\nnew,{product},x,b\n"),
+    )
+    .unwrap();
+    let bad = import(&server, &file, &[]);
+    assert!(!bad.status.success());
+    assert!(said(&bad).contains("line 3: amount"), "{}", said(&bad));
+    let path = "/api/v1/wallets/external?externalUserId=new";
+    assert_eq!(server.client().get(path).await.status, 404);
+}
+
+#[tokio::test]
+async fn ledgers_are_exported_whole_exactly_and_harmlessly() {
+    let mut server = Server::start().await;
+    let largest = 9_007_199_254_740_991_i64;
+    server.grant("ann", largest, "k1").await;
+    let meta = json!({ "feature": "ocr", "n": 12_345_678_901_234_567_i64 });
+    let deduct = json!({
+        "externalUserId": "ann", "productId": server.product(), "amount": 3,
+        "idempotencyKey": "d1", "meta": meta,
+    });
+    let path = "/api/v1/wallets/external/deduct";
+    server.client().post(path, &deduct).await.expect(200);
+    server.grant("=cmd|x, \"y\"", 5, "k2").await;
+    let path = "/api/v1/wallets/external/ledger?externalUserId=ann";
+    let ledger = server.client().get(path).await.expect(200);
+
+    let to = server.data_dir().with_file_name("ledger.jsonl");
+    let refused = export(server.data_dir(), &[to.to_str().unwrap()]);
+    assert!(
+        said(&refused).contains("a server is using"),
+        "{}",
+        said(&refused)
+    );
+    assert!(server.terminate().await.success());
+    let done = export(server.data_dir(), &[to.to_str().unwrap()]);
+    assert!(done.status.success(), "{}", said(&done));
+    assert!(
+        said(&done).contains("3 ledger entries of 2 wallets"),
+        "{}",
+        said(&done)
+    );
+    let text = fs::read_to_string(&to).unwrap();
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|it| serde_json::from_str(it).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 5);
+    let wallet = lines
+        .iter()
+        .find(|it| it["externalUserId"] == "ann")
+        .unwrap();
+    assert_eq!(wallet["balances"][0]["balance"], largest - 3);
+    let mut entries: Vec<&Value> = lines
+        .iter()
+        .filter(|it| it["type"] == "entry" && it["walletId"] == wallet["id"])
+        .collect();
+    entries.reverse();
+    for (entry, shown) in entries.iter().zip(ledger["entries"].as_array().unwrap()) {
+        for field in [
+            "id",
+            "delta",
+            "balanceAfter",
+            "reason",
+            "createdAt",
+            "idempotencyKey",
+        ] {
+            assert_eq!(entry[field], shown[field], "{field}");
+        }
+    }
+    assert_eq!(entries[0]["meta"], meta);
+    let again = export(server.data_dir(), &[to.to_str().unwrap()]);
+    assert!(
+        said(&again).contains("nothing is overwritten"),
+        "{}",
+        said(&again)
+    );
+    assert_eq!(fs::read_to_string(&to).unwrap(), text);
+
+    // For a spreadsheet, and only one user's.
+    let csv = export(server.data_dir(), &["-", "--format", "csv"]);
+    let csv = String::from_utf8(csv.stdout).unwrap();
+    assert_eq!(csv.lines().count(), 4, "{csv}");
+    assert!(csv.contains(r#","'=cmd|x, ""y""","#), "{csv}");
+    let words = ["-", "--format", "csv", "--external-user-id", "ann"];
+    let one = String::from_utf8(export(server.data_dir(), &words).stdout).unwrap();
+    assert_eq!(one.lines().count(), 3, "{one}");
+    assert!(one.contains(",deduction,-3,9007199254740988,"), "{one}");
+}
