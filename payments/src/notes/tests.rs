@@ -200,7 +200,7 @@ fn a_key_of_no_kind_is_named() {
         &b""[..],
         b"\x00",
         b"\x07then what a later release wrote",
-        b"inbox/what a release before this one wrote",
+        b"\x3fwhat a release before this one wrote",
         b"\x02short",
     ] {
         assert!(said(key, b"\x01").contains("unknown"));
@@ -213,6 +213,17 @@ fn a_key_of_no_kind_is_named() {
             said(&[&key[..], &[0]].concat(), &body);
         }
     }
+}
+
+#[test]
+fn notes_of_others_are_theirs_to_read() {
+    let theirs = [FIRST_FOREIGN_KIND, 7];
+    assert_eq!(
+        verify([(&theirs[..], &[][..])], object),
+        Vec::<String>::new()
+    );
+    let ours = [FIRST_FOREIGN_KIND.wrapping_sub(1), 7];
+    assert_eq!(verify([(&ours[..], &[][..])], object).len(), 1);
 }
 
 #[test]
