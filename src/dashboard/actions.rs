@@ -206,9 +206,9 @@ async fn move_credits(State(app): State<App>, posted: Posted, way: Way) -> Resul
         Way::Deduct => ("deducted", "Deducted"),
     };
     let what = format!(
-        "{did} {credits} of {} {}: {}",
+        "{did} {credits} of {} in {}: {}",
         asked.product,
-        of(&here),
+        called(&app, &project, wallet).await,
         asked.reason
     );
     Ok(deed(shell::done(&here, said), &visit.signed, what))
@@ -313,7 +313,8 @@ pub(super) async fn feature(State(app): State<App>, posted: Posted) -> Result<Re
         FeatureAction::Grant => "Granted",
         FeatureAction::Revoke => "Revoked",
     };
-    let what = format!("{did} feature {slug} {}: {reason}", of(&here));
+    let to = called(&app, &project, wallet).await;
+    let what = format!("{did} feature {slug} in {to}: {reason}");
     Ok(deed(shell::done(&here, said), &visit.signed, what))
 }
 
@@ -338,8 +339,9 @@ pub(super) async fn release(State(app): State<App>, posted: Posted) -> Result<Re
 }
 
 /// Which wallet, as the audit log says it.
-fn of(here: &str) -> String {
-    format!("in {}", here.trim_start_matches("/dashboard/projects/"))
+async fn called(app: &App, project: &ProjectCatalog, wallet: WalletKey) -> String {
+    let inside = app.handle.look(&project.scope, wallet).await;
+    inside.map_or_else(|_| "a wallet".into(), |inside| inside.id.to_string())
 }
 
 fn name(project: &ProjectCatalog, product: ProductId) -> String {

@@ -39,8 +39,8 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
                 thead { tr { th { "When" } th { "Who" } th { "What" } th { "From" } } }
                 tbody { @for entry in &entries { tr {
                     td.time { (shell::when(Timestamp(entry.at))) }
-                    td { (entry.who) }
-                    td { (entry.what) }
+                    td.nowrap { (entry.who) }
+                    td.wrap { (entry.what) }
                     td { (entry.from) }
                 } } }
             } }
