@@ -40,6 +40,8 @@ use crate::{
 const STATE: &str = "state.json";
 /// The data directory in the making.
 const DATA: &str = "data";
+/// What `restoring/` is called once all is in its place, until it is gone.
+const OVER: &str = "restoring.over";
 /// Progress is noted after so many bytes.
 const NOTED_EVERY: u64 = 64 << 20;
 /// Memory for sled's page cache.
@@ -399,7 +401,15 @@ impl Restoring<'_> {
         }
         sync(root)?;
         self.before(Step::RestoreMove)?;
-        fs::remove_dir_all(&self.work).map_err(|error| unusable(&self.work, &error))?;
+        // At one stroke, and then what it was made of: half removed it would be taken for half restored.
+        let over = root.join(OVER);
+        if over.exists() {
+            fs::remove_dir_all(&over).map_err(|error| unusable(&over, &error))?;
+        }
+        fs::rename(&self.work, &over).map_err(|error| unusable(&over, &error))?;
+        sync(root)?;
+        self.before(Step::RestoreTidy)?;
+        fs::remove_dir_all(&over).map_err(|error| unusable(&over, &error))?;
         sync(root)
     }
 }
