@@ -136,6 +136,8 @@ pub enum Step {
     RestoreFold,
     /// A restore puts a file or the database in its place.
     RestoreMove,
+    /// A restore removes what it worked with.
+    RestoreTidy,
 }
 
 impl Step {

@@ -346,6 +346,34 @@ fn a_restore_that_ends_at_any_step_is_served_to_nobody_and_goes_on() {
     }
 }
 
+/// All is in its place then: it is served, and what is left is in nobody's way.
+#[test]
+fn a_restore_that_ends_while_it_tidies_up_is_whole() {
+    let service = Service::open();
+    service.live(5);
+    service.back_up(1).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let trouble = Arc::<Trouble>::default();
+    trouble.fail(Step::RestoreTidy, 0);
+    let mut restore = restore_to(&service.to(), folder.path(), None);
+    restore.faults = Some(Arc::clone(&trouble) as Arc<dyn Faults>);
+    assert!(backup::restore(&restore, &|_| true).is_err());
+    assert!(restore.dir.join("restoring.over").exists());
+    is_whole(&restore.dir, &service.seen(), &service.seen());
+    // The disk is lost once more.
+    for name in ["sled", "watermark", "server.key.check"] {
+        let path = restore.dir.join(name);
+        match path.is_dir() {
+            true => fs::remove_dir_all(path).unwrap(),
+            false => fs::remove_file(path).unwrap(),
+        }
+    }
+    restore.faults = None;
+    backup::restore(&restore, &|_| true).unwrap();
+    is_whole(&restore.dir, &service.seen(), &service.seen());
+    assert!(!restore.dir.join("restoring.over").exists());
+}
+
 #[test]
 fn only_so_many_backups_are_kept_and_their_chunks() {
     let service = Service::open();

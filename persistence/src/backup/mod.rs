@@ -1,6 +1,7 @@
 //! Backups of a data directory, made while the service goes on, and their way back. [`vault`] says what
 //! lies where, [`crate::fold::copied`] why a copy of moving books can be made whole.
 
+mod attempt;
 mod copy;
 mod manifest;
 mod records;

@@ -3,18 +3,13 @@
 //! database last. While that folder is there nobody serves from the directory, and the same restore goes
 //! on where it was.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{fs, path::PathBuf, sync::Arc};
 
 use domain::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::{
-    BesideFile, FILES, FRAMES, Moved, OnMoved,
+    FILES, FRAMES, Moved, OnMoved,
+    attempt::{Stage, State, begin, files, write_state},
     manifest::Manifest,
     records, stopped,
     vault::{Vault, make_private, write_new},
@@ -33,13 +28,13 @@ use crate::{
     options::{Faults, Options, Step},
     recovery::{self, JOURNAL, write_meta},
     verify::{Report, verify},
-    watermark::{self, Watermark},
+    watermark::Watermark,
 };
 
-/// How far it has come, in `restoring/`.
-const STATE: &str = "state.json";
 /// The data directory in the making.
 const DATA: &str = "data";
+/// What `restoring/` is called once all is in its place, until it is gone.
+const OVER: &str = "restoring.over";
 /// Progress is noted after so many bytes.
 const NOTED_EVERY: u64 = 64 << 20;
 /// Memory for sled's page cache.
@@ -47,9 +42,6 @@ const CACHE_BYTES: u64 = 64 << 20;
 /// Frames that a log leaves out after a restore: 5,000 a second for five months. There is room for
 /// four thousand such gaps.
 const GAP: u64 = 1 << 36;
-/// What a data directory may not have yet.
-const TAKEN: [&str; 3] = ["sled", "sled.new", watermark::FILE];
-
 /// A backup to put back.
 #[derive(Clone)]
 pub struct Restore {
@@ -86,25 +78,6 @@ pub struct Restored {
     pub report: Option<Report>,
     /// Files beside the store, by name.
     pub files: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct State {
-    backup: String,
-    /// Chunks that are put back for good, in the manifest's order.
-    chunks: u64,
-    stage: Stage,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Stage {
-    /// Chunks are read.
-    Reading,
-    /// All of them are there, and the log is folded over them.
-    Folding,
-    /// All of it is there, folded and verified.
-    Moving,
 }
 
 /// Puts a backup back. Blocks for as long as it takes.
@@ -179,79 +152,6 @@ pub fn restore(what: &Restore, told: OnMoved<'_>) -> Result<Restored, Error> {
         report,
         files: files.into_iter().map(|(name, _)| name).collect(),
     })
-}
-
-/// Where an earlier attempt stood. `Err`: there is something in the directory that would be overwritten.
-fn begin(directory: &Directory, name: &str, files: &[BesideFile]) -> Result<State, Error> {
-    let work = directory.restoring();
-    let fresh = State {
-        backup: name.into(),
-        chunks: 0,
-        stage: Stage::Reading,
-    };
-    let former = fs::read(work.join(STATE)).ok();
-    let former: Option<State> = former.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    if let Some(former) = former {
-        if former.backup == name {
-            return Ok(former);
-        }
-        if former.stage == Stage::Moving {
-            return Err(Error::Unusable(format!(
-                "{} is about to hold backup {}: run `scrip restore --backup {}` again to its end first",
-                directory.root().display(),
-                former.backup,
-                former.backup
-            )));
-        }
-    }
-    let names = files.iter().map(|(name, _)| name.as_str());
-    for taken in TAKEN.into_iter().chain(names) {
-        let path = directory.root().join(taken);
-        if fs::symlink_metadata(&path).is_ok() {
-            return Err(Error::Unusable(format!(
-                "{} is there, and nothing is overwritten: name a data directory that is empty or not \
-                 there",
-                path.display()
-            )));
-        }
-    }
-    if work.exists() {
-        fs::remove_dir_all(&work).map_err(|error| unusable(&work, &error))?;
-    }
-    make_private(&work)?;
-    sync(directory.root())?;
-    write_state(&work, &fresh)?;
-    Ok(fresh)
-}
-
-fn write_state(work: &Path, state: &State) -> Result<(), Error> {
-    let text = serde_json::to_vec(state).map_err(|error| Error::Io(error.to_string()))?;
-    let (path, new) = (work.join(STATE), work.join("state.json.new"));
-    write_new(&new, &text, true).map_err(|error| unusable(&new, &error))?;
-    fs::rename(&new, &path).map_err(|error| unusable(&path, &error))?;
-    sync(work)
-}
-
-/// The files of a backup. Their names become paths.
-fn files(vault: &Vault, manifest: &Manifest) -> Result<Vec<BesideFile>, Error> {
-    let mut files = Vec::new();
-    let mut seen = BTreeSet::new();
-    let sections = manifest.sections.iter().filter(|it| it.name == FILES);
-    for chunk in sections.flat_map(|section| &section.chunks) {
-        let content = vault.get(chunk)?;
-        for (name, bytes) in records::read(&content)? {
-            let bad = || Error::Damaged("the backup has a file that no data directory has".into());
-            let name = std::str::from_utf8(name).map_err(|_| bad())?;
-            let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
-            let reserved = TAKEN.contains(&name) || matches!(name, "lock" | "restoring");
-            let plain = !name.is_empty() && !name.starts_with('.') && name.bytes().all(allowed);
-            if !plain || reserved || !seen.insert(name.to_owned()) {
-                return Err(bad());
-            }
-            files.push((name.to_owned(), bytes.to_vec()));
-        }
-    }
-    Ok(files)
 }
 
 struct Restoring<'a> {
@@ -399,7 +299,15 @@ impl Restoring<'_> {
         }
         sync(root)?;
         self.before(Step::RestoreMove)?;
-        fs::remove_dir_all(&self.work).map_err(|error| unusable(&self.work, &error))?;
+        // At one stroke, and then what it was made of: half removed it would be taken for half restored.
+        let over = root.join(OVER);
+        if over.exists() {
+            fs::remove_dir_all(&over).map_err(|error| unusable(&over, &error))?;
+        }
+        fs::rename(&self.work, &over).map_err(|error| unusable(&over, &error))?;
+        sync(root)?;
+        self.before(Step::RestoreTidy)?;
+        fs::remove_dir_all(&over).map_err(|error| unusable(&over, &error))?;
         sync(root)
     }
 }
