@@ -13,7 +13,7 @@ use url::Url;
 use super::{
     Failure, print,
     remote::{self, KeyArgs, PlaceArgs, Remote},
-    table::{field, plain, when},
+    table::{field, money, plain, when},
 };
 use crate::http::field::EVENT_TYPES;
 use forward::Forward;
@@ -177,8 +177,6 @@ fn told(event: &Event) -> String {
         }
     };
     say("", &order, "id");
-    say("", &order, "amountCents");
-    say("", &order, "currency");
     for of in [&order, &data] {
         say("user ", of, "externalUserId");
     }
@@ -189,6 +187,7 @@ fn told(event: &Event) -> String {
     say("tier ", &subscription, "label");
     say("", &subscription, "status");
     say("features ", &data, "features");
+    words.extend(Some(money(&order, "amountCents")).filter(|amount| !amount.is_empty()));
     let stamp = Value::from_iter([("timestamp", event.timestamp.as_str())]);
     format!(
         "{}  {:<22} {}  {}",

@@ -8,7 +8,7 @@ use super::{
     Failure, pages, print,
     project::ProjectArgs,
     remote,
-    table::{self, Table, field, plain, when},
+    table::{self, Table, field, money, plain, when},
 };
 
 /// What to look at.
@@ -108,12 +108,16 @@ async fn show(order: &str, project: &ProjectArgs, json: bool) -> Result<(), Fail
         return Ok(());
     }
     let payment = order.get("payment").cloned().unwrap_or_default();
+    let refunded = match order.get("refundedCents").and_then(Value::as_i64) {
+        None | Some(0) => String::new(),
+        Some(_) => money(&order, "refundedCents"),
+    };
     let lines = [
         ("order", field(&order, "id")),
         ("status", field(&order, "status")),
         ("kind", field(&order, "kind")),
         ("amount", money(&order, "amountCents")),
-        ("refunded", money(&order, "refundedCents")),
+        ("refunded", refunded),
         ("placed", when(&order, "createdAt")),
         ("paid", when(&order, "paidAt")),
         ("user", field(&order, "externalUserId")),
@@ -133,14 +137,4 @@ async fn show(order: &str, project: &ProjectArgs, json: bool) -> Result<(), Fail
         print::line(&format!("{name:<10}{}", plain(value)));
     }
     Ok(())
-}
-
-/// An amount as the provider counts it, and its currency: how many digits are behind the point is the
-/// currency's affair.
-fn money(order: &Value, name: &str) -> String {
-    let (amount, currency) = (field(order, name), field(order, "currency"));
-    match order.get(name).and_then(Value::as_i64) {
-        None | Some(0) if name == "refundedCents" => String::new(),
-        _ => format!("{amount} {currency}"),
-    }
 }

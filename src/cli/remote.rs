@@ -99,12 +99,7 @@ pub(super) struct Remote {
 impl PlaceArgs {
     /// What `scrip dev` remembers, if the server is on this machine: nobody else is told.
     pub(super) fn dev(&self) -> Option<dev::Known> {
-        let here = match self.url.host()? {
-            Host::Domain(name) => name == "localhost",
-            Host::Ipv4(address) => address.is_loopback(),
-            Host::Ipv6(address) => address.is_loopback(),
-        };
-        here.then(|| dev::known(&self.data_dir))?
+        is_here(&self.url).then(|| dev::known(&self.data_dir))?
     }
 
     pub(super) fn data_dir(&self) -> &Path {
@@ -250,6 +245,16 @@ impl Remote {
             status: status.as_u16(),
             reason: table::plain(&format!("{param}{message}")),
         })
+    }
+}
+
+/// Whether an address is of this machine.
+pub(super) fn is_here(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
     }
 }
 

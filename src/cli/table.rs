@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::print;
+use crate::dashboard::money;
 
 /// A heading, and rows of as many cells.
 pub(super) struct Table {
@@ -87,16 +88,32 @@ pub(super) fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {
         .unwrap_or_default()
 }
 
-/// An instant to the second.
+/// An instant to the second, UTC.
 pub(super) fn when(of: &Value, name: &str) -> String {
     let text = field(of, name);
-    let second = text.get(..19).unwrap_or(&text);
-    second.replace('T', " ")
+    match text.get(..19) {
+        Some(second) => format!("{}Z", second.replace('T', " ")),
+        None => text,
+    }
+}
+
+/// An amount with its currency; empty where it is not there.
+pub(super) fn money(of: &Value, name: &str) -> String {
+    let amount = of.get(name).and_then(Value::as_i64);
+    let currency = field(of, "currency");
+    amount.map_or_else(String::new, |amount| money::money(amount, &currency))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_amount_is_written_as_people_count_it() {
+        let order = serde_json::json!({ "amountCents": 123_450, "currency": "SEK", "at": null });
+        assert_eq!(money(&order, "amountCents"), "1234.50 SEK");
+        assert_eq!(money(&order, "refundedCents"), "");
+    }
 
     #[test]
     fn columns_line_up_and_nobodys_text_steers_the_terminal() {

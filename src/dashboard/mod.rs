@@ -12,7 +12,7 @@ mod channel;
 mod fields;
 mod form;
 mod keys;
-mod money;
+pub(crate) mod money;
 mod orders;
 mod overview;
 mod prices;

@@ -19,7 +19,7 @@ pub(super) fn decimals(currency: &str) -> u32 {
 }
 
 /// `9.00 EUR`
-pub(super) fn money(cents: i64, currency: &str) -> String {
+pub(crate) fn money(cents: i64, currency: &str) -> String {
     format!("{} {currency}", amount(cents, currency))
 }
 
