@@ -25,7 +25,8 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
     let up = now.0.saturating_sub(started.0).div_euclid(1000);
     let count = |figure: u64| grouped(i64::try_from(figure).unwrap_or(i64::MAX));
     let bytes = |figure: Option<u64>| figure.map_or_else(|| "unknown".into(), in_bytes);
-    let all: [(&str, Markup); 9] = [
+    let backed_up = app.backups.status().last_good;
+    let all: [(&str, Markup); 10] = [
         ("Version", html! { (env!("CARGO_PKG_VERSION")) }),
         (
             "Up",
@@ -39,6 +40,10 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
         ),
         ("Data", html! { (bytes(size)) }),
         ("Disk left", html! { (bytes(left)) }),
+        (
+            "Last good backup",
+            html! { @match backed_up { Some(at) => (shell::when(at)), None => "None is known" } },
+        ),
         ("Wallets in memory", html! { (count(stats.awake)) }),
         ("Commands in flight", html! { (count(stats.in_flight)) }),
         (

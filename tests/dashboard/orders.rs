@@ -187,7 +187,9 @@ async fn what_happens_now_renews_itself_and_system_says_how_it_is() {
         .await;
     assert_eq!(page.status, 200);
     let page = browser.get("/dashboard/system").await;
-    page.shows(env!("CARGO_PKG_VERSION")).shows("Disk left");
+    page.shows(env!("CARGO_PKG_VERSION"))
+        .shows("Disk left")
+        .shows("None is known");
     // A part that renews itself sends the whole page off when the session is over.
     let url = format!("{}{next}", service.base);
     let request = kit::client::unled_http().get(url);
