@@ -391,6 +391,16 @@ fn what_comes_back_to_a_cycle_that_is_over_is_over_also_when_the_clock_stepped_b
         disputed(0),
     ];
     play(1, 1, &commands);
+    // The cycle's own end is to come, by that clock.
+    let commands = [
+        disputed(1),
+        renew(9),
+        wait(7),
+        renew(4),
+        wait(-2),
+        disputed(0),
+    ];
+    play(1, 1, &commands);
 }
 
 /// A whole number of these makes the largest balance.

@@ -50,6 +50,8 @@ pub(super) struct ModelOrder {
     pub(super) granted: i64,
     pub(super) taken: i64,
     credits_end: i64,
+    /// Its cycle ended.
+    ended: bool,
     subscription: Option<u128>,
 }
 
@@ -109,9 +111,10 @@ impl ModelOrder {
         refunded.saturating_add(disputed)
     }
 
-    /// Something about it changes once more: what comes back is no younger than its cycle.
+    /// Something about it changes once more: what comes back is over if its cycle is, also behind a clock
+    /// that stepped back.
     pub(super) fn recalled(&mut self, over: bool, now: i64) {
-        if over {
+        if over || self.ended {
             self.credits_end = self.credits_end.min(now);
         }
     }
@@ -491,6 +494,7 @@ impl Model {
             granted: 0,
             taken: 0,
             credits_end: i64::MAX,
+            ended: false,
             subscription: None,
         };
         self.till.orders.insert(serial, order);
@@ -574,6 +578,7 @@ impl Model {
         for (&serial, order) in &mut self.till.orders {
             if order.subscription == Some(id) {
                 order.credits_end = order.credits_end.min(now);
+                order.ended = true;
                 self.purse.end(serial, now);
             }
         }
