@@ -34,6 +34,9 @@ pub struct Error {
 /// What is in use, and where it came from.
 pub struct Tls {
     files: Files,
+    /// What the files were before they were read at the start: what is put there from then on is new,
+    /// however late the watch begins.
+    read: [Option<Mark>; 2],
     config: ArcSwap<ServerConfig>,
 }
 
@@ -62,8 +65,13 @@ impl Tls {
     ///
     /// One of them cannot be read, or they do not fit each other.
     pub fn open(files: Files) -> Result<Self, Error> {
+        let read = files.look();
         let config = ArcSwap::new(Arc::new(files.read()?));
-        Ok(Self { files, config })
+        Ok(Self {
+            files,
+            read,
+            config,
+        })
     }
 
     /// For a new connection.
@@ -73,7 +81,7 @@ impl Tls {
 
     /// Looks at the files for as long as it is polled, and takes up new ones that work.
     pub async fn watch(&self) {
-        let mut known = self.files.marks().await;
+        let mut known = self.read;
         let mut looks = tokio::time::interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -128,10 +136,12 @@ impl Files {
     /// `None` where a file is not there, as it may be for a moment while it is replaced.
     async fn marks(&self) -> [Option<Mark>; 2] {
         let files = self.clone();
-        let looked = tokio::task::spawn_blocking(move || {
-            [&files.cert, &files.key].map(|path| mark(path).ok())
-        });
+        let looked = tokio::task::spawn_blocking(move || files.look());
         looked.await.unwrap_or_default()
+    }
+
+    fn look(&self) -> [Option<Mark>; 2] {
+        [&self.cert, &self.key].map(|path| mark(path).ok())
     }
 }
 
