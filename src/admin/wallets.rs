@@ -50,7 +50,7 @@ struct Open {
     external_user_id: UserText,
 }
 
-/// Find wallets. A `wal_…` alone finds none: wallets are not kept by it.
+/// Find wallets by a user's id, a recovery code, a `wal_…`, an order or checkout, or a buyer's address.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/wallets",
@@ -223,6 +223,11 @@ async fn all_that_fit(
     }
     let order = none_is_well(OrderName::by(in_hand).find(handle, scope).await)?;
     let stored = order.map(|order| order.id.wallet);
+    let named = match in_hand.parse() {
+        Ok(id) => handle.stored_as(id)?,
+        Err(_) => None,
+    };
+    let stored = stored.into_iter().chain(named);
     for stored in in_hand.parse::<WalletKey>().ok().into_iter().chain(stored) {
         let view = none_is_well(handle.read_stored(scope, stored).await)?;
         view.into_iter().for_each(|view| add((stored, view)));

@@ -11,6 +11,9 @@ use super::{
     table::{self, Table, field, list, plain, when},
 };
 
+/// Not what was typed: it may be a recovery code.
+const NOTHING: &str = "no wallet goes by that in this project";
+
 /// What to do.
 #[derive(Debug, Args)]
 pub(super) struct WalletArgs {
@@ -112,7 +115,7 @@ impl Named {
         let (project, found) = self.search().await?;
         match list(&found, "wallets") {
             [wallet] => Ok((project, wallet.clone())),
-            [] => Err(Failure(self.nothing())),
+            [] => Err(Failure(NOTHING.to_owned())),
             several => {
                 let refs = several.iter().map(|wallet| {
                     format!("\n  {}  {}", field(wallet, "ref"), plain(&whose(wallet)))
@@ -123,17 +126,6 @@ impl Named {
                 )))
             }
         }
-    }
-
-    fn nothing(&self) -> String {
-        let more = if self.in_hand.starts_with("wal_") {
-            ". Wallets are not kept by their wal_ id: name it by its user, its recovery code, one of its \
-             orders or the address that was paid under"
-        } else {
-            " in this project"
-        };
-        // Not what was typed: it may be a recovery code.
-        format!("no wallet goes by that{more}")
     }
 }
 
@@ -155,7 +147,7 @@ async fn find(look: &Look) -> Result<(), Failure> {
             balances.collect::<Vec<_>>().join(", "),
         ]);
     }
-    table.print(&look.wallet.nothing());
+    table.print(NOTHING);
     Ok(())
 }
 

@@ -32,13 +32,15 @@ async fn a_wallet_is_found_by_its_user_and_by_its_code_and_no_code_is_shown() {
     assert_eq!(coded["externalUserId"], Value::Null);
     assert!(!coded.to_string().contains(&code));
     for wallet in [ann, coded] {
-        let again = found(&server, wallet["ref"].as_str().unwrap()).await;
-        assert_eq!(&again[..], std::slice::from_ref(wallet));
+        for name in ["ref", "walletId"] {
+            let again = found(&server, wallet[name].as_str().unwrap()).await;
+            assert_eq!(&again[..], std::slice::from_ref(wallet), "{name}");
+        }
     }
     for nothing in [
         "nobody",
         "OLIVE-0000-0000-0000",
-        ann["walletId"].as_str().unwrap(),
+        "wal_01m7xe18mve1d9wd5x2twzf7cm",
     ] {
         assert_eq!(
             found(&server, nothing).await,

@@ -1,7 +1,12 @@
 //! Wallets as an administrator gets at them: found by whatever somebody has in hand, and from then on
 //! named by where they are stored. No code and no user's id has to be in an address for that.
 
-use domain::{Rejection, id::WalletKey, text::Email, wallet::credit::Credit};
+use domain::{
+    Rejection,
+    id::{WalletId, WalletKey},
+    text::Email,
+    wallet::credit::Credit,
+};
 
 use super::{Address, Handle, Scope, orders::unreadable};
 use crate::{
@@ -31,6 +36,16 @@ impl Handle {
     /// [`Rejection::WalletNotFound`] where there is none, or one of another project.
     pub async fn read_stored(&self, scope: &Scope, wallet: WalletKey) -> Result<WalletView, Error> {
         self.ask(scope, stored(scope, wallet), Read).await
+    }
+
+    /// Where the wallet of this name is stored, whosever it is; `None`: there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] where the books cannot be read.
+    pub fn stored_as(&self, id: WalletId) -> Result<Option<WalletKey>, Error> {
+        let found = self.books().wallet(id);
+        found.map_err(|error| unreadable(&error))
     }
 
     /// At most so many wallets that somebody paid for under this address.

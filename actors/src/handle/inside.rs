@@ -48,10 +48,7 @@ impl Handle {
                 },
                 Clue::Order(order) => drop(keys.insert(order.wallet)),
                 Clue::Hold(hold) => drop(keys.insert(hold.wallet)),
-                Clue::Id(id) => {
-                    let wallet = self.books().wallet(*id);
-                    keys.extend(wallet.map_err(|error| unreadable(&error))?);
-                }
+                Clue::Id(id) => keys.extend(self.stored_as(*id)?),
                 Clue::Buyer(email) => {
                     let wallets = self.books().buyers(scope.project, email, limit);
                     keys.extend(wallets.map_err(|error| unreadable(&error))?);
