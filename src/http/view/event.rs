@@ -44,49 +44,35 @@ pub(crate) struct Message<'a> {
 #[serde(untagged)]
 enum Data {
     Order(OrderData),
-    Wallet(WalletData),
+    Wallet(Box<WalletData>),
 }
 
 /// Of an order's events.
 #[derive(Debug, Serialize, ToSchema)]
 struct OrderData {
     /// As it stands now, as a secret key reads it.
+    #[schema(required = true)]
     order: Option<Box<Order>>,
 }
 
-/// Of all others'.
-#[derive(Debug, Serialize, ToSchema)]
+/// Of all others'. What does not belong to an event's kind is left out.
+#[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct WalletData {
     /// `wal_…`
     wallet_id: String,
     /// The caller's own user, of an external wallet; else null.
     external_user_id: Option<String>,
-    #[serde(flatten)]
-    news: NewsData,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(untagged)]
-enum NewsData {
-    Subscription(SubscriptionData),
-    Balance(BalanceData),
-    Features(FeaturesData),
-    Created {},
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-struct SubscriptionData {
-    subscription: Subscription,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct BalanceData {
-    product_id: String,
-    /// Credits that could be spent then.
-    balance: i64,
-    /// Credits that came.
+    /// Of a subscription's events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subscription: Option<Subscription>,
+    /// Whose credits, of `wallet.credited`, `wallet.balance_low` and `wallet.depleted`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    product_id: Option<String>,
+    /// Credits that could be spent then, of the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    balance: Option<i64>,
+    /// Credits that came, of `wallet.credited`.
     #[serde(skip_serializing_if = "Option::is_none")]
     delta: Option<i64>,
     /// Why they came.
@@ -96,16 +82,15 @@ struct BalanceData {
     /// The order behind them.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_id: Option<String>,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-struct FeaturesData {
-    /// What the wallet unlocks now.
-    features: Vec<String>,
+    /// What the wallet unlocks now, of `features.changed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    features: Option<Vec<String>>,
     /// What it did not unlock before.
-    added: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    added: Option<Vec<String>>,
     /// What it does not unlock any more.
-    removed: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed: Option<Vec<String>>,
 }
 
 impl Event {
@@ -143,18 +128,21 @@ async fn data(
     handle: &Handle,
     project: &ProjectCatalog,
 ) -> Result<Data, actors::Error> {
-    let balance = |product: ProductId, balance| BalanceData {
-        product_id: product.to_string(),
-        balance,
-        delta: None,
-        reason: None,
-        order_id: None,
+    let wallet = || WalletData {
+        wallet_id: notice.wallet.to_string(),
+        external_user_id: notice.user.as_ref().map(|user| user.as_str().to_owned()),
+        ..WalletData::default()
+    };
+    let balance = |product: ProductId, balance| WalletData {
+        product_id: Some(product.to_string()),
+        balance: Some(balance),
+        ..wallet()
     };
     let order_id = |serial| OrderId {
         serial,
         wallet: notice.key,
     };
-    let news = match &notice.news {
+    Ok(Data::Wallet(Box::new(match &notice.news {
         News::Order(_, serial) => {
             let order = handle.order(&project.scope, order_id(*serial)).await;
             let order = match order {
@@ -164,44 +152,41 @@ async fn data(
             };
             return Ok(Data::Order(OrderData { order }));
         }
-        News::WalletCreated => NewsData::Created {},
-        News::Subscription(_, facts) => NewsData::Subscription(SubscriptionData {
-            subscription: (&**facts).into(),
-        }),
+        News::WalletCreated => wallet(),
+        News::Subscription(_, facts) => WalletData {
+            subscription: Some((&**facts).into()),
+            ..wallet()
+        },
         News::Credited {
             product,
             delta,
             reason,
             order,
             balance: left,
-        } => NewsData::Balance(BalanceData {
+        } => WalletData {
             delta: Some(*delta),
             reason: Some(*reason),
             order_id: order.map(|serial| order_id(serial).to_string()),
             ..balance(*product, *left)
-        }),
+        },
         News::BalanceLow {
             product,
             balance: left,
-        } => NewsData::Balance(balance(*product, *left)),
-        News::Depleted { product } => NewsData::Balance(balance(*product, 0)),
+        } => balance(*product, *left),
+        News::Depleted { product } => balance(*product, 0),
         News::Features { added, removed } => {
             let texts = |all: &[domain::text::Feature]| {
                 let all = all.iter().map(|feature| feature.as_str().to_owned());
-                all.collect()
+                Some(all.collect())
             };
-            NewsData::Features(FeaturesData {
-                features: handle.features_of(&project.scope, notice.key).await?,
+            WalletData {
+                features: Some(handle.features_of(&project.scope, notice.key).await?),
                 added: texts(added),
                 removed: texts(removed),
-            })
+                ..wallet()
+            }
         }
-    };
-    Ok(Data::Wallet(WalletData {
-        wallet_id: notice.wallet.to_string(),
-        external_user_id: notice.user.as_ref().map(|user| user.as_str().to_owned()),
-        news,
-    }))
+    })))
 }
 
 impl From<&SubscriptionFacts> for Subscription {
