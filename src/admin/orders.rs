@@ -2,32 +2,18 @@
 
 use axum::{extract::State, response::Response};
 use domain::catalog::KeyKind;
-use serde::Deserialize;
 
 use super::path::Segments;
 use crate::{
     http::{
         Administrator, Error,
-        cursor::{OrderCursor, OrderCursorText},
-        field::{LimitText, Text},
+        orders::Part,
         query::Params,
         respond,
         view::{Order, Orders},
     },
     state::App,
 };
-
-/// Which part of the list to read.
-#[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(super) struct Part {
-    /// Orders on a page.
-    #[param(inline)]
-    limit: Option<LimitText>,
-    /// A page's `nextCursor`.
-    #[param(inline)]
-    cursor: Option<OrderCursorText>,
-}
 
 /// List a project's orders, newest first.
 #[utoipa::path(
@@ -46,11 +32,7 @@ pub(super) async fn list(
     Params(part): Params<Part>,
 ) -> Result<Response, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let limit = part.limit.map_or_else(Default::default, |limit| limit.0).0;
-    let before = part.cursor.map(|Text(OrderCursor(at, order))| (at, order));
-    let page = app.handle.orders(&project.scope, before, limit).await;
-    let page = page.map_err(|error| Error::from_wallet(error, &project))?;
-    respond::json(&Orders::from(&page))
+    part.answer(&app, &project).await
 }
 
 /// Show an order.

@@ -4,7 +4,7 @@ use axum::{extract::State, response::Response};
 
 use crate::{
     http::{
-        Body, Code, Error, SecretKey,
+        Body, Error, SecretKey,
         grant::{Credit, Credited},
         idempotency::KeyHeader,
         subject::OfEither,
@@ -37,8 +37,7 @@ pub(super) async fn credit(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let (wallet, asked) = body.parse::<Request>()?.split()?;
-    let wallet = wallet.ok_or_else(|| Error::new(Code::ConflictingWallet))?;
+    let (wallet, asked) = body.parse::<Request>()?.named()?;
     let command = asked.command(&header, app.clock.now(), &key)?;
     let applied = app
         .handle

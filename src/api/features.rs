@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::{
     http::{
-        Body, Code, Error, SecretKey,
+        Body, Error, SecretKey,
         field::{FeatureText, Text, choice},
         respond,
         subject::OfEither,
@@ -61,8 +61,7 @@ pub(super) async fn set_feature(
     key: SecretKey,
     body: Body,
 ) -> Result<Response, Error> {
-    let (wallet, asked) = body.parse::<Request>()?.split()?;
-    let wallet = wallet.ok_or_else(|| Error::new(Code::ConflictingWallet))?;
+    let (wallet, asked) = body.parse::<Request>()?.named()?;
     let Text(feature) = asked.feature;
     let action = asked
         .action

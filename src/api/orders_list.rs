@@ -1,31 +1,11 @@
 //! `GET /orders`: a project's orders, newest first.
 
 use axum::{extract::State, response::Response};
-use serde::Deserialize;
 
 use crate::{
-    http::{
-        Error, SecretKey,
-        cursor::{OrderCursor, OrderCursorText},
-        field::{LimitText, Text},
-        query::Params,
-        respond,
-        view::Orders,
-    },
+    http::{Error, SecretKey, orders::Part, query::Params, view::Orders},
     state::App,
 };
-
-/// Which part of the list to read.
-#[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(super) struct Part {
-    /// Orders on a page.
-    #[param(inline)]
-    limit: Option<LimitText>,
-    /// A page's `nextCursor`.
-    #[param(inline)]
-    cursor: Option<OrderCursorText>,
-}
 
 /// List orders
 ///
@@ -43,9 +23,5 @@ pub(super) async fn list_orders(
     key: SecretKey,
     Params(part): Params<Part>,
 ) -> Result<Response, Error> {
-    let limit = part.limit.map_or_else(Default::default, |limit| limit.0).0;
-    let before = part.cursor.map(|Text(OrderCursor(at, order))| (at, order));
-    let page = app.handle.orders(&key.scope, before, limit).await;
-    let page = page.map_err(|error| Error::from_wallet(error, &key))?;
-    respond::json(&Orders::from(&page))
+    part.answer(&app, &key).await
 }

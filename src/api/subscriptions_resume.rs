@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::{
     http::{
-        Body, Code, Error, SecretKey,
+        Body, Error, SecretKey,
         field::{KeyText, ProductName},
         idempotency::KeyHeader,
         respond,
@@ -60,8 +60,7 @@ pub(super) async fn resume_subscription(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let (wallet, asked) = body.parse::<Request>()?.split()?;
-    let wallet = wallet.ok_or_else(|| Error::new(Code::ConflictingWallet))?;
+    let (wallet, asked) = body.parse::<Request>()?.named()?;
     let name = header.or(asked.idempotency_key)?;
     let resume = Resume {
         product: subject::product(&asked.product_id, &key)?,

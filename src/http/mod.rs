@@ -23,6 +23,7 @@ pub(crate) mod ledger;
 mod misfit;
 pub(crate) mod openapi;
 pub(crate) mod order_name;
+pub(crate) mod orders;
 pub(crate) mod patch;
 pub(crate) mod query;
 pub(crate) mod redirect;

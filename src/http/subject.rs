@@ -106,6 +106,15 @@ impl<T, const NEEDED: bool> OfEither<T, NEEDED> {
     }
 }
 
+impl<T> OfEither<T> {
+    /// The verb, and the wallet that exactly one of the two fields has to name.
+    pub(crate) fn named(self) -> Result<(Named, T), Error> {
+        let (wallet, verb) = self.split()?;
+        let wallet = wallet.ok_or_else(|| Error::new(Code::ConflictingWallet))?;
+        Ok((wallet, verb))
+    }
+}
+
 impl Named {
     /// The wallet's address, or that there can be no such wallet.
     pub(crate) fn address(self) -> Result<Address, Error> {

@@ -115,22 +115,18 @@ pub(super) fn read_body(bytes: &[u8], version: u64) -> Result<Said, Error> {
 /// What of an entry counts as usage, read where it lies; `None`: it is no ledger entry.
 pub(super) fn read_counted(bytes: &[u8]) -> Result<Option<Counted<'_>>, Error> {
     let (at, change, after): (i64, change::Change<'_>, After<'_>) = decode_all(bytes)?;
-    let counted = |product, reason, delta, meta| Counted {
+    let counted = match after {
+        After::Balance(_) => change.counted(),
+        After::Fact(fact) => fact.counted(),
+        After::Nothing | After::Hold => None,
+    };
+    Ok(counted.map(|(product, reason, delta, meta)| Counted {
         at: Timestamp(at),
         product: ProductId(product),
         reason,
         delta,
         meta,
-    };
-    Ok(match after {
-        After::Balance(_) => change
-            .counted()
-            .map(|(product, reason, delta, meta)| counted(product, reason, delta, meta)),
-        After::Fact(fact) => fact
-            .counted()
-            .map(|(product, reason, delta, meta)| counted(product, reason, delta, meta)),
-        After::Nothing | After::Hold => None,
-    })
+    }))
 }
 
 fn entry(change: &Change, balance_after: i64) -> Result<Entry, Error> {
