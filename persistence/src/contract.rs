@@ -17,6 +17,7 @@ use domain::{
 
 use crate::{
     backup::{BackUp, Made, OnMoved},
+    latency::Commits,
     logged::Append,
     lookups::{Key, LookUp, Stretch, Value},
     notices::{NoticeNumber, OnNotices},
@@ -113,6 +114,11 @@ pub trait Log: Send + Sync + 'static {
 
     /// What was taken in and is not folded yet.
     fn backlog(&self) -> Backlog;
+
+    /// How long it takes to make appends durable; nothing where no disk is waited for.
+    fn commits(&self) -> Commits {
+        Commits::default()
+    }
 
     /// Takes nothing more in, makes what was taken in durable, and lets go of the disk (blocking).
     fn close(&self) -> Result<(), Error>;
