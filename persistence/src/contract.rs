@@ -205,7 +205,7 @@ pub trait Books: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<(Key, Value)>, Error>;
 
-    /// What was granted and used of a product from the first of these instants up to but not with the
+    /// What was granted, used and sold of a product, and by how many wallets, from the first of these instants up to but not with the
     /// second, by stretches of the UTC calendar, oldest first; where nothing happened, nothing. Shows
     /// every append up to [`Books::folded`].
     fn usage(
