@@ -1,0 +1,30 @@
+import { pause, type CallOptions, type Order } from '@scrip/core';
+
+interface Watch extends CallOptions {
+  timeoutMs?: number | undefined;
+  /** Whether the buyer closed the window: what they just did there may still be on its way. */
+  closed?: () => boolean;
+}
+
+/** Whether no more is to be waited for. */
+export const settled = (order: Order): boolean => order.status !== 'pending' && !(order as { processing?: boolean }).processing;
+
+const GRACE_MS = 5_000;
+
+/** Looks at an order, ever less often, until it is settled or the time is over: how it stood then. */
+export async function watch(look: (id: string, options: CallOptions) => Promise<Order>, id: string, options: Watch): Promise<Order> {
+  const { signal, timeoutMs = 60_000, closed } = options;
+  let until = Date.now() + timeoutMs;
+  let left = false;
+  for (let waitMs = 500; ; waitMs = Math.min(waitMs * 1.5, 5_000)) {
+    const order = await look(id, { signal });
+    if (!left && closed?.()) {
+      left = true;
+      until = Math.min(until, Date.now() + GRACE_MS);
+      waitMs = 500;
+    }
+    const rest = until - Date.now();
+    if (settled(order) || rest <= 0) return order;
+    await pause(Math.min(waitMs, rest), signal);
+  }
+}

@@ -1,0 +1,27 @@
+// What is asked of the browser beside `fetch` and storage. Nothing here is touched before it is needed, so
+// that a server can import and make a client.
+import { ScripError } from '@scrip/core';
+
+/** This page's address without its fragment, where there is a page. */
+export const here = (): string | undefined => globalThis.location?.href?.replace(/#.*/, '');
+
+/** Never done, since the page is left; unless the buyer comes back to it as it was. */
+export const comesBack = (): Promise<never> =>
+  new Promise((_, reject) => {
+    const shown = (event: PageTransitionEvent) => {
+      if (!event.persisted) return;
+      removeEventListener('pageshow', shown);
+      reject(new ScripError('aborted', 'The buyer came back.'));
+    };
+    addEventListener('pageshow', shown);
+  });
+
+export function openWindow(): Window {
+  const popup = window.open('', '_blank', 'popup,width=480,height=760');
+  if (!popup) throw new ScripError('popup_blocked', 'The browser did not let the checkout open.');
+  return popup;
+}
+
+/** One tab at a time, where the browser has locks; elsewhere at once. */
+export const onlyOneTab = <T>(name: string, work: () => Promise<T>): Promise<T> =>
+  globalThis.navigator?.locks ? (navigator.locks.request(name, work) as Promise<T>) : work();

@@ -1,0 +1,5 @@
+export { ScripError, isScripError } from './error.js';
+export { Http, newKey, pause, segment, type Call, type HttpOptions } from './http.js';
+export { entries } from './pages.js';
+export type * from './types.js';
+export type { ServiceErrorCode, components } from './api.generated.js';
