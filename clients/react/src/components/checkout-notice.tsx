@@ -1,0 +1,53 @@
+'use client';
+
+import { formatCredits, useBalance, useCheckout, useLocale, type Order } from '@scrip/react';
+import type { ReactNode } from 'react';
+import { ErrorMessage } from './error-message';
+
+export interface CheckoutNoticeProps {
+  /** Shown beside the thanks once it is paid, such as a `<RecoveryCode>`. */
+  children?: ReactNode;
+  /** Markup of your own. */
+  render?: (order: Order) => ReactNode;
+  className?: string;
+}
+
+/** Tells a buyer who came back from the checkout how it stands; nothing to anybody else. */
+export function CheckoutNotice({ children, render, className }: CheckoutNoticeProps) {
+  const { order, completing, completionError, complete } = useCheckout();
+  const classes = `scrip scrip-notice ${className ?? ''}`;
+  if (completionError) return <ErrorMessage error={completionError} onRetry={() => void complete()} className={className} />;
+  if (completing || !order) return null;
+  if (render) return <>{render(order)}</>;
+  if (order.status === 'paid') {
+    return (
+      <div className={classes}>
+        <Thanks order={order} />
+        {children}
+      </div>
+    );
+  }
+  return (
+    <div className={classes}>
+      <p role="status">{WORDS[order.status] ?? WORDS.pending}</p>
+    </div>
+  );
+}
+
+const WORDS: Record<string, string> = {
+  pending: 'The payment is on its way. The credits are yours as soon as it arrives.',
+  failed: 'The payment failed. Nothing was charged.',
+  expired: 'The checkout was not completed in time. Nothing was charged.',
+  refunded: 'This order was refunded.',
+};
+
+function Thanks({ order }: { order: Order }) {
+  const locale = useLocale();
+  const { balance, unit } = useBalance(order.productId);
+  return (
+    <p role="status">
+      Payment received, thank you.
+      {unit && balance !== undefined && ` You have ${formatCredits(balance, unit, locale)}.`}
+    </p>
+  );
+}
