@@ -38,6 +38,19 @@ const codes = (api) => {
   return [...found].sort();
 };
 
+const member = (type, name) => type.members.find((each) => each.name?.text === name)?.type;
+
+/** What a query may ask, by operation: all that the clients need to know of paths and operations. */
+const queries = (operations) => {
+  const found = [];
+  for (const operation of operations.members) {
+    const query = member(member(operation.type, 'parameters'), 'query');
+    if (query.members) found.push(ts.factory.createPropertySignature(undefined, operation.name, undefined, query));
+  }
+  const exported = [ts.factory.createModifier(ts.SyntaxKind.ExportKeyword)];
+  return ts.factory.createInterfaceDeclaration(exported, 'queries', undefined, undefined, found);
+};
+
 export const generate = async () => {
   const api = JSON.parse(await readFile(source, 'utf8'));
   const types = await openapi(api, {
@@ -50,9 +63,12 @@ export const generate = async () => {
     },
   });
   const refusals = codes(api);
+  const declared = (name) => types.find((node) => node.name?.text === name);
   return [
     '// Made by core/generate.mjs from docs/openapi/api.json: do not change it by hand.\n',
-    astToString(types),
+    astToString(declared('components')),
+    '/** What may be asked in an address. */',
+    astToString(queries(declared('operations'))),
     '/** The codes with which the service refuses. */',
     `export type ServiceErrorCode =\n${refusals.map((code) => `    | "${code}"`).join('\n')};\n`,
   ].join('\n');

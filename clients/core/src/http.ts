@@ -18,6 +18,8 @@ export interface Call extends CallOptions {
   body?: { idempotencyKey?: string } | object | undefined;
   /** Whether doing it twice is doing it once. A body with an idempotency key makes it so. */
   repeatable?: boolean;
+  /** Told the headers of an answer that was no refusal. */
+  onHeaders?: (headers: Headers) => void;
 }
 
 /** A longer `Retry-After` is the caller's to wait for: it is on the error. */
@@ -109,7 +111,9 @@ export class Http {
       const init: RequestInit = { method, headers, signal: stop.signal };
       if (body !== undefined) init.body = body;
       const response = await this.#fetch(url, init);
-      return read<T>(response, await response.text(), idempotencyKey);
+      const answer = read<T>(response, await response.text(), idempotencyKey);
+      call.onHeaders?.(response.headers);
+      return answer;
     } catch (cause) {
       if (cause instanceof ScripError) throw cause;
       const known = { cause, idempotencyKey };

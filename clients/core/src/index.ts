@@ -2,4 +2,4 @@ export { ScripError, isScripError } from './error.js';
 export { Http, newKey, pause, segment, type Call, type HttpOptions } from './http.js';
 export { entries } from './pages.js';
 export type * from './types.js';
-export type { ServiceErrorCode, components } from './api.generated.js';
+export type { ServiceErrorCode, components, queries } from './api.generated.js';

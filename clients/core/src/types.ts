@@ -1,6 +1,6 @@
 // The names under which the clients speak of what the service sends and takes. All of them are taken from
 // the generated types; unknown fields and values may come at any time within v1.
-import type { ServiceErrorCode, components } from './api.generated.js';
+import type { ServiceErrorCode, components, queries } from './api.generated.js';
 
 type Schemas = components['schemas'];
 
@@ -33,15 +33,13 @@ export interface Page<T> {
   nextCursor: string | null;
 }
 
+/** Where a page begins: with `nextCursor` of the page before. */
+type From<T> = Omit<T, 'cursor'> & { cursor?: string | null };
+
 /** What a list of ledger entries may be narrowed to. */
-export interface LedgerFilter {
-  /** Entries a page, 1 to 100. */
-  limit?: number;
-  /** `nextCursor` of the page before. */
-  cursor?: string | null;
-  productId?: string;
-  reason?: Reason;
-}
+export type LedgerFilter = From<queries['read_ledger']>;
+/** How a list of orders is read. */
+export type OrderFilter = From<queries['list_orders']>;
 
 /** The last argument of every call. */
 export interface CallOptions {
@@ -70,6 +68,10 @@ export type ClientErrorCode =
   | 'no_wallet'
   /** The browser did not let the checkout's window open. */
   | 'popup_blocked'
+  /** A key under which work was done before, or is being done. */
+  | 'hold_replayed'
+  /** What arrived is not what the service signed. */
+  | 'invalid_signature'
   /** The checkout's window was closed before anything was paid. */
   | 'checkout_closed';
 
