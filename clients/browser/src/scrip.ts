@@ -70,7 +70,7 @@ export class Scrip {
   }
 
   /** What the key is, and of which project. */
-  me(options?: CallOptions): Promise<Identity> {
+  async me(options?: CallOptions): Promise<Identity> {
     return this.#http.call('GET', '/me', options);
   }
 
@@ -80,7 +80,7 @@ export class Scrip {
   }
 
   /** The stored recovery code. */
-  code(): Promise<string | null> {
+  async code(): Promise<string | null> {
     return this.#code.get();
   }
 
@@ -117,7 +117,7 @@ export class Scrip {
   }
 
   /** The stored code's wallet, or a new one. However many ask at once, in however many tabs: one wallet. */
-  ensureWallet(options?: CallOptions): Promise<Wallet> {
+  async ensureWallet(options?: CallOptions): Promise<Wallet> {
     this.#making ??= onlyOneTab(this.#name, async () => (await this.wallet(options)) ?? this.createWallet(options)).finally(() => {
       this.#making = undefined;
     });
@@ -125,31 +125,31 @@ export class Scrip {
   }
 
   /** Takes credits from the wallet, once for each key. */
-  deduct(input: DeductInput, options?: CallOptions): Promise<Deduction> {
+  async deduct(input: DeductInput, options?: CallOptions): Promise<Deduction> {
     return this.#spend('deduct', keyed(input), options);
   }
 
   /** Sets credits aside for work whose cost is known only afterwards. */
-  hold(input: HoldInput, options?: CallOptions): Promise<PlacedHold> {
+  async hold(input: HoldInput, options?: CallOptions): Promise<PlacedHold> {
     return this.#spend('holds', keyed(input), options);
   }
 
-  getHold(holdId: string, options?: CallOptions): Promise<Hold> {
+  async getHold(holdId: string, options?: CallOptions): Promise<Hold> {
     return this.#http.call('GET', `/holds/${segment(holdId, 'hold')}`, options);
   }
 
   /** Deducts what the work cost and gives back the rest. */
-  settle(holdId: string, input: SettleInput, options?: CallOptions): Promise<Deduction> {
+  async settle(holdId: string, input: SettleInput, options?: CallOptions): Promise<Deduction> {
     return this.#close(holdId, 'settle', { ...options, body: input });
   }
 
   /** Gives back all of it. */
-  release(holdId: string, options?: CallOptions): Promise<Released> {
+  async release(holdId: string, options?: CallOptions): Promise<Released> {
     return this.#close(holdId, 'release', { ...options });
   }
 
   /** Keeps it open for so long from now. */
-  extend(holdId: string, input: ExtendInput, options?: CallOptions): Promise<Hold> {
+  async extend(holdId: string, input: ExtendInput, options?: CallOptions): Promise<Hold> {
     return this.#close(holdId, 'extend', { ...options, body: input });
   }
 
@@ -206,7 +206,7 @@ export class Scrip {
     }
   }
 
-  order(orderId: string, options?: CallOptions): Promise<Order> {
+  async order(orderId: string, options?: CallOptions): Promise<Order> {
     return this.#http.call('GET', `/orders/${segment(orderId, 'order')}`, options);
   }
 

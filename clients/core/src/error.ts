@@ -65,8 +65,11 @@ export class ScripError extends Error {
     super(message, 'cause' in known ? { cause: known.cause } : undefined);
     this.code = code;
     this.status = known.status ?? 0;
-    const fields: Record<string, unknown> = { ...known.body, ...known };
-    for (const name of FIELDS) if (fields[name] != null) (this as Record<string, unknown>)[name] = fields[name];
+    const [own, told] = [known, known.body ?? {}] as Record<string, unknown>[];
+    for (const name of FIELDS) {
+      const value = own?.[name] ?? told?.[name];
+      if (value != null) (this as Record<string, unknown>)[name] = value;
+    }
   }
 }
 

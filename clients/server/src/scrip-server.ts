@@ -65,7 +65,7 @@ export class ScripServer {
   }
 
   /** What the key is, and of which project. */
-  me(options?: CallOptions): Promise<Identity> {
+  async me(options?: CallOptions): Promise<Identity> {
     return this.#http.call('GET', '/me', options);
   }
 
@@ -78,17 +78,17 @@ export class ScripServer {
   wallet(who: { externalUserId: string }, options?: CallOptions): Promise<ExternalWallet>;
   wallet(who: { code: string }, options?: CallOptions): Promise<Wallet>;
   wallet(who: Who, options?: CallOptions): Promise<ExternalWallet | Wallet>;
-  wallet(who: Who, options?: CallOptions): Promise<ExternalWallet | Wallet> {
+  async wallet(who: Who, options?: CallOptions): Promise<ExternalWallet | Wallet> {
     return this.#http.call('GET', walletPath(who), { ...options, query: userOf(who) });
   }
 
   /** A user's wallet, made if there is none. */
-  ensureWallet(externalUserId: string, options?: CallOptions): Promise<ExternalWallet> {
+  async ensureWallet(externalUserId: string, options?: CallOptions): Promise<ExternalWallet> {
     return this.#http.call('POST', '/wallets/external', { ...options, body: { externalUserId }, repeatable: true });
   }
 
   /** Makes a wallet that belongs to whoever has its code. */
-  createWallet(options?: CallOptions): Promise<Wallet> {
+  async createWallet(options?: CallOptions): Promise<Wallet> {
     return this.#http.call('POST', '/wallets', options);
   }
 
@@ -103,12 +103,12 @@ export class ScripServer {
   }
 
   /** Gives credits, once for each key. A user without a wallet gets one. */
-  credit(input: CreditInput, options?: CallOptions): Promise<Credit> {
+  async credit(input: CreditInput, options?: CallOptions): Promise<Credit> {
     return this.#http.call('POST', '/credit', { ...options, body: input });
   }
 
   /** Takes credits, once for each key. */
-  deduct(input: DeductInput, options?: CallOptions): Promise<Deduction> {
+  async deduct(input: DeductInput, options?: CallOptions): Promise<Deduction> {
     return this.#http.call('POST', `${walletPath(input)}/deduct`, { ...options, body: spending(input) });
   }
 
@@ -124,26 +124,26 @@ export class ScripServer {
   }
 
   /** Sets credits aside for work whose cost is known only afterwards; see `withHold`. */
-  hold(input: HoldInput, options?: CallOptions): Promise<PlacedHold> {
+  async hold(input: HoldInput, options?: CallOptions): Promise<PlacedHold> {
     return this.#http.call('POST', `${walletPath(input)}/holds`, { ...options, body: spending(input) });
   }
 
-  getHold(holdId: string, options?: CallOptions): Promise<Hold> {
+  async getHold(holdId: string, options?: CallOptions): Promise<Hold> {
     return this.#http.call('GET', `/holds/${segment(holdId, 'hold')}`, options);
   }
 
   /** Deducts what the work cost and gives back the rest. */
-  settle(holdId: string, input: SettleInput, options?: CallOptions): Promise<Deduction> {
+  async settle(holdId: string, input: SettleInput, options?: CallOptions): Promise<Deduction> {
     return this.#close(holdId, 'settle', input, options);
   }
 
   /** Gives back all of it. */
-  release(holdId: string, options?: CallOptions): Promise<Released> {
+  async release(holdId: string, options?: CallOptions): Promise<Released> {
     return this.#close(holdId, 'release', undefined, options);
   }
 
   /** Keeps it open for so long from now. */
-  extend(holdId: string, input: ExtendInput, options?: CallOptions): Promise<Hold> {
+  async extend(holdId: string, input: ExtendInput, options?: CallOptions): Promise<Hold> {
     return this.#close(holdId, 'extend', input, options);
   }
 
@@ -151,7 +151,7 @@ export class ScripServer {
    * Does work against a hold: sets credits aside, runs the work, and settles for what it says it cost. Work
    * that throws costs nothing. Work that takes long keeps its hold open.
    */
-  withHold<T = void>(input: WithHoldInput, work: (hold: RunningHold) => Promise<Worked<T>>, options?: CallOptions): Promise<Outcome<T>> {
+  async withHold<T = void>(input: WithHoldInput, work: (hold: RunningHold) => Promise<Worked<T>>, options?: CallOptions): Promise<Outcome<T>> {
     return withHold(
       {
         place: (onHeaders) => this.#http.call('POST', `${walletPath(input)}/holds`, { ...options, body: spending(input), onHeaders }),
@@ -167,22 +167,22 @@ export class ScripServer {
   }
 
   /** Unlocks a feature by hand. All that the wallet unlocks. */
-  grantFeature(input: FeatureInput, options?: CallOptions): Promise<string[]> {
+  async grantFeature(input: FeatureInput, options?: CallOptions): Promise<string[]> {
     return this.#feature(input, 'grant', options);
   }
 
   /** Takes back what was granted by hand; what was bought stays. All that the wallet unlocks. */
-  revokeFeature(input: FeatureInput, options?: CallOptions): Promise<string[]> {
+  async revokeFeature(input: FeatureInput, options?: CallOptions): Promise<string[]> {
     return this.#feature(input, 'revoke', options);
   }
 
   /** Opens a checkout. Where to send the buyer is in `url`. */
-  checkout(input: CheckoutInput, options?: CallOptions): Promise<Checkout> {
+  async checkout(input: CheckoutInput, options?: CallOptions): Promise<Checkout> {
     return this.#http.call('POST', '/checkout', { ...options, body: input });
   }
 
   /** An order, by its own id or its checkout's. */
-  order(orderId: string, options?: CallOptions): Promise<Order> {
+  async order(orderId: string, options?: CallOptions): Promise<Order> {
     return this.#http.call('GET', `/orders/${segment(orderId, 'order')}`, options);
   }
 
@@ -198,22 +198,22 @@ export class ScripServer {
   }
 
   /** Gives money back, all or a part, once for each key. */
-  refund(orderId: string, input: RefundInput, options?: CallOptions): Promise<Order> {
+  async refund(orderId: string, input: RefundInput, options?: CallOptions): Promise<Order> {
     return this.#http.call('POST', `/orders/${segment(orderId, 'order')}/refund`, { ...options, body: input });
   }
 
   /** Ends a subscription, with its period unless it is to end at once. */
-  cancelSubscription(input: CancelInput, options?: CallOptions): Promise<Subscription> {
+  async cancelSubscription(input: CancelInput, options?: CallOptions): Promise<Subscription> {
     return this.#http.call('POST', '/subscriptions/cancel', { ...options, body: input });
   }
 
   /** Lets a subscription go on that was to end with its period. */
-  resumeSubscription(input: ResumeInput, options?: CallOptions): Promise<Subscription> {
+  async resumeSubscription(input: ResumeInput, options?: CallOptions): Promise<Subscription> {
     return this.#http.call('POST', '/subscriptions/resume', { ...options, body: input });
   }
 
   /** The provider's pages where a customer sees invoices and changes subscriptions. */
-  portal(input: PortalInput, options?: CallOptions): Promise<Portal> {
+  async portal(input: PortalInput, options?: CallOptions): Promise<Portal> {
     const { returnUrl } = input;
     return input.code != null
       ? this.#http.call('GET', `${walletPath(input)}/portal`, { ...options, query: { returnUrl } })
@@ -264,7 +264,7 @@ export class ScripServer {
   }
 
   // All three may be repeated: the service answers a repeat with how the hold stands.
-  #close<T>(holdId: string, verb: string, body: object | undefined, options: CallOptions | undefined): Promise<T> {
+  async #close<T>(holdId: string, verb: string, body: object | undefined, options: CallOptions | undefined): Promise<T> {
     return this.#http.call('POST', `/holds/${segment(holdId, 'hold')}/${verb}`, { ...options, body, repeatable: true });
   }
 
