@@ -21,7 +21,7 @@ interface Doubt {
 }
 
 /** Takes credits from this browser's wallet, which is made if there is none: what is given away for free counts.
- * Pressed twice it takes them once, and after a lost answer trying again does not take them a second time. */
+ * The same call while one is under way joins it, and after a lost answer trying again does not take a second time. */
 export function useDeduct(options: { productId?: string } = {}): DeductState {
   const { store } = useShared();
   const { run, ...action } = useAction();

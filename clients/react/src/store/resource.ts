@@ -58,7 +58,7 @@ export class Resource<T> {
 
   /** The same, unless it was read within the last while. */
   revalidate(olderThanMs: number): void {
-    if (Date.now() - this.#readAt >= olderThanMs) this.invalidate();
+    if (!this.#flight && Date.now() - this.#readAt >= olderThanMs) this.invalidate();
   }
 
   /** Puts in what is known from elsewhere; a reading that is on its way knows less and is repeated. */

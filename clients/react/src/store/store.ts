@@ -36,12 +36,13 @@ export class ScripStore {
     this.client = client;
     this.wallet = new Resource(() => client.wallet());
     this.products = new Resource<readonly Product[]>(() => client.products());
-    this.returned = new Resource(async () => {
+    this.returned = new Resource<Order | null>(async (before) => {
       const back = this.#completing || isBack();
-      const order = await client.completeCheckout();
+      // Whoever only left a checkout, or has it open in another tab: one look, and no word of a payment that is
+      // awaited.
+      const order = await client.completeCheckout(back ? {} : { timeoutMs: 0 });
       if (back) forgetReturn();
-      // Whoever only left a checkout, or has it open in another tab, is not told that a payment is awaited.
-      return back || order?.status !== 'pending' ? order : null;
+      return (back || order?.status !== 'pending' ? order : null) ?? before ?? null;
     });
   }
 
