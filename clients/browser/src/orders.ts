@@ -1,4 +1,4 @@
-import { pause, type CallOptions, type Order } from '@scrip/core';
+import { isPassing, pause, type CallOptions, type Order } from '@scrip/core';
 
 interface Watch extends CallOptions {
   timeoutMs?: number | undefined;
@@ -17,14 +17,26 @@ export async function watch(look: (id: string, options: CallOptions) => Promise<
   let until = Date.now() + timeoutMs;
   let left = false;
   for (let waitMs = 500; ; waitMs = Math.min(waitMs * 1.5, 5_000)) {
-    const order = await look(id, { signal });
+    let order: Order | undefined;
+    let failure: unknown;
+    try {
+      order = await look(id, { signal });
+      if (settled(order)) return order;
+    } catch (error) {
+      // A buyer is paying meanwhile: that the network was away for a while ends nothing.
+      if (!isPassing(error)) throw error;
+      failure = error;
+    }
     if (!left && closed?.()) {
       left = true;
       until = Math.min(until, Date.now() + GRACE_MS);
       waitMs = 500;
     }
     const rest = until - Date.now();
-    if (settled(order) || rest <= 0) return order;
+    if (rest <= 0) {
+      if (order) return order;
+      throw failure;
+    }
     await pause(Math.min(waitMs, rest), signal);
   }
 }

@@ -6,7 +6,7 @@ import { ScripError } from '@scrip/core';
 export const here = (): string | undefined => globalThis.location?.href?.replace(/#.*/, '');
 
 /** Never done, since the page is left; unless the buyer comes back to it as it was. */
-export const comesBack = (): Promise<never> =>
+const comesBack = (): Promise<never> =>
   new Promise((_, reject) => {
     const shown = (event: PageTransitionEvent) => {
       if (!event.persisted) return;
@@ -16,8 +16,18 @@ export const comesBack = (): Promise<never> =>
     addEventListener('pageshow', shown);
   });
 
+/** Goes to a page, if there is one to leave. */
+export function leaveFor(url: string): Promise<never> {
+  location.assign(url);
+  return comesBack();
+}
+
+export function needsPage(): void {
+  if (!globalThis.location) throw new ScripError('invalid_options', 'There is no page here to leave.');
+}
+
 export function openWindow(): Window {
-  const popup = window.open('', '_blank', 'popup,width=480,height=760');
+  const popup = globalThis.window?.open('', '_blank', 'popup,width=480,height=760');
   if (!popup) throw new ScripError('popup_blocked', 'The browser did not let the checkout open.');
   return popup;
 }

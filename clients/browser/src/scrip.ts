@@ -23,7 +23,7 @@ import {
   type Wallet,
 } from '@scrip/core';
 import type { CheckoutInput, DeductInput, ExtendInput, HoldInput, PortalInput, RotateInput, SettleInput, WaitOptions } from './input.js';
-import { comesBack, here, onlyOneTab, openWindow } from './page.js';
+import { here, leaveFor, needsPage, onlyOneTab, openWindow } from './page.js';
 import { settled, watch } from './orders.js';
 import { Kept, browserStorage, type CodeStorage } from './storage.js';
 
@@ -37,8 +37,6 @@ export interface ScripOptions extends HttpOptions {
 /** What has to outlive the page while a buyer is away. */
 interface Leaving {
   orderId: string;
-  /** Whether the wallet that was named, if any, is the one whose code is kept. */
-  wallet: string | null;
   /** Whether the address says that the buyer came back from paying. */
   marked: boolean;
 }
@@ -176,13 +174,13 @@ export class Scrip {
    * `completeCheckout` does the rest.
    */
   async redirectToCheckout(input: CheckoutInput, options?: CallOptions): Promise<never> {
+    needsPage();
     const page = here() ?? null;
     const marked = !input.successUrl && page !== null;
     const successUrl = marked ? withMark(page) : input.successUrl ?? null;
     const checkout = await this.checkout({ ...input, successUrl, cancelUrl: input.cancelUrl ?? page }, options);
-    await this.#leave(checkout.orderId, input.code, marked);
-    location.assign(checkout.url);
-    return comesBack();
+    await this.#leave({ orderId: checkout.orderId, marked });
+    return leaveFor(checkout.url);
   }
 
   /** Opens a checkout in a window of its own: call it in a click. Done once the order is settled. */
@@ -191,7 +189,7 @@ export class Scrip {
     const popup = openWindow();
     try {
       const checkout = await this.checkout(input, options);
-      await this.#leave(checkout.orderId, input.code, false);
+      await this.#leave({ orderId: checkout.orderId, marked: false });
       popup.location.href = checkout.url;
       const order = await watch((id, call) => this.order(id, call), checkout.orderId, {
         signal: options.signal,
@@ -248,8 +246,8 @@ export class Scrip {
   }
 
   async redirectToPortal(input: PortalInput = {}, options?: CallOptions): Promise<never> {
-    location.assign((await this.portal(input, options)).url);
-    return comesBack();
+    needsPage();
+    return leaveFor((await this.portal(input, options)).url);
   }
 
   /** Replaces the recovery code: who knows the old one can do nothing with it from then on. */
@@ -281,7 +279,14 @@ export class Scrip {
   }
 
   #changed(): void {
-    for (const listener of [...this.#listeners]) listener();
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener();
+      } catch (error) {
+        // What changed has changed: a listener's fault is not the call's.
+        console.error(error);
+      }
+    }
   }
 
   async #keep(code: string | null): Promise<void> {
@@ -308,8 +313,7 @@ export class Scrip {
     return answer;
   }
 
-  async #leave(orderId: string, code: string | null | undefined, marked: boolean): Promise<void> {
-    const left: Leaving = { orderId, wallet: code ?? null, marked };
+  async #leave(left: Leaving): Promise<void> {
     await this.#leaving.set(JSON.stringify(left));
   }
 

@@ -80,3 +80,7 @@ export const isScripError = <C extends ErrorCode | (string & {}) = string>(
 ): error is ScripError & { readonly code: C } & Readonly<Fields<C>> =>
   // By its name: an application may well hold two copies of this class.
   error instanceof Error && error.name === 'ScripError' && (code === undefined || (error as ScripError).code === code);
+
+/** What passes by itself: a loop that asks again and again does not end with it. */
+export const isPassing = (error: unknown): boolean =>
+  isScripError(error) && (error.code === 'network_error' || error.code === 'timeout' || error.status === 429 || error.status >= 500);

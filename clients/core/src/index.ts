@@ -1,4 +1,4 @@
-export { ScripError, isScripError } from './error.js';
+export { ScripError, isPassing, isScripError } from './error.js';
 export { Http, newKey, pause, segment, type Call, type HttpOptions } from './http.js';
 export { entries } from './pages.js';
 export type * from './types.js';

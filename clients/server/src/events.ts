@@ -1,4 +1,4 @@
-import { isScripError, pause, type CallOptions, type Page } from '@scrip/core';
+import { isPassing, isScripError, pause, type CallOptions, type Page } from '@scrip/core';
 import type { EventFilter, ScripEvent } from './input.js';
 
 export type PollOptions = EventFilter &
@@ -6,10 +6,6 @@ export type PollOptions = EventFilter &
     /** How long to wait where nothing new was found, in milliseconds. Default 5,000. */
     intervalMs?: number;
   };
-
-/** What passes by itself: a loop that is to run for months does not end with it. */
-const passing = (error: unknown): boolean =>
-  isScripError(error, 'network_error') || isScripError(error, 'timeout') || (isScripError(error) && (error.status === 429 || error.status >= 500));
 
 export async function* pollEvents(
   page: (filter: EventFilter, options: CallOptions) => Promise<Page<ScripEvent>>,
@@ -28,7 +24,7 @@ export async function* pollEvents(
       if (items.length > 0) waitMs = 0;
     } catch (error) {
       if (isScripError(error, 'aborted')) return;
-      if (!passing(error)) throw error;
+      if (!isPassing(error)) throw error;
       waitMs = Math.max(intervalMs, (isScripError(error) && error.retryAfterMs) || 0);
     }
     if (waitMs > 0) await pause(waitMs, signal).catch(() => undefined);
