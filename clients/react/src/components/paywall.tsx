@@ -17,12 +17,14 @@ export interface PaywallProps {
   fallback?: ReactNode;
   /** Goes with each checkout. */
   checkout?: PricingTableProps['checkout'];
+  /** What features are called, by their slugs. */
+  features?: PricingTableProps['features'];
   className?: string;
 }
 
 /** Shows its children to whoever has the feature or the credits, and to others what would open it. It hides what
  * is in the page already: what must not be had for nothing is guarded by a server. */
-export function Paywall({ children, feature, credits, productId, fallback, checkout, className }: PaywallProps) {
+export function Paywall({ children, feature, credits, productId, fallback, checkout, features, className }: PaywallProps) {
   const { loading, error, refresh } = useWallet();
   const { enabled } = useFeature(feature ?? '');
   const balance = useBalance(productId);
@@ -45,6 +47,7 @@ export function Paywall({ children, feature, credits, productId, fallback, check
       <PricingTable
         level={3}
         checkout={checkout}
+        features={features}
         filter={(price, product) =>
           feature !== undefined && !enabled
             ? price.features.includes(feature)

@@ -25,6 +25,8 @@ export interface PricingTableProps {
   checkout?: Omit<CheckoutInput, 'priceId'>;
   /** In a window of its own instead of leaving the page. */
   popup?: boolean;
+  /** What features are called, by their slugs, such as `{ 'export.pdf': 'Export as PDF' }`. */
+  features?: Readonly<Record<string, string>>;
   /** The heading's level; 2 when left out. */
   level?: 2 | 3 | 4;
   /** A price in markup of your own. */
@@ -33,7 +35,7 @@ export interface PricingTableProps {
 }
 
 /** What is for sale, each price with a button that leads to its checkout. */
-export function PricingTable({ productId, filter, checkout, popup, level = 2, renderPrice, className }: PricingTableProps) {
+export function PricingTable({ productId, filter, checkout, popup, features, level = 2, renderPrice, className }: PricingTableProps) {
   const { products, loading, error, refresh } = useProducts();
   const classes = `scrip scrip-pricing ${className ?? ''}`;
   if (loading) return <p role="status" className={classes}>Loading prices…</p>;
@@ -50,7 +52,7 @@ export function PricingTable({ productId, filter, checkout, popup, level = 2, re
           {prices.map((price) => (
             <li key={price.id} className="scrip-price">
               {renderPrice?.(price, product) ?? (
-                <PriceCard price={price} product={product} products={products} checkout={checkout} popup={popup} />
+                <PriceCard price={price} product={product} products={products} checkout={checkout} popup={popup} features={features} />
               )}
             </li>
           ))}
@@ -64,12 +66,12 @@ function ProductPrices({ product, level, children }: { product: Product; level: 
   const heading = useId();
   const Heading = `h${level}` as const;
   return (
-    <section className="scrip-product" aria-labelledby={heading}>
+    <div role="group" className="scrip-product" aria-labelledby={heading}>
       <Heading id={heading}>{product.name}</Heading>
       {product.description && <p className="scrip-muted">{product.description}</p>}
       {product.freeGrant && <p className="scrip-muted">{freeWords(product)}</p>}
       <ul>{children}</ul>
-    </section>
+    </div>
   );
 }
 
@@ -79,9 +81,10 @@ interface PriceCardProps {
   products: readonly Product[];
   checkout: PricingTableProps['checkout'];
   popup: boolean | undefined;
+  features: PricingTableProps['features'];
 }
 
-function PriceCard({ price, product, products, checkout, popup }: PriceCardProps) {
+function PriceCard({ price, product, products, checkout, popup, features }: PriceCardProps) {
   const locale = useLocale();
   const { wallet } = useWallet();
   // Credits may fill another product than the one that is bought.
@@ -102,7 +105,7 @@ function PriceCard({ price, product, products, checkout, popup }: PriceCardProps
         {price.creditsExpireAfterDays && <li>to be used within {price.creditsExpireAfterDays} days</li>}
         {price.trialDays && <li>{price.trialDays} days free</li>}
         {price.features.map((feature) => (
-          <li key={feature}>{feature}</li>
+          <li key={feature}>{features?.[feature] ?? feature}</li>
         ))}
       </ul>
       {!interval || !subscribed ? (

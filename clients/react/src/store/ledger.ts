@@ -1,13 +1,9 @@
 // A wallet's ledger as far as it was looked at, newest first.
-import type { LedgerEntry, Reason, Scrip } from '@scrip/browser';
+import type { LedgerEntry, LedgerFilter as Filter, Scrip } from '@scrip/browser';
 import { Resource } from './resource';
 
-export interface LedgerFilter {
-  productId?: string;
-  reason?: Reason;
-  /** Entries a page, 1 to 100. */
-  limit?: number;
-}
+/** What a list of entries may be narrowed to. */
+export type LedgerFilter = Omit<Filter, 'cursor'>;
 
 export interface LedgerPages {
   readonly entries: readonly LedgerEntry[];
