@@ -152,17 +152,18 @@ export class ScripServer {
    * that throws costs nothing. Work that takes long keeps its hold open.
    */
   async withHold<T = void>(input: WithHoldInput, work: (hold: RunningHold) => Promise<Worked<T>>, options?: CallOptions): Promise<Outcome<T>> {
+    const { signal, timeoutMs } = options ?? {};
     return withHold(
       {
-        place: (onHeaders) => this.#http.call('POST', `${walletPath(input)}/holds`, { ...options, body: spending(input), onHeaders }),
-        read: (id) => this.getHold(id, options),
-        settle: (id, amount) => this.settle(id, { amount }),
-        release: (id) => this.release(id),
-        extend: (id, expiresInSeconds) => this.extend(id, { expiresInSeconds }),
+        place: (onHeaders) => this.#http.call('POST', `${walletPath(input)}/holds`, { timeoutMs, body: spending(input), onHeaders }),
+        read: (id) => this.getHold(id, { timeoutMs }),
+        settle: (id, amount) => this.settle(id, { amount }, { timeoutMs }),
+        release: (id) => this.release(id, { timeoutMs }),
+        extend: (id, expiresInSeconds) => this.extend(id, { expiresInSeconds }, { timeoutMs }),
       },
       input,
       work,
-      options?.signal,
+      signal,
     );
   }
 
@@ -286,5 +287,5 @@ const userOf = ({ externalUserId }: Named) => (externalUserId == null ? {} : { e
 
 const keyed = <T extends { idempotencyKey?: string | undefined }>(input: T) => ({ ...input, idempotencyKey: input.idempotencyKey ?? newKey() });
 
-// The code is in the path, and stays out of the body.
-const spending = <T extends Named & { idempotencyKey?: string | undefined }>({ code: _, ...input }: T) => keyed(input);
+// The code is in the path, and stays out of the body, as does what only this client heeds.
+const spending = <T extends Named & { idempotencyKey?: string | undefined; resume?: boolean }>({ code: _, resume: __, ...input }: T) => keyed(input);

@@ -5,7 +5,8 @@ import type { HoldInput } from './input.js';
 export type WithHoldInput = HoldInput & {
   /**
    * With a key of your own: take up an open hold that was placed under it before, as a queue does that gives
-   * a job out again after a crash. Without it a key is used once, since two runs at once would be paid once.
+   * a job out again after a crash. Without it a key is used once, since two runs at once would be paid once:
+   * also where only the answer to the first attempt was lost, which cannot be told from another run.
    */
   resume?: boolean;
 };
@@ -49,7 +50,10 @@ export async function withHold<T>(
   work: (hold: RunningHold) => Promise<Worked<T>>,
   signal: AbortSignal | undefined,
 ): Promise<Outcome<T>> {
+  const ended = () => new ScripError('aborted', 'The call was aborted.', { cause: signal?.reason });
+  if (signal?.aborted) throw ended();
   let replayed = false;
+  // To its end, though the signal may come meanwhile: a hold that nobody knows of could not be released.
   const placed = await holds.place((headers) => {
     replayed = headers.get('idempotency-replayed') === 'true';
   });
@@ -62,9 +66,12 @@ export async function withHold<T>(
     if ((await holds.read(id)).status !== 'open')
       throw new ScripError('hold_closed', 'The work of this key is over.', { idempotencyKey: input.idempotencyKey });
   }
+  if (signal?.aborted) {
+    await holds.release(id).catch(() => undefined);
+    throw ended();
+  }
   const stop = new AbortController();
   const onAbort = () => stop.abort(signal?.reason);
-  if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort);
   const seconds = input.expiresInSeconds ?? DEFAULT_SECONDS;
   // Twice before it would end.

@@ -109,6 +109,27 @@ describe('an abort', () => {
     expect(await state(externalUserId)).toEqual([100, 0]);
   });
 
+  it('while the hold is placed gives it back, and begins nothing', async () => {
+    const externalUserId = await user(100);
+    const stop = new AbortController();
+    const slow = new ScripServer({
+      ...service,
+      fetch: async (...given) => {
+        const response = await fetch(...given);
+        if (String(given[0]).endsWith('/holds')) stop.abort();
+        return response;
+      },
+    });
+    let begun = false;
+    const work = async () => {
+      begun = true;
+      return { amount: 1 };
+    };
+    await expect(slow.withHold({ externalUserId, amount: 40 }, work, { signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' });
+    expect(begun).toBe(false);
+    expect(await state(externalUserId)).toEqual([100, 0]);
+  });
+
   it('charges what was done until then, where the work says so', async () => {
     const externalUserId = await user(100);
     const stop = new AbortController();
