@@ -32,6 +32,17 @@ export function openWindow(): Window {
   return popup;
 }
 
-/** One tab at a time, where the browser has locks; elsewhere at once. */
-export const onlyOneTab = <T>(name: string, work: () => Promise<T>): Promise<T> =>
-  globalThis.navigator?.locks ? (navigator.locks.request(name, work) as Promise<T>) : work();
+/** One tab at a time, where the browser has locks and grants one; elsewhere at once. */
+export async function onlyOneTab<T>(name: string, work: () => Promise<T>): Promise<T> {
+  let begun = false;
+  const begin = () => {
+    begun = true;
+    return work();
+  };
+  try {
+    if (globalThis.navigator?.locks) return (await navigator.locks.request(name, begin)) as T;
+  } catch (error) {
+    if (begun) throw error;
+  }
+  return work();
+}

@@ -5,6 +5,7 @@ import {
   isScripError,
   newKey,
   segment,
+  unlessAborted,
   type Call,
   type CallOptions,
   type Checkout,
@@ -61,10 +62,10 @@ export class Scrip {
       throw new ScripError('invalid_options', 'Not a publishable key (pay_pk_…). A secret key never belongs in a browser.');
     this.#http = new Http(options, publishableKey);
     // By address, not by key: a key that is replaced must not cost visitors their credits.
-    this.#name = `scrip:${baseUrl}`;
+    this.#name = `scrip:${baseUrl.replace(/\/+$/, '')}`;
     this.#code = new Kept(storage ?? browserStorage(this.#name));
-    this.#leaving = new Kept(browserStorage(`${this.#name}:checkout`));
-    this.#rotation = new Kept(browserStorage(`${this.#name}:rotation`));
+    this.#leaving = new Kept(browserStorage(`${this.#name}:${publishableKey}:checkout`));
+    this.#rotation = new Kept(browserStorage(`${this.#name}:${publishableKey}:rotation`));
   }
 
   /** What the key is, and of which project. */
@@ -115,11 +116,13 @@ export class Scrip {
   }
 
   /** The stored code's wallet, or a new one. However many ask at once, in however many tabs: one wallet. */
-  async ensureWallet(options?: CallOptions): Promise<Wallet> {
-    this.#making ??= onlyOneTab(this.#name, async () => (await this.wallet(options)) ?? this.createWallet(options)).finally(() => {
+  async ensureWallet(options: CallOptions = {}): Promise<Wallet> {
+    const { signal, ...rest } = options;
+    // For whoever still waits: one of them may go away.
+    this.#making ??= onlyOneTab(this.#name, async () => (await this.wallet(rest)) ?? this.createWallet(rest)).finally(() => {
       this.#making = undefined;
     });
-    return this.#making;
+    return unlessAborted(this.#making, signal);
   }
 
   /** Takes credits from the wallet, once for each key. */

@@ -92,6 +92,26 @@ describe('a wallet', () => {
     expectTypeOf(made).toEqualTypeOf<Wallet[]>();
   });
 
+  it('is made for whoever still waits, though another of them went away', async () => {
+    const scrip = client();
+    const stop = new AbortController();
+    const first = refusal(scrip.ensureWallet({ signal: stop.signal }));
+    stop.abort();
+    const [error, wallet] = await Promise.all([first, scrip.ensureWallet({ signal: new AbortController().signal })]);
+    expect(error).toMatchObject({ code: 'aborted' });
+    expect(await scrip.code()).toBe(wallet.code);
+    expect(await refusal(scrip.ensureWallet({ signal: AbortSignal.abort() }))).toMatchObject({ code: 'aborted' });
+  });
+
+  it('is made where a browser refuses locks', async () => {
+    vi.stubGlobal('navigator', { locks: { request: () => Promise.reject(new DOMException('denied', 'SecurityError')) } });
+    try {
+      expect((await client().ensureWallet()).balances).toEqual([]);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
   it('can be made again after the first attempt failed', async () => {
     let fails = true;
     const scrip = client({ retries: 0, fetch: (...given) => (fails ? Promise.reject(new TypeError('offline')) : fetch(...given)) });

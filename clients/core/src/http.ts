@@ -37,7 +37,8 @@ export const segment = (value: string, param: string): string => {
   throw new ScripError('invalid_request', `This is no ${param}.`, { param });
 };
 
-const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+/** Waits, unless it is aborted. */
+export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const done = () => {
       clearTimeout(timer);
@@ -51,7 +52,14 @@ const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
 
 const aborted = (signal: AbortSignal) => new ScripError('aborted', 'The call was aborted.', { cause: signal.reason });
 
-export { pause };
+/** The work, or that the caller no longer waits for it: it goes on for others. */
+export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const stop = () => reject(aborted(signal as AbortSignal));
+    if (signal?.aborted) stop();
+    signal?.addEventListener('abort', stop);
+    work.then(resolve, reject).finally(() => signal?.removeEventListener('abort', stop));
+  });
 
 export class Http {
   readonly #base: string;
@@ -61,10 +69,14 @@ export class Http {
   readonly #retries: number;
 
   constructor(options: HttpOptions, key: string) {
-    this.#base = `${String(options.baseUrl).replace(/\/+$/, '')}/api/v1`;
+    const { baseUrl, fetch: own } = options;
+    // Empty or a path: the address that a page comes from.
+    if (!/^(https?:\/\/|\/|$)/.test(baseUrl)) throw new ScripError('invalid_options', 'baseUrl has to be an http(s) address.');
+    this.#base = `${baseUrl.replace(/\/+$/, '')}/api/v1`;
     this.#key = key;
-    // Looked up at each call: what watches or fakes the global one may come later.
-    this.#fetch = options.fetch ?? ((...given) => fetch(...given));
+    // The global one is looked up at each call: what watches or fakes it may come later. A browser's refuses
+    // to be anything's method.
+    this.#fetch = (...given) => (own ?? fetch)(...given);
     this.#timeoutMs = options.timeoutMs ?? 15_000;
     this.#retries = options.retries ?? 3;
   }

@@ -54,6 +54,22 @@ describe('a call', () => {
     expect(asked[0]?.init.headers).toEqual({ authorization: 'Bearer pay_pk_1' });
   });
 
+  it("calls the caller's fetch as a function, not as a method", async () => {
+    let self: unknown = 'never called';
+    function own(this: unknown) {
+      self = this;
+      return Promise.resolve(json(200, {}));
+    }
+    await http(own).call('GET', '/x');
+    expect(self).toBeUndefined();
+  });
+
+  it('goes nowhere that is no address', () => {
+    for (const baseUrl of [undefined, null, 'pay.example', 'ftp://pay.example', 'javascript:alert(1)'])
+      expect(() => new Http({ baseUrl: baseUrl as string }, 'pay_pk_1')).toThrow(expect.objectContaining({ code: 'invalid_options' }));
+    for (const baseUrl of ['', '/pay', 'http://127.0.0.1:8787/', 'https://pay.example/scrip']) expect(() => new Http({ baseUrl }, 'pay_pk_1')).not.toThrow();
+  });
+
   it('comes again with the same key after an answer was lost', async () => {
     const { asked, fetch } = fake(offline, json(200, { balance: 1, deducted: true }));
     expect(await outcome(http(fetch).call('POST', '/x', deduct))).toEqual({ balance: 1, deducted: true });
