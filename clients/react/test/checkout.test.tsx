@@ -2,6 +2,7 @@ import { act, render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BalanceBadge, CheckoutButton, CheckoutNotice, PricingTable, RecoveryCode, ScripProvider, useCheckout } from '../src';
+import { accessible } from './axe';
 import { baseUrl, fund, keeps, openShop, pay, visit, walletOf, watched, type Shop } from './shop';
 
 let shop: Shop;
@@ -128,6 +129,29 @@ describe('a checkout that leaves the page', () => {
     await new Promise((done) => setTimeout(done, 700));
     expect(screen.queryByRole('status')).toBeNull();
     expect(page.asked.filter((path) => path.startsWith('GET /orders'))).toHaveLength(1);
+  });
+
+  it('is paid into a wallet of its own where another was opened meanwhile: neither is lost unasked', async () => {
+    leaving();
+    const { client } = watched(shop);
+    void client.redirectToCheckout({ priceId: shop.priceId });
+    await waitFor(() => expect(localStorage.getItem(`scrip:${baseUrl}:checkout`)).toBeTruthy());
+    const { orderId } = JSON.parse(localStorage.getItem(`scrip:${baseUrl}:checkout`) ?? '{}') as { orderId: string };
+    const here = await fund(shop, 7);
+    await client.useCode(here);
+    await pay(shop.checkoutUrl((await client.order(orderId)).checkoutId ?? ''));
+    history.replaceState(null, '', '/?scrip_checkout=done');
+    const page = visit(shop, <><CheckoutNotice /><BalanceBadge /></>);
+    await screen.findByText('Payment received, thank you. You have 100 images.');
+    await screen.findByText('7 images');
+    const bought = (await client.order(orderId)).code ?? expect.fail('no code');
+    await screen.findByText(bought);
+    await accessible(page.container);
+    expect(await page.client.code()).toBe(here);
+    await userEvent.click(screen.getByText('Open it here'));
+    await screen.findByText('100 images');
+    expect(await page.client.code()).toBe(bought);
+    expect(screen.queryByText('Open it here')).toBeNull();
   });
 
   it('never opens a wallet that the address names', async () => {

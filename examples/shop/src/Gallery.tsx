@@ -28,8 +28,8 @@ export function usePosters(): [readonly Poster[], (poster: Poster) => void] {
 export function Gallery({ posters }: { posters: readonly Poster[] }) {
   if (posters.length === 0) return null;
   return (
-    <section className="section" aria-labelledby="printed">
-      <h2 id="printed">Printed for you</h2>
+    <section id="printed" className="section">
+      <h2>Printed for you</h2>
       <ul className="gallery">
         {posters.map((poster, index) => {
           const image = draw(poster);

@@ -1,6 +1,6 @@
 'use client';
 
-import { formatCredits, useBalance, useCheckout, useLocale, type Order } from '@scrip/react';
+import { formatCredits, useBalance, useCheckout, useLocale, useWallet, type Order } from '@scrip/react';
 import type { ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 
@@ -23,6 +23,7 @@ export function CheckoutNotice({ children, render, className }: CheckoutNoticePr
     return (
       <div className={classes}>
         <Thanks order={order} />
+        {order.code && <Elsewhere code={order.code} />}
         {children}
       </div>
     );
@@ -43,11 +44,29 @@ const WORDS: Record<string, string> = {
 
 function Thanks({ order }: { order: Order }) {
   const locale = useLocale();
-  const { balance, unit } = useBalance(order.productId);
+  const { unit } = useBalance(order.productId);
   return (
     <p role="status">
       Payment received, thank you.
-      {unit && balance !== undefined && ` You have ${formatCredits(balance, unit, locale)}.`}
+      {unit && ` You have ${formatCredits(order.balance, unit, locale)}.`}
     </p>
+  );
+}
+
+/** The payment made a wallet while another one was opened here: nobody may lose either unasked. */
+function Elsewhere({ code }: { code: string }) {
+  const { wallet, redeem, pending, actionError } = useWallet();
+  if (!wallet || wallet.code === code) return null;
+  return (
+    <div className="scrip-elsewhere">
+      <p>
+        What you bought is in a wallet of its own, and another one is open here. Keep both codes. The new one is{' '}
+        <code translate="no">{code}</code>.
+      </p>
+      <button type="button" className="scrip-button" aria-busy={pending} disabled={pending} onClick={() => void redeem(code)}>
+        Open it here
+      </button>
+      <ErrorMessage error={actionError} />
+    </div>
   );
 }

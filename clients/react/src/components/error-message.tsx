@@ -18,7 +18,7 @@ export function ErrorMessage({ error, onRetry, className }: ErrorMessageProps) {
       <p>{error.message}</p>
       {/* What whoever runs the service finds it by in its log. */}
       {error.status >= 500 && error.requestId && <p className="scrip-muted">Reference: {error.requestId}</p>}
-      {isScripError(error, 'insufficient_credits') && <Offers prices={error.prices} />}
+      {isScripError(error, 'insufficient_credits') && <Offers prices={error.prices ?? []} />}
       {onRetry && (
         <button type="button" className="scrip-button" onClick={onRetry}>
           Try again

@@ -38,7 +38,7 @@ export function useCheckout(): CheckoutState {
     (input: CheckoutInput) =>
       run(async () => {
         const order = await store.client.checkoutPopup(input);
-        store.returned.put(() => order);
+        await store.arrived(order);
         return order;
       }),
     [store, run],

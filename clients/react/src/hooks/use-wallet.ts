@@ -34,10 +34,27 @@ export function useWallet(): WalletState {
   const { data, loading, error } = useResource(store.wallet);
   const { run, pending, error: actionError, reset } = useAction();
   const refresh = useCallback(() => store.wallet.refresh(), [store]);
-  const ensure = useCallback(() => run(() => client.ensureWallet()), [run, client]);
-  const redeem = useCallback((code: string) => run(() => client.useCode(code)), [run, client]);
+  // Shown at once: the reading that follows takes a moment.
+  const opened = useCallback(
+    (open: () => Promise<Wallet>) =>
+      run(async () => {
+        const wallet = await open();
+        store.wallet.put(() => wallet);
+        return wallet;
+      }),
+    [run, store],
+  );
+  const ensure = useCallback(() => opened(() => client.ensureWallet()), [opened, client]);
+  const redeem = useCallback((code: string) => opened(() => client.useCode(code)), [opened, client]);
   const rotate = useCallback(() => run(() => client.rotate()), [run, client]);
-  const forget = useCallback(async () => void (await run(() => client.forget())), [run, client]);
+  const forget = useCallback(
+    async () =>
+      void (await run(async () => {
+        await client.forget();
+        store.wallet.put(() => null);
+      })),
+    [run, client, store],
+  );
   const recover = useCallback(
     (email: string) => run(() => client.recover(email).then(() => true as const)),
     [run, client],

@@ -42,6 +42,8 @@ export class ScripStore {
       // awaited.
       const order = await client.completeCheckout(back ? {} : { timeoutMs: 0 });
       if (back) forgetReturn();
+      // The thanks and what they are for are seen together.
+      if (order?.status === 'paid') await this.wallet.refresh();
       return (back || order?.status !== 'pending' ? order : null) ?? before ?? null;
     });
   }
@@ -50,6 +52,12 @@ export class ScripStore {
   complete(): Promise<void> {
     this.#completing = true;
     return this.returned.refresh();
+  }
+
+  /** The same for an order that was paid in a window of its own. */
+  async arrived(order: Order): Promise<void> {
+    await this.wallet.refresh();
+    this.returned.put(() => order);
   }
 
   ledger(filter: LedgerFilter): Ledger {
