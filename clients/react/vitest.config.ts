@@ -14,8 +14,6 @@ const project = (name: string, react: { find: RegExp; replacement: string }[], i
     globalSetup: ['test/server.ts'],
     setupFiles: ['test/setup.ts'],
     testTimeout: 20_000,
-    // jsdom has no other page to go to, and no canvas.
-    onConsoleLog: (log: string) => !log.includes('Not implemented'),
     // Else Node itself resolves what these import, and finds the one React of the workspace.
     server: { deps: { inline: react.length > 0 ? [/@testing-library\/react/] : [] } },
   },

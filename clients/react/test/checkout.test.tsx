@@ -34,6 +34,12 @@ function leaving(): string[] {
   return left;
 }
 
+/** The order that the client keeps in mind while the buyer is away. */
+function remembered(): string | undefined {
+  const name = Object.keys(localStorage).find((key) => key.endsWith(':checkout'));
+  return name && (JSON.parse(localStorage.getItem(name) ?? '{}') as { orderId?: string }).orderId;
+}
+
 describe('a checkout in a window of its own', () => {
   it('makes the wallet, keeps its code and says what there is', async () => {
     popup((url) => pay(url));
@@ -79,7 +85,7 @@ describe('a checkout that leaves the page', () => {
     history.replaceState(null, '', '/shop?tab=prices#packs');
     const first = visit(shop, <CheckoutButton priceId={shop.priceId}>Buy</CheckoutButton>);
     await userEvent.click(screen.getByText('Buy'));
-    await waitFor(() => expect(localStorage.getItem(`scrip:${baseUrl}:checkout`)).toBeTruthy());
+    await waitFor(() => expect(remembered()).toBeTruthy());
     const asked = first.bodies[0] as { successUrl: string; cancelUrl: string };
     expect(asked.cancelUrl).toBe(`${location.origin}/shop?tab=prices#packs`);
     expect(asked.successUrl).toContain('/shop?tab=prices&scrip_checkout=done');
@@ -87,7 +93,7 @@ describe('a checkout that leaves the page', () => {
     expect(screen.getByRole<HTMLButtonElement>('button').disabled).toBe(true);
     first.unmount();
 
-    const { orderId } = JSON.parse(localStorage.getItem(`scrip:${baseUrl}:checkout`) ?? '{}') as { orderId: string };
+    const orderId = remembered() ?? '';
     const order = await first.client.order(orderId);
     await pay(shop.checkoutUrl(order.checkoutId ?? ''));
     history.replaceState({ router: 1 }, '', '/shop?tab=prices&scrip_checkout=done');
@@ -110,7 +116,7 @@ describe('a checkout that leaves the page', () => {
     leaving();
     visit(shop, <><CheckoutNotice /><CheckoutButton priceId={shop.priceId}>Buy</CheckoutButton></>);
     await userEvent.click(screen.getByText('Buy'));
-    await waitFor(() => expect(localStorage.getItem(`scrip:${baseUrl}:checkout`)).toBeTruthy());
+    await waitFor(() => expect(remembered()).toBeTruthy());
     // The browser shows the page as it was left.
     const shown = Object.assign(new Event('pageshow'), { persisted: true });
     act(() => void window.dispatchEvent(shown));
@@ -123,7 +129,7 @@ describe('a checkout that leaves the page', () => {
     const { client } = watched(shop);
     leaving();
     void client.redirectToCheckout({ priceId: shop.priceId });
-    await waitFor(() => expect(localStorage.getItem(`scrip:${baseUrl}:checkout`)).toBeTruthy());
+    await waitFor(() => expect(remembered()).toBeTruthy());
     const page = visit(shop, <CheckoutNotice />, { strict: true });
     await waitFor(() => expect(page.asked.filter((path) => path.startsWith('GET /orders'))).toHaveLength(1));
     await new Promise((done) => setTimeout(done, 700));
@@ -135,8 +141,8 @@ describe('a checkout that leaves the page', () => {
     leaving();
     const { client } = watched(shop);
     void client.redirectToCheckout({ priceId: shop.priceId });
-    await waitFor(() => expect(localStorage.getItem(`scrip:${baseUrl}:checkout`)).toBeTruthy());
-    const { orderId } = JSON.parse(localStorage.getItem(`scrip:${baseUrl}:checkout`) ?? '{}') as { orderId: string };
+    await waitFor(() => expect(remembered()).toBeTruthy());
+    const orderId = remembered() ?? '';
     const here = await fund(shop, 7);
     await client.useCode(here);
     await pay(shop.checkoutUrl((await client.order(orderId)).checkoutId ?? ''));
@@ -175,8 +181,8 @@ it('a success page of one’s own asks by itself', async () => {
   const { client } = watched(shop, { code: null });
   leaving();
   void client.redirectToCheckout({ priceId: shop.priceId, successUrl: `${location.origin}/thanks` });
-  await waitFor(() => expect(localStorage.getItem(`scrip:${baseUrl}:checkout`)).toBeTruthy());
-  const { orderId } = JSON.parse(localStorage.getItem(`scrip:${baseUrl}:checkout`) ?? '{}') as { orderId: string };
+  await waitFor(() => expect(remembered()).toBeTruthy());
+  const orderId = remembered() ?? '';
   const other = watched(shop, { code: null });
   function Thanks() {
     const { complete } = useCheckout();

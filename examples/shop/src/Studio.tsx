@@ -17,6 +17,11 @@ export function Studio({ onDrawn }: { onDrawn: (poster: Poster) => void }) {
   const locked = PALETTES.some(({ name, feature }) => name === palette && feature) && !gold;
   const poster = { words, style, palette };
 
+  /** Another proof: what was said is about the one before. */
+  const change = (set: (value: string) => void) => (value: string) => {
+    setSaid('');
+    set(value);
+  };
   const print = async () => {
     setSaid('');
     if (!(await deduct({ amount: COST, meta: { feature: 'poster', words } }))) return;
@@ -32,10 +37,10 @@ export function Studio({ onDrawn }: { onDrawn: (poster: Poster) => void }) {
         <p className="lead">Type a few words, pick a hand and its colours. Looking is free; five credits make it yours.</p>
         <label className="words">
           The words
-          <input value={words} maxLength={28} onChange={(event) => setWords(event.target.value)} />
+          <input value={words} maxLength={28} onChange={(event) => change(setWords)(event.target.value)} />
         </label>
-        <Choice legend="The hand" options={STYLES.map((name) => ({ name }))} chosen={style} choose={(name) => setStyle(name as Style)} />
-        <Choice legend="The colours" options={PALETTES} chosen={palette} choose={setPalette} />
+        <Choice legend="The hand" options={STYLES.map((name) => ({ name }))} chosen={style} choose={change((name) => setStyle(name as Style))} />
+        <Choice legend="The colours" options={PALETTES} chosen={palette} choose={change(setPalette)} />
         {locked ? (
           <Paywall feature="gold" features={FEATURES} className="gold">
             {null}
