@@ -137,6 +137,48 @@ describe('a checkout that leaves the page', () => {
     expect(page.asked.filter((path) => path.startsWith('GET /orders'))).toHaveLength(1);
   });
 
+  it('whose money takes its time says so, until it is there', async () => {
+    leaving();
+    const { client } = watched(shop);
+    void client.redirectToCheckout({ priceId: shop.priceId });
+    await waitFor(() => expect(remembered()).toBeTruthy());
+    const url = shop.checkoutUrl((await client.order(remembered() ?? '')).checkoutId ?? '');
+    await pay(url, 'pay_later');
+    const first = visit(shop, <CheckoutNotice />);
+    await screen.findByText(/The payment is on its way/);
+    await accessible(first.container);
+    first.unmount();
+    await pay(url, 'settle');
+    visit(shop, <CheckoutNotice />);
+    await screen.findByText('Payment received, thank you. You have 100 images.');
+  });
+
+  it('whose payment is still unknown when the buyer is back is waited for, and said to be', async () => {
+    leaving();
+    const { client } = watched(shop);
+    void client.redirectToCheckout({ priceId: shop.priceId });
+    await waitFor(() => expect(remembered()).toBeTruthy());
+    const url = shop.checkoutUrl((await client.order(remembered() ?? '')).checkoutId ?? '');
+    history.replaceState(null, '', '/?scrip_checkout=done');
+    visit(shop, <CheckoutNotice />, { strict: true });
+    await screen.findByText(/The payment is not confirmed yet/);
+    await pay(url);
+    await screen.findByText('Payment received, thank you. You have 100 images.', undefined, { timeout: 5_000 });
+    expect(location.search).toBe('');
+  });
+
+  it('that failed says so', async () => {
+    leaving();
+    const { client } = watched(shop);
+    void client.redirectToCheckout({ priceId: shop.priceId });
+    await waitFor(() => expect(remembered()).toBeTruthy());
+    const url = shop.checkoutUrl((await client.order(remembered() ?? '')).checkoutId ?? '');
+    await pay(url, 'pay_later');
+    await pay(url, 'fail');
+    visit(shop, <CheckoutNotice />);
+    await screen.findByText('The payment failed. Nothing was charged.');
+  });
+
   it('is paid into a wallet of its own where another was opened meanwhile: neither is lost unasked', async () => {
     leaving();
     const { client } = watched(shop);

@@ -86,9 +86,9 @@ export function walletOf(shop: Shop, code: string) {
   return ask<{ balances: { productId: string; balance: number }[]; features: string[] }>(`/api/v1/wallets/${code}`, shop.secretKey);
 }
 
-/** Presses Pay at a checkout. */
-export async function pay(url: string): Promise<void> {
-  const paid = await fetch(`${url}/pay`, { method: 'POST' });
+/** Presses Pay at a checkout, or another of its buttons. */
+export async function pay(url: string, button = 'pay'): Promise<void> {
+  const paid = await fetch(`${url}/${button}`, { method: 'POST' });
   if (!paid.ok) throw new Error(await paid.text());
 }
 

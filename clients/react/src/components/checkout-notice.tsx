@@ -30,13 +30,14 @@ export function CheckoutNotice({ children, render, className }: CheckoutNoticePr
   }
   return (
     <div className={classes}>
-      <p role="status">{WORDS[order.status] ?? WORDS.pending}</p>
+      <p role="status">{(order.processing ? WORDS.processing : WORDS[order.status]) ?? WORDS.pending}</p>
     </div>
   );
 }
 
 const WORDS: Record<string, string> = {
-  pending: 'The payment is on its way. The credits are yours as soon as it arrives.',
+  pending: 'The payment is not confirmed yet. What you bought is yours as soon as it is.',
+  processing: 'The payment is on its way, which may take days. What you bought is yours as soon as it arrives.',
   failed: 'The payment failed. Nothing was charged.',
   expired: 'The checkout was not completed in time. Nothing was charged.',
   refunded: 'This order was refunded.',

@@ -69,6 +69,11 @@ export class Resource<T> {
     this.#show({ data, error: undefined, loading: false });
   }
 
+  /** Shows what a reading knows before it ends. */
+  meanwhile(data: T): void {
+    this.#show({ data, error: undefined, loading: false });
+  }
+
   #start(): Promise<void> {
     this.#flight ??= this.#run().finally(() => {
       this.#flight = undefined;

@@ -40,11 +40,17 @@ export class ScripStore {
       const back = this.#completing || isBack();
       // Whoever only left a checkout, or has it open in another tab: one look, and no word of a payment that is
       // awaited.
-      const order = await client.completeCheckout(back ? {} : { timeoutMs: 0 });
+      let order = await client.completeCheckout({ timeoutMs: 0 });
+      const waits = order && (order.status === 'pending' || order.processing);
+      if (back && waits) {
+        this.returned.meanwhile(order);
+        order = await client.completeCheckout();
+      }
       if (back) forgetReturn();
       // The thanks and what they are for are seen together.
       if (order?.status === 'paid') await this.wallet.refresh();
-      return (back || order?.status !== 'pending' ? order : null) ?? before ?? null;
+      const told = back || order?.status !== 'pending' || order.processing;
+      return (told ? order : null) ?? before ?? null;
     });
   }
 
