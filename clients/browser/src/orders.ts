@@ -7,7 +7,7 @@ interface Watch extends CallOptions {
 }
 
 /** Whether no more is to be waited for. */
-export const settled = (order: Order): boolean => order.status !== 'pending' && !(order as { processing?: boolean }).processing;
+export const settled = ({ status, processing }: Order): boolean => status !== 'pending' && !processing;
 
 const GRACE_MS = 5_000;
 

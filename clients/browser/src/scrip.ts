@@ -186,7 +186,10 @@ export class Scrip {
     return leaveFor(checkout.url);
   }
 
-  /** Opens a checkout in a window of its own: call it in a click. Done once the order is settled. */
+  /**
+   * Opens a checkout in a window of its own: call it in a click. Done once the order is settled, or its money is
+   * on its way (`processing`) and the buyer closed the window.
+   */
   async checkoutPopup(input: CheckoutInput, options: CallOptions = {}): Promise<Order> {
     // Before anything is waited for: a browser lets a window open only in the click itself.
     const popup = openWindow();
@@ -199,8 +202,9 @@ export class Scrip {
         timeoutMs: 86_400_000,
         closed: () => popup.closed,
       });
-      if (!settled(order)) throw new ScripError('checkout_closed', 'The checkout was closed before anything was paid.');
-      await this.#arrive(order);
+      if (settled(order)) await this.#arrive(order);
+      // A bank debit takes days: the order stays remembered, and is no failure.
+      else if (!order.processing) throw new ScripError('checkout_closed', 'The checkout was closed before anything was paid.');
       return order;
     } finally {
       popup.close();
@@ -211,7 +215,7 @@ export class Scrip {
     return this.#http.call('GET', `/orders/${segment(orderId, 'order')}`, options);
   }
 
-  /** The order, once it is no longer pending. */
+  /** The order, once it is no longer pending and no money is on its way. */
   async waitForOrder(orderId: string, options: WaitOptions = {}): Promise<Order> {
     const order = await watch((id, call) => this.order(id, call), orderId, options);
     if (!settled(order)) throw new ScripError('timeout', 'The order is still pending.');

@@ -183,6 +183,19 @@ describe('a checkout in a window', () => {
     expect(await page.evaluate(() => scrip.wallet())).toMatchObject({ code: order?.code, balances: [{ balance: 1000 }] });
   });
 
+  it('is no failure where the money takes its time', async () => {
+    const page = await open();
+    const popup = await click(page);
+    await popup.getByLabel(/email/i).fill('ann@mail.example');
+    await popup.getByRole('button', { name: /pay later/i }).click();
+    await popup.waitForURL((url) => !url.pathname.includes('/sandbox'));
+    await popup.close();
+    const { order } = await page.evaluate(() => (window as unknown as Bought).bought);
+    expect(order).toMatchObject({ status: 'pending', processing: true });
+    // It is remembered until the money is there.
+    expect(await page.evaluate(() => scrip.completeCheckout({ timeoutMs: 0 }))).toMatchObject({ processing: true });
+  });
+
   it('that is closed unpaid is refused', async () => {
     const page = await open();
     const popup = await click(page);

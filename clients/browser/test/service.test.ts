@@ -271,9 +271,10 @@ describe('a checkout', () => {
     const scrip = client();
     const { url, orderId } = await scrip.checkout({ priceId: service.price });
     await service.press(url, 'pay_later');
+    expect(await scrip.order(orderId)).toMatchObject({ status: 'pending', processing: true });
     const waiting = scrip.waitForOrder(orderId);
     await service.press(url, 'fail');
-    expect((await waiting).status).toBe('failed');
+    expect(await waiting).toMatchObject({ status: 'failed', processing: false });
   });
 
   it('that is not paid in time is an error, an aborted wait another', async () => {

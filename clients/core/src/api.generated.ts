@@ -481,6 +481,11 @@ export interface components {
             paidAt?: components["schemas"]["Instant"] | null;
             payment?: components["schemas"]["Payment"] | null;
             priceId: string;
+            /**
+             * @description Whether the buyer is done and the money is on its way, as with a bank debit. Also while the order
+             *     has expired meanwhile: the payment then makes it paid.
+             */
+            processing: boolean;
             productId: string;
             /**
              * Format: int32
