@@ -14,6 +14,7 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const binary = process.env.SCRIP_BINARY ?? join(root, '../target/debug/scrip');
+if (!existsSync(binary)) throw new Error(`no binary at ${binary}: cargo build`);
 const shop = mkdtempSync(join(tmpdir(), 'scrip-smoke-'));
 const run = (program, words, options = {}) => execFileSync(program, words, { cwd: shop, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], ...options });
 const write = (name, text) => writeFileSync(join(shop, name), text);
