@@ -21,6 +21,7 @@ mod deduct;
 mod deduct_external;
 mod deductions_batch;
 mod described;
+mod docs;
 mod edge;
 mod endpoints;
 mod events;
