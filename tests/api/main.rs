@@ -13,6 +13,7 @@
 mod body;
 mod checkout;
 mod checkout_settings;
+mod compatible;
 mod cors;
 mod counter;
 mod credit;
