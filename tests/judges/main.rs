@@ -14,5 +14,6 @@
 mod dashboard;
 mod forms;
 mod node;
+mod redocly;
 mod sandbox;
 mod webhooks;
