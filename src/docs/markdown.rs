@@ -31,6 +31,9 @@ pub(super) fn render(path: &str, text: &str) -> Rendered {
     let mut open = Vec::new();
     let events = parse(text).filter_map(|event| match event {
         Event::Html(_) | Event::InlineHtml(_) => None,
+        // It may be wider than its page: whoever has only a keyboard scrolls it, too.
+        Event::Start(Tag::CodeBlock(_)) => Some(Event::Html("<pre tabindex=\"0\"><code>".into())),
+        Event::End(TagEnd::CodeBlock) => Some(Event::Html("</code></pre>\n".into())),
         Event::Start(Tag::Heading { level, .. }) => Some(Event::Start(Tag::Heading {
             level,
             id: ids.next().map(CowStr::from),
@@ -77,6 +80,17 @@ pub(super) fn render(path: &str, text: &str) -> Rendered {
             }))
         }
         other => Some(other),
+    });
+    // Tables as well, where the screen is narrow.
+    let events = events.flat_map(|event| match event {
+        Event::Start(Tag::Table(_)) => {
+            vec![
+                Event::Html("<div class=\"wide\" tabindex=\"0\">".into()),
+                event,
+            ]
+        }
+        Event::End(TagEnd::Table) => vec![event, Event::Html("</div>\n".into())],
+        other => vec![other],
     });
     let mut written = String::new();
     html::push_html(&mut written, events);

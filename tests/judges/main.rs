@@ -12,6 +12,7 @@
 )]
 
 mod dashboard;
+mod docs;
 mod forms;
 mod node;
 mod redocly;
