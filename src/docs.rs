@@ -1,8 +1,8 @@
 //! The documentation, in the binary: the API's description for programs as it is and for people as a page,
 //! the pages of `docs/`, and an index for language models. Nothing is loaded from elsewhere and no script
-//! runs. All of it is written once, at start.
+//! runs. All of it is written once: the description at start, the pages when the first of them is asked for.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::LazyLock};
 
 use axum::{
     Router,
@@ -76,7 +76,6 @@ impl IntoResponse for Served {
 /// Serves all of it.
 pub(crate) fn router(document: &Value) -> Router<App> {
     let description = Served::new(JSON, document.to_string());
-    let all = Arc::new(shelf());
     let always = |served: Served| get(move || std::future::ready(served.clone()));
     Router::new()
         .route(
@@ -92,13 +91,16 @@ pub(crate) fn router(document: &Value) -> Router<App> {
         .route(
             "/docs/{*name}",
             get(move |Path(name): Path<String>| {
-                let found = all.get(name.as_str()).cloned();
+                let found = SHELF.get(name.as_str()).cloned();
                 std::future::ready(found.ok_or(Error::new(Code::RouteNotFound)))
             }),
         )
 }
 
-/// Pages, the same as Markdown, and the files that they show, by their names under `/docs/`.
+/// What is served, by its name under `/docs/`.
+static SHELF: LazyLock<HashMap<String, Served>> = LazyLock::new(shelf);
+
+/// Pages, the same as Markdown, and the files that they show.
 fn shelf() -> HashMap<String, Served> {
     let pages = pages::PAGES.iter().flat_map(|page| {
         let source = Served::new(MARKDOWN, page.text);
