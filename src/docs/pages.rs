@@ -66,6 +66,7 @@ pub(super) const PAGES: &[Page] = pages! {
     Begin "tour" "docs/tour.md" "every part of the API once, by curl, in the sandbox";
     Begin "concepts" "docs/concepts.md" "wallets, lots, holds, idempotency, orders";
     Build "clients" "docs/clients.md" "TypeScript for pages, React and servers, and Rust";
+    Build "examples" "docs/examples.md" "a shop for people without an account, a chat paid by the token";
     Build "errors" "docs/errors.md" "every error code: what it means, what to do, whether to retry";
     Build "webhooks" "docs/webhooks.md" "events sent to your servers, and how to verify them";
     Build "limits" "docs/limits.md" "rates, sizes and counts, and what happens at each";
@@ -109,6 +110,11 @@ macro_rules! files {
 pub(super) const FILES: &[File] = files! {
     "checkout.png" "docs/checkout.png" "image/png";
     "dashboard-wallet.png" "docs/dashboard-wallet.png" "image/png";
+    "images/shop-prices.png" "docs/images/shop-prices.png" "image/png";
+    "images/shop-paid.png" "docs/images/shop-paid.png" "image/png";
+    "images/shop-printed.png" "docs/images/shop-printed.png" "image/png";
+    "images/shop-ledger.png" "docs/images/shop-ledger.png" "image/png";
+    "images/shop-phone.png" "docs/images/shop-phone.png" "image/png";
     "config.toml" "config.toml" "text/plain; charset=utf-8";
     "catalog.example.toml" "catalog.example.toml" "text/plain; charset=utf-8";
 };
