@@ -33,6 +33,18 @@ fn pages() -> Vec<(String, String)> {
     paths.into_iter().map(page).collect()
 }
 
+/// What stands beside clients and examples, which is not served.
+fn beside_code() -> Vec<(String, String)> {
+    let folders = ["clients", "examples"].map(|name| fs::read_dir(root().join(name)).unwrap());
+    let paths = folders.into_iter().flatten();
+    let paths = paths.map(|entry| entry.unwrap().path().join("README.md"));
+    let page = |path: PathBuf| {
+        let name = path.strip_prefix(root()).unwrap().display().to_string();
+        Some((name, fs::read_to_string(path).ok()?))
+    };
+    paths.filter_map(page).collect()
+}
+
 /// Links and pictures of a text.
 fn links(text: &str) -> Vec<String> {
     let link = |event| match event {
@@ -52,7 +64,7 @@ fn has_anchor(path: &Path, anchor: &str) -> bool {
 #[test]
 fn every_link_of_the_repositorys_pages_leads_somewhere() {
     let mut followed = 0;
-    for (page, text) in pages() {
+    for (page, text) in pages().into_iter().chain(beside_code()) {
         for link in links(&text) {
             if link.contains("://") {
                 let here = ["http://127.0.0.1:", "http://localhost:"];
