@@ -10,7 +10,7 @@ use axum::{
 };
 use serde_json::Value;
 
-use crate::state::App;
+use crate::{deprecations, state::App};
 
 mod page;
 mod schema;
@@ -22,7 +22,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'n
 /// Serves both.
 pub(crate) fn router(document: &Value) -> Router<App> {
     let json = Bytes::from(document.to_string());
-    let page = Bytes::from(page::render(document));
+    let page = Bytes::from(page::render(document, deprecations::ALL));
     Router::new()
         .route(
             "/api/openapi.json",

@@ -6,12 +6,13 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::{Map, Value};
 
 use super::schema;
+use crate::deprecations::{self, Deprecation};
 
 const STYLE: &str = include_str!("page.css");
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// The whole page.
-pub(super) fn render(document: &Value) -> String {
+pub(super) fn render(document: &Value, deprecated: &[Deprecation]) -> String {
     let operations = operations(document);
     let schemas = object(document.pointer("/components/schemas"));
     let introduction = text(document.get("info"), "description");
@@ -33,6 +34,7 @@ pub(super) fn render(document: &Value) -> String {
                         "For programs: " a href="/api/openapi.json" { "/api/openapi.json" }
                         ". All paths below begin with " code { "/api/v1" } "."
                     }
+                    (deprecations::section(deprecated))
                     @for operation in &operations { (operation.shown()) }
                     @for (name, schema) in schemas {
                         section id={ "schema-" (name) } { h2 { (name) } (schema::table(schema)) }
@@ -205,7 +207,9 @@ mod tests {
     #[test]
     fn the_page_shows_every_route_and_loads_nothing() {
         let document = crate::api::description::document();
-        let page = render(&document);
+        let page = render(&document, &[deprecations::EXAMPLE]);
+        assert!(page.contains("Deprecated in the API"));
+        assert!(!render(&document, &[]).contains("Deprecated in the API"));
         for path in object(document.get("paths")).keys() {
             assert!(page.contains(&format!("<code>{path}</code>")), "{path}");
         }
