@@ -12,7 +12,7 @@ use crate::browser::Browser;
 
 const MISSING: &str = "does not know this order";
 
-async fn open() -> (Service, Stripe, Browser, String) {
+pub(crate) async fn open() -> (Service, Stripe, Browser, String) {
     let stripe = Stripe::start().await;
     let service = Service::beside(&stripe.base).await;
     let browser = Browser::signed_in(&service).await;
@@ -20,7 +20,7 @@ async fn open() -> (Service, Stripe, Browser, String) {
     (service, stripe, browser, base)
 }
 
-async fn sell(service: &Service) {
+pub(crate) async fn sell(service: &Service) {
     let provider = ProviderChange::Stripe {
         secret_key: Some(stripe::SECRET_KEY.into()),
         webhook_secret: Some(stripe::WEBHOOK_SECRET.into()),
@@ -36,13 +36,13 @@ async fn sell(service: &Service) {
     set.await.unwrap();
 }
 
-async fn begun(service: &Service, price: &str) -> Value {
+pub(crate) async fn begun(service: &Service, price: &str) -> Value {
     let asked = json!({"externalUserId": "ann", "priceId": price});
     let begun = service.secret.post("/api/v1/checkout", &asked).await;
     begun.expect(200)
 }
 
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+pub(crate) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap()
 }
 
