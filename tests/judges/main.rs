@@ -13,6 +13,7 @@
 
 mod dashboard;
 mod forms;
+mod https;
 mod node;
 mod sandbox;
 mod webhooks;
