@@ -34,6 +34,7 @@ mod proc;
 mod project;
 mod purchases;
 mod report;
+mod rust_client;
 mod server;
 mod shop;
 mod stop;
@@ -106,6 +107,7 @@ impl Bench {
             Suite::Disk => self.disk(),
             Suite::Purchases { rate, deductions } => self.purchases(*rate, *deductions),
             Suite::CatchUp { events, per_second } => self.catch_up(*events, *per_second),
+            Suite::Client => self.rust_client(),
             Suite::Orders { pending } => self.orders(*pending),
             Suite::Sustained { minutes, entries } => self.sustained(*minutes, *entries),
             Suite::All => {
@@ -117,6 +119,7 @@ impl Bench {
                 self.disk()?;
                 self.purchases(args::FULFILMENTS, None)?;
                 self.catch_up(None, None)?;
+                self.rust_client()?;
                 self.orders(None)
             }
             Suite::Noop { .. } => Ok(()),
