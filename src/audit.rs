@@ -1,25 +1,20 @@
 //! Who changed what, when and from where, through the administration and the dashboard: notes in the
-//! journal, a page of entries each. An answered write is in it; one whose answer never left may be
-//! missing. It must never hold a secret, nor grow without end.
+//! journal, a page of entries each. What is about to be done is written before it is done, and what came of it
+//! afterwards: an entry that was never ended says that nobody knows. It must never hold a secret, nor grow
+//! without end.
 
-use std::{collections::VecDeque, sync::Arc};
+mod around;
+
+use std::collections::{BTreeMap, VecDeque};
 
 use actors::Handle;
-use axum::{
-    extract::{MatchedPath, Request, State},
-    http::Method,
-    middleware::Next,
-    response::Response,
-};
 use domain::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-use crate::{
-    http::context::Context,
-    payments::notes::{self, AuditPage},
-    state::App,
-};
+pub use self::around::Deed;
+pub(crate) use self::around::{ADMINISTRATOR, deeds, intend, writes};
+use crate::payments::notes::{self, AuditPage};
 
 /// Entries of a page; each new one writes its page again, which has to fit one append.
 const PER_PAGE: usize = 20;
@@ -30,26 +25,55 @@ const KEPT_SECONDS: i64 = 366 * 24 * 3600;
 /// What somebody typed is cut to so many characters.
 const LONGEST: usize = 300;
 
-/// Something that was done.
+/// Something that was done, or was to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// When, in milliseconds.
     pub at: i64,
     /// Who: a session of the dashboard, or the administrator's token.
     pub who: String,
-    /// What.
+    /// What. Until it is done, which request asks for it.
     pub what: String,
     /// From which address.
     pub from: String,
+    /// Whether it is not known yet what came of it; for good, where the process ended meanwhile.
+    #[serde(default, skip_serializing_if = "is_done")]
+    pub open: bool,
+    /// Names what is being done now.
+    #[serde(skip)]
+    pub under_way: Option<u64>,
 }
 
-/// What a request did, on the way out with its answer.
-#[derive(Debug, Clone)]
-pub struct Deed {
-    /// By whom.
-    pub who: String,
-    /// In a sentence's words, without secrets.
-    pub what: String,
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+const fn is_done(open: &bool) -> bool {
+    !*open
+}
+
+impl Entry {
+    /// Something that was done.
+    #[must_use]
+    pub fn done(at: Timestamp, who: String, what: &str, from: String) -> Self {
+        Self {
+            at: at.0,
+            who,
+            what: short(what),
+            from,
+            open: false,
+            under_way: None,
+        }
+    }
+}
+
+fn short(what: &str) -> String {
+    what.chars().take(LONGEST).collect()
+}
+
+/// Something that is being done.
+#[derive(Debug)]
+#[must_use = "what came of it has to be written"]
+pub struct Intent {
+    page: u64,
+    id: u64,
 }
 
 /// The log.
@@ -58,13 +82,16 @@ pub struct AuditLog {
     pages: Mutex<Pages>,
 }
 
-/// Which pages there are, and the one that is written to.
+/// Which pages there are, and those that are written to.
 #[derive(Default)]
 struct Pages {
     /// Full ones, oldest first, with the instants of their last entries.
     full: VecDeque<(u64, Timestamp)>,
     current: u64,
     entries: Vec<Entry>,
+    /// Full ones with something that is being done.
+    beside: BTreeMap<u64, Vec<Entry>>,
+    last_id: u64,
 }
 
 impl std::fmt::Debug for AuditLog {
@@ -81,17 +108,15 @@ impl AuditLog {
     /// [`notes::Error`] where one cannot be read.
     pub fn load(handle: Handle) -> Result<Self, notes::Error> {
         let mut pages = Pages::default();
+        let mut before = None;
         for page in notes::audit_pages(&handle, None)? {
-            let entries = read(&page.text);
-            let next = page.number.saturating_add(1);
-            match entries.last() {
-                Some(last) if entries.len() >= PER_PAGE => {
-                    pages.full.push_back((page.number, Timestamp(last.at)));
-                    pages.current = next;
-                }
-                _ => (pages.current, pages.entries) = (page.number, entries),
+            // One that another follows is full, also where what came to nothing was taken out of it.
+            if let Some(full) = before.replace(page.number) {
+                pages.full.push_back((full, last(&pages.entries)));
             }
+            (pages.current, pages.entries) = (page.number, read(&page.text));
         }
+        pages.turn();
         Ok(Self {
             handle,
             pages: Mutex::new(pages),
@@ -105,14 +130,14 @@ impl AuditLog {
     /// As of logging a note: nothing was added, or it is not known.
     pub async fn add(&self, entry: Entry) -> Result<(), actors::Error> {
         let mut pages = self.pages.lock().await;
+        self.push(&mut pages, entry).await
+    }
+
+    async fn push(&self, pages: &mut Pages, entry: Entry) -> Result<(), actors::Error> {
         let now = Timestamp(entry.at);
         let mut entries = pages.entries.clone();
         entries.push(entry);
-        let page = AuditPage {
-            number: pages.current,
-            text: written(&entries),
-        };
-        let mut notes = vec![page.put()];
+        let mut notes = vec![page(pages.current, &entries)];
         let full = entries.len() >= PER_PAGE;
         let old = now.plus_seconds(-KEPT_SECONDS);
         let excess = pages.full.len().saturating_add(1).saturating_sub(PAGES);
@@ -128,14 +153,91 @@ impl AuditLog {
                 .map(|(number, _)| AuditPage::forget(*number)),
         );
         self.handle.put_notes(notes).await?;
-        pages.full.drain(..gone);
-        if full {
-            let number = pages.current;
-            pages.full.push_back((number, now));
-            pages.current = number.saturating_add(1);
-            entries.clear();
+        for (number, _) in pages.full.drain(..gone).collect::<Vec<_>>() {
+            pages.beside.remove(&number);
         }
         pages.entries = entries;
+        pages.turn();
+        Ok(())
+    }
+
+    /// Writes what is about to be done; returns once it is durable.
+    ///
+    /// # Errors
+    ///
+    /// As of logging a note: then it must not be done.
+    pub async fn begin(&self, entry: Entry) -> Result<Intent, actors::Error> {
+        let mut pages = self.pages.lock().await;
+        pages.last_id = pages.last_id.saturating_add(1);
+        let (page, id) = (pages.current, pages.last_id);
+        let entry = Entry {
+            open: true,
+            under_way: Some(id),
+            ..entry
+        };
+        self.push(&mut pages, entry).await?;
+        Ok(Intent { page, id })
+    }
+
+    /// Writes what was done, or with `None` that nothing was: then the entry goes.
+    ///
+    /// # Errors
+    ///
+    /// As of logging a note: then it stays an entry of which nobody knows.
+    pub async fn end(&self, intent: Intent, what: Option<&str>) -> Result<(), actors::Error> {
+        self.change(intent, true, |entry| {
+            let what = what?;
+            Some(Entry {
+                what: short(what),
+                open: false,
+                under_way: None,
+                ..entry
+            })
+        })
+        .await
+    }
+
+    /// That nobody will tell what came of it.
+    pub async fn interrupted(&self, intent: Intent) {
+        let stays = |entry| {
+            Some(Entry {
+                under_way: None,
+                ..entry
+            })
+        };
+        // What is stored says so already.
+        let _ = self.change(intent, false, stays).await;
+    }
+
+    async fn change(
+        &self,
+        Intent { page: number, id }: Intent,
+        writes: bool,
+        change: impl FnOnce(Entry) -> Option<Entry>,
+    ) -> Result<(), actors::Error> {
+        let mut pages = self.pages.lock().await;
+        let mut entries = match number == pages.current {
+            true => pages.entries.clone(),
+            false => pages.beside.get(&number).cloned().unwrap_or_default(),
+        };
+        let known = entries.iter().position(|it| it.under_way == Some(id));
+        // A page that was forgotten meanwhile.
+        let Some(place) = known else { return Ok(()) };
+        let changed = change(entries.remove(place));
+        changed
+            .into_iter()
+            .for_each(|entry| entries.insert(place, entry));
+        if writes {
+            let note = page(number, &entries);
+            self.handle.put_notes(vec![note]).await?;
+        }
+        if number == pages.current {
+            pages.entries = entries;
+        } else if entries.iter().any(|entry| entry.under_way.is_some()) {
+            pages.beside.insert(number, entries);
+        } else {
+            pages.beside.remove(&number);
+        }
         Ok(())
     }
 
@@ -151,7 +253,10 @@ impl AuditLog {
     ) -> Result<(Vec<Entry>, Option<u64>), notes::Error> {
         let pages = self.pages.lock().await;
         let number = number.unwrap_or(pages.current);
-        let known = (number == pages.current).then(|| pages.entries.clone());
+        let known = match number == pages.current {
+            true => Some(pages.entries.clone()),
+            false => pages.beside.get(&number).cloned(),
+        };
         let older = pages.full.iter().rev().map(|(number, _)| *number);
         let older = older.clone().find(|older| *older < number);
         drop(pages);
@@ -178,6 +283,31 @@ impl AuditLog {
     }
 }
 
+impl Pages {
+    /// Begins another page where this one is full.
+    fn turn(&mut self) {
+        if self.entries.len() < PER_PAGE {
+            return;
+        }
+        let entries = std::mem::take(&mut self.entries);
+        self.full.push_back((self.current, last(&entries)));
+        if entries.iter().any(|entry| entry.under_way.is_some()) {
+            self.beside.insert(self.current, entries);
+        }
+        self.current = self.current.saturating_add(1);
+    }
+}
+
+/// When a page's last entry was made; long ago, where nothing is left of it.
+fn last(entries: &[Entry]) -> Timestamp {
+    Timestamp(entries.last().map_or(0, |last| last.at))
+}
+
+fn page(number: u64, entries: &[Entry]) -> persistence::Note {
+    let text = written(entries);
+    AuditPage { number, text }.put()
+}
+
 fn written(entries: &[Entry]) -> String {
     let lines = entries
         .iter()
@@ -191,48 +321,4 @@ fn read(text: &str) -> Vec<Entry> {
     lines
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect()
-}
-
-/// Around the dashboard: writes down what an answer says was done.
-pub(crate) async fn deeds(State(app): State<App>, request: Request, next: Next) -> Response {
-    let context = request.extensions().get::<Context>().cloned();
-    let mut response = next.run(request).await;
-    let deed = response.extensions_mut().remove::<Deed>();
-    if let Some((deed, context)) = deed.zip(context) {
-        record(&app, deed, &context).await;
-    }
-    response
-}
-
-/// Around the administration: writes down each write that was done.
-pub(crate) async fn writes(State(app): State<App>, request: Request, next: Next) -> Response {
-    let reads = matches!(
-        *request.method(),
-        Method::GET | Method::HEAD | Method::OPTIONS
-    );
-    let context = request.extensions().get::<Context>().cloned();
-    // A route that is none has nothing to write down; what its path says may be anything.
-    let routed = request.extensions().get::<MatchedPath>().is_some();
-    let what = format!("{} {}", request.method(), request.uri().path());
-    let response = next.run(request).await;
-    if let Some(context) = context.filter(|_| routed && !reads && response.status().is_success()) {
-        let who = "administrator's token".into();
-        record(&app, Deed { who, what }, &context).await;
-    }
-    response
-}
-
-async fn record(app: &App, Deed { who, what }: Deed, context: &Context) {
-    let entry = Entry {
-        at: app.clock.now().0,
-        who,
-        what: what.chars().take(LONGEST).collect(),
-        from: context.client.to_string(),
-    };
-    let app = Arc::clone(app);
-    // In a task of its own: a caller who goes away must not keep it from being written.
-    let added = tokio::spawn(async move { app.audit.add(entry).await }).await;
-    if !matches!(added, Ok(Ok(()))) {
-        tracing::error!("What was changed could not be written into the audit log");
-    }
 }

@@ -16,6 +16,7 @@ use maud::{PreEscaped, html};
 use serde_json::Value;
 
 use crate::{
+    deprecations,
     http::{code::Code, error::Error},
     state::App,
 };
@@ -84,7 +85,10 @@ pub(crate) fn router(document: &Value) -> Router<App> {
         )
         .route(
             "/docs",
-            always(Served::new(HTML, reference::render(document))),
+            always(Served::new(
+                HTML,
+                reference::render(document, deprecations::ALL),
+            )),
         )
         .route("/llms.txt", always(Served::new(TEXT, llms::index())))
         .route("/llms-full.txt", always(Served::new(TEXT, llms::full())))

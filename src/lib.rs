@@ -15,6 +15,7 @@ pub mod compose;
 pub mod config;
 pub mod dashboard;
 mod data_dir;
+mod deprecations;
 pub mod docs;
 pub mod http;
 pub mod limits;

@@ -1,6 +1,7 @@
 //! Money in: joins the payment provider and the wallets. A buyer is sent to the provider
 //! ([`Checkouts`]); what the provider tells is stored before it is acknowledged ([`Inbox`]), or read in
-//! its own list of events ([`Feed`]); what was never told is asked for ([`Reconciler`]). All of them say
+//! its own list of events ([`Feed`]); what was never told is asked for ([`Reconciler`],
+//! [`Asking`]). All of them say
 //! only what to look at: [`Fulfilment`] asks how it stands, and tells the wallet. What a caller has the
 //! provider do ([`Refunds`], [`Subscriptions`]) is looked at likewise once it is done. What was begun with a
 //! provider that a project has no more is ended ([`Leaving`]).
@@ -8,6 +9,7 @@
 //! It decides nothing about orders and credits: wallets do. It may do everything twice, since each
 //! wallet takes each report once. It names no provider: see the crate `port`.
 
+mod asking;
 mod checkouts;
 mod each;
 mod error;
@@ -37,6 +39,7 @@ use domain::{Timestamp, id::ProjectId};
 use port::{Asked, Provider};
 
 pub use self::{
+    asking::{Asking, News, Told},
     checkouts::{Checkouts, NewCheckout, OpenCheckout},
     error::Error,
     feed::{Caught, Feed},
@@ -90,6 +93,7 @@ struct Parts {
     inbox: Inbox,
     feed: Feed,
     reconciler: Reconciler,
+    asking: Asking,
     leaving: Leaving,
     lapses: Lapses,
     /// Until when a project's provider is left alone.
@@ -155,6 +159,7 @@ impl Payments {
             inbox,
             feed,
             reconciler,
+            asking: Asking::new(ground.clone()),
             lapses: Lapses::new(ground.clone()),
             resting: DashMap::new(),
             ground,
@@ -195,6 +200,12 @@ impl Payments {
     #[must_use]
     pub fn feed(&self) -> &Feed {
         &self.0.feed
+    }
+
+    /// Asks about one order that somebody looks at.
+    #[must_use]
+    pub fn asking(&self) -> &Asking {
+        &self.0.asking
     }
 
     /// Finishes with providers that projects had before.

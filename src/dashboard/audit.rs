@@ -18,7 +18,7 @@ use crate::{
 /// An answer to a form that did something.
 pub(super) fn deed(mut response: Response, signed: &Signed, what: impl Into<String>) -> Response {
     response.extensions_mut().insert(Deed {
-        who: format!("session {}", signed.short()),
+        who: signed.name_in_log(),
         what: what.into(),
     });
     response
@@ -40,7 +40,11 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
                 tbody { @for entry in &entries { tr {
                     td.time { (shell::when(Timestamp(entry.at))) }
                     td.nowrap { (entry.who) }
-                    td.wrap { (entry.what) }
+                    td.wrap {
+                        (entry.what)
+                        @if entry.under_way.is_some() { " " span.badge.wait { "Under way" } }
+                        @else if entry.open { " " span.badge.bad { "Interrupted" } br; span.hint { "The service ended meanwhile: look whether it was done." } }
+                    }
                     td { (entry.from) }
                 } } }
             } }

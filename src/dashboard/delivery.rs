@@ -47,16 +47,13 @@ fn request(Exchange { request, .. }: &Exchange) -> Markup {
     let Some(request) = request else {
         return html! { p.empty { "The event is not kept any more: they are for 30 days." } };
     };
-    // Indented for people; what is sent has no spaces.
-    let body: Result<serde_json::Value, _> = serde_json::from_slice(&request.body);
-    let body = body.and_then(|body| serde_json::to_string_pretty(&body));
     html! {
         p.hint {
             "Made again from the event: an order in it is as it stands now, the time is the last attempt's, \
              and each attempt has a signature of its own."
         }
         (headers(request.headers.iter().map(|(name, value)| (*name, &**value))))
-        pre.scroll tabindex="0" role="region" aria-label="Body of the request" { (body.unwrap_or_default()) }
+        pre.scroll tabindex="0" role="region" aria-label="Body of the request" { (request.body) }
     }
 }
 

@@ -5,6 +5,7 @@
 //! It knows no rule of its own and keeps nothing but who is signed in.
 
 mod actions;
+mod asking;
 mod assets;
 mod audit;
 mod catalog;
@@ -96,6 +97,7 @@ pub(crate) fn router(app: &App) -> Router<App> {
         .route(&of_wallet("/release"), post(actions::release))
         .route(&of_project("/orders"), get(orders::list))
         .route(&of_order(""), get(orders::show))
+        .route(&of_order("/ask"), post(asking::ask))
         .route(&of_order("/refund"), post(orders::refund))
         .route(&of_order("/subscription"), post(orders::subscription))
         .route(

@@ -11,6 +11,7 @@ use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::{
+    asking,
     audit::deed,
     fields::Fields,
     form::{self, Form, Label},
@@ -193,6 +194,7 @@ fn page(
         @if order.subscription.is_some() && address(answer).is_some() {
             (subscription_form(visit, project, answer, fields))
         }
+        (asking::part(visit, project, answer.id))
     };
     shell::page(visit, At::Project(project, Tab::Orders), "Order", &body)
 }

@@ -17,6 +17,7 @@ use super::{
     visit::Visit,
 };
 use crate::{
+    deprecations,
     http::{Code, Error, view::Instant},
     state::App,
 };
@@ -92,6 +93,7 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
                     aria-current=[(one.name == range.name).then_some("true")] { (one.text) }
             } }
         }
+        (deprecations::section(deprecations::ALL))
         (live(&app, None))
         @if holding.len() > 1 {
             nav.ranges aria-label="Product" { @for one in &holding {

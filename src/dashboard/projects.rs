@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     catalog::{NewProject, ProjectCatalog},
+    deprecations,
     http::Error,
     state::App,
 };
@@ -98,6 +99,7 @@ fn page(visit: &Visit, app: &App, form: Form<'_>) -> Markup {
     let projects: Vec<_> = catalog.projects().collect();
     html! {
         h1 { "Projects" }
+        (deprecations::section(deprecations::ALL))
         @if projects.is_empty() { p.empty { "There is no project yet. Make one to get its keys." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Projects" { table {
                 thead { tr { th { "Name" } th { "Products" } th { "Payments" } th { "Identifier" } } }

@@ -153,9 +153,10 @@ impl Signed {
     }
 
     /// What the session is called where others may read it.
-    pub(super) fn short(&self) -> String {
+    pub(super) fn name_in_log(&self) -> String {
         let hash = sha256(&self.session);
-        HEXLOWER.encode(hash.first_chunk::<4>().unwrap_or(&[0; 4]))
+        let short = HEXLOWER.encode(hash.first_chunk::<4>().unwrap_or(&[0; 4]));
+        format!("session {short}")
     }
 }
 

@@ -42,7 +42,7 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 ];
 
 /// What went well, by what stands behind a page's address: nobody else's words are shown.
-const DONE: [(&str, &str); 14] = [
+const DONE: [(&str, &str); 19] = [
     ("deleted", "Deleted."),
     ("sent", "It is sent again."),
     ("saved", "Saved."),
@@ -57,6 +57,26 @@ const DONE: [(&str, &str); 14] = [
     ("canceled", "The subscription was canceled."),
     ("resumed", "The subscription goes on."),
     ("released", "The hold was released."),
+    (
+        "asked_nothing",
+        "This order has nothing at the payment provider to ask about.",
+    ),
+    (
+        "asked_changed",
+        "The payment provider was asked, and the order changed.",
+    ),
+    (
+        "asked_processing",
+        "The payment provider says: the buyer is done, and the money is on its way.",
+    ),
+    (
+        "asked_open",
+        "The payment provider says: the buyer has not paid, and still may.",
+    ),
+    (
+        "asked_same",
+        "The payment provider was asked. All is as it was.",
+    ),
 ];
 
 /// Which part of a project a page shows.

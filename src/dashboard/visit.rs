@@ -17,6 +17,7 @@ use super::{
     shell,
 };
 use crate::{
+    audit,
     catalog::ProjectCatalog,
     http::{Code, Error, body::FormBody, context::Context},
     state::App,
@@ -123,6 +124,9 @@ where
         if !visit.signed.sent(fields.text(TOKEN)) {
             return Err(foreign());
         }
+        let who = visit.signed.name_in_log();
+        let written = audit::intend(&parts, &app, &who).await;
+        written.map_err(IntoResponse::into_response)?;
         Ok(Self { visit, fields })
     }
 }

@@ -149,7 +149,7 @@ fn page(
 fn events(endpoint: &Endpoint) -> Markup {
     html! {
         @match &endpoint.events {
-            None => "All",
+            None => "All events",
             Some(events) => @for event in events { span.tag { (event) } " " },
         }
     }

@@ -73,11 +73,13 @@ pub(super) const PAGES: &[Page] = pages! {
     Build "sandbox" "docs/sandbox.md" "what of Stripe the built-in provider models, and how scripts drive it";
     Build "migration" "docs/migration.md" "from a credits table of your own, with an importer";
     Run "going-live" "docs/going-live.md" "Stripe: keys, permissions, taxes, the portal, from test to live";
+    Run "dashboard" "docs/dashboard.md" "the operator's pages, in pictures";
     Run "self-hosting" "docs/self-hosting.md" "systemd, containers, proxies, figures, upgrades";
     Run "backup" "docs/backup.md" "backups of a running server, and how they are put back";
     Run "export" "docs/export.md" "ledgers out, balances in";
     Run "security" "SECURITY.md" "who can do what, and how to tell of a hole";
     Background "comparison" "docs/comparison.md" "hosted and self-hosted alternatives, and what Scrip does not do";
+    Background "deprecations" "docs/deprecations.md" "what is on its way out of the API";
     Background "figures" "docs/figures.md" "how fast it is, and the command that prints each figure";
     Background "promises" "docs/promises.md" "what is promised, and the test that holds each promise";
     Background "architecture" "docs/architecture.md" "invariants, the way of a deduction and a purchase, what is on the disk";
@@ -109,6 +111,10 @@ macro_rules! files {
 
 pub(super) const FILES: &[File] = files! {
     "checkout.png" "docs/checkout.png" "image/png";
+    "dashboard-delivery.png" "docs/dashboard-delivery.png" "image/png";
+    "dashboard-order.png" "docs/dashboard-order.png" "image/png";
+    "dashboard-overview.png" "docs/dashboard-overview.png" "image/png";
+    "dashboard-system.png" "docs/dashboard-system.png" "image/png";
     "dashboard-wallet.png" "docs/dashboard-wallet.png" "image/png";
     "images/shop-prices.png" "docs/images/shop-prices.png" "image/png";
     "images/shop-paid.png" "docs/images/shop-paid.png" "image/png";

@@ -6,11 +6,12 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::{frame, schema};
+use crate::deprecations::{self, Deprecation};
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// The whole page.
-pub(super) fn render(document: &Value) -> String {
+pub(super) fn render(document: &Value, deprecated: &[Deprecation]) -> String {
     let operations = operations(document);
     let schemas = object(document.pointer("/components/schemas"));
     let introduction = text(document.get("info"), "description");
@@ -22,6 +23,7 @@ pub(super) fn render(document: &Value) -> String {
             ". All paths below begin with " code { "/api/v1" } ". What each refusal means, and what to do: "
             a href="/docs/errors" { "errors" } "."
         }
+        (deprecations::section(deprecated))
         @for operation in &operations { (operation.shown()) }
         @for (name, schema) in schemas {
             section id={ "schema-" (name) } { h2 { (name) } (schema::table(schema)) }
@@ -190,7 +192,9 @@ mod tests {
     #[test]
     fn the_page_shows_every_route_and_loads_nothing() {
         let document = crate::api::description::document();
-        let page = render(&document);
+        let page = render(&document, &[deprecations::EXAMPLE]);
+        assert!(page.contains("Deprecated in the API"));
+        assert!(!render(&document, &[]).contains("Deprecated in the API"));
         for path in object(document.get("paths")).keys() {
             assert!(page.contains(&format!("<code>{path}</code>")), "{path}");
         }

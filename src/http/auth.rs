@@ -17,6 +17,7 @@ use super::{
     error::Error,
 };
 use crate::{
+    audit,
     catalog::{Authenticated, Catalog, ProjectCatalog},
     config::Token,
     limits::Door,
@@ -113,6 +114,7 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let app = App::from_ref(state);
         open(Door::Administration, parts, &app, &[app.admin_token_sha256])?;
+        audit::intend(parts, &app, audit::ADMINISTRATOR).await?;
         Ok(Self)
     }
 }

@@ -3,10 +3,16 @@
 use kit::{
     Client,
     service::{ADMIN_TOKEN, Service},
+    stripe::Instead,
 };
+use persistence::Refused;
+use scrip::audit::{AuditLog, Entry};
 use serde_json::json;
 
-use crate::browser::Browser;
+use crate::{
+    asking::{begun, open, sell, text},
+    browser::Browser,
+};
 
 #[tokio::test]
 async fn every_write_is_in_the_log_with_who_and_where_from() {
@@ -67,7 +73,7 @@ async fn the_log_is_paged_and_survives_a_restart() {
     assert_eq!(seen, 90);
     // What was written is read back as it is at a start.
     service.handle.fold_all().await.unwrap();
-    let again = scrip::audit::AuditLog::load(service.handle.clone()).unwrap();
+    let again = AuditLog::load(service.handle.clone()).unwrap();
     let (entries, older) = again.page(None).await.unwrap();
     assert_eq!(
         (entries.len(), older),
@@ -78,4 +84,131 @@ async fn the_log_is_paged_and_survives_a_restart() {
         entries[0].what.starts_with("Made publishable key"),
         "{entries:?}"
     );
+}
+
+#[tokio::test]
+async fn what_was_begun_when_the_service_ended_is_said_to_be_interrupted() {
+    let (service, stripe, browser, base) = open().await;
+    sell(&service).await;
+    let price = service.add_price(100).await;
+    let order = begun(&service, &price).await;
+    let path = format!("{base}/orders/{}/ask", text(&order, "orderId"));
+    let session = format!("/v1/checkout/sessions/{}", text(&order, "checkoutId"));
+    stripe.instead(&session, Instead::Silence);
+    let asked = stripe.calls(&session).len();
+    let url = format!("{}{path}", service.base);
+    let form = format!("formToken={}", browser.token().await);
+    let request = kit::client::unled_http()
+        .post(url)
+        .header("origin", &service.base)
+        .header("cookie", browser.cookie.as_deref().unwrap())
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(form);
+    let waits = tokio::spawn(request.send());
+    while stripe.calls(&session).len() == asked {
+        tokio::task::yield_now().await;
+    }
+    let request = format!("POST {path}");
+    let page = browser.get("/dashboard/audit").await;
+    page.shows(&request).shows("Under way").lacks("Interrupted");
+    // Whoever asked went away; and then the service.
+    waits.abort();
+    let base = stripe.base.parse().unwrap();
+    let again = service.again(|config| config.stripe.api_base = base).await;
+    let browser = Browser::signed_in(&again).await;
+    let page = browser.get("/dashboard/audit").await;
+    page.shows(&request).shows("Interrupted").lacks("Under way");
+}
+
+#[tokio::test]
+async fn nothing_is_done_that_cannot_be_written_down() {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let admin = Client::new(&service.base, ADMIN_TOKEN);
+    let token = browser.token().await;
+    let (form, origin) = (
+        [("name", "Tulip shop"), ("formToken", &token)],
+        &service.base,
+    );
+    service.journal.refuse(Some(Refused::DiskFull));
+    let headers = [("origin", origin.as_str())];
+    let page = browser.post_as_it_is("/dashboard", &form, &headers).await;
+    assert_eq!(page.status, 503, "{}", page.html);
+    let path = "/api/admin/v1/projects";
+    let refused = admin.post(path, &json!({"name": "Rose shop"})).await;
+    assert_eq!(refused.status, 503);
+    assert_eq!(
+        admin.get(path).await.status,
+        200,
+        "reading is not written down"
+    );
+    service.journal.refuse(None);
+    let projects = admin.get(path).await.expect(200).to_string();
+    assert!(
+        !projects.contains("Tulip shop") && !projects.contains("Rose shop"),
+        "{projects}"
+    );
+    // A stranger writes nothing either.
+    let stranger = Client::new(&service.base, "wrong");
+    assert_eq!(
+        stranger
+            .post(path, &json!({"name": "Rose shop"}))
+            .await
+            .status,
+        401
+    );
+    let page = browser.get("/dashboard/audit").await;
+    assert_eq!(page.html.matches("<tr>").count(), 2, "{}", page.html);
+}
+
+#[tokio::test]
+async fn entries_stay_in_order_however_their_ends_come() {
+    let service = Service::start().await;
+    let log = AuditLog::load(service.handle.clone()).unwrap();
+    let entry = |number: usize| {
+        let at = domain::Timestamp(i64::try_from(number).unwrap());
+        Entry::done(at, "me".into(), &format!("begins {number}"), "here".into())
+    };
+    let mut begun = Vec::new();
+    for number in 0..50 {
+        begun.push(log.begin(entry(number)).await.unwrap());
+    }
+    // The newest first; every third came to nothing, the last two are never ended.
+    for (number, intent) in begun.into_iter().enumerate().rev().skip(2) {
+        let what = format!("did {number}");
+        let what = (number % 3 > 0).then_some(what.as_str());
+        log.end(intent, what).await.unwrap();
+    }
+    let all = async |log: &AuditLog| {
+        let (mut all, mut next) = log.page(None).await.unwrap();
+        while let Some(page) = next {
+            let (entries, older) = log.page(Some(page)).await.unwrap();
+            all.extend(entries);
+            next = older;
+        }
+        all
+    };
+    let expected: Vec<String> = (0..50)
+        .rev()
+        .filter(|number| number % 3 > 0 || *number > 47)
+        .map(|number| match number {
+            48.. => format!("begins {number}"),
+            _ => format!("did {number}"),
+        })
+        .collect();
+    let found = all(&log).await;
+    let what: Vec<_> = found.iter().map(|entry| entry.what.clone()).collect();
+    assert_eq!(what, expected);
+    assert!(found.iter().all(|it| it.open == it.under_way.is_some()));
+    service.handle.fold_all().await.unwrap();
+    let again = AuditLog::load(service.handle.clone()).unwrap();
+    let found = all(&again).await;
+    let what: Vec<_> = found.iter().map(|entry| entry.what.clone()).collect();
+    assert_eq!(what, expected);
+    let open = found.iter().filter(|entry| entry.open);
+    assert_eq!(open.count(), 2);
+    assert!(found.iter().all(|entry| entry.under_way.is_none()));
+    // It goes on where it was.
+    again.add(entry(50)).await.unwrap();
+    assert_eq!(all(&again).await.len(), expected.len() + 1);
 }

@@ -10,6 +10,7 @@
     reason = "a test that cannot go on must panic, and say why"
 )]
 
+mod asking;
 mod audit;
 mod browser;
 mod catalog;

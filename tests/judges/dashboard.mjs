@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 
-const { BASE, LINK, WALLET_USER, PICTURES, PHONE } = process.env;
+const { BASE, LINK, TOKEN, WALLET_USER, PICTURES, PHONE } = process.env;
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const phone = PHONE === '1';
 const browser = await chromium.launch({
@@ -33,8 +33,9 @@ try {
     const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
     const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
     assert.deepEqual(told, [], name);
-    if (PICTURES && !phone) await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true, clip: { x: 0, y: 0, width: 1200, height: 1130 } });
-    if (PICTURES) await page.screenshot({ path: `${PICTURES}/dashboard-${name}${phone ? '-phone' : ''}.png`, fullPage: true });
+    // What the documentation shows is no longer than a screen or two.
+    if (PICTURES && !phone) await page.screenshot({ path: `${PICTURES}/dashboard-${name}.png`, fullPage: true, clip: { x: 0, y: 0, width: 1200, height: { overview: 1400, order: 1400, delivery: 1700 }[name] ?? 1130 } });
+    if (PICTURES) await page.screenshot({ path: `${PICTURES}/whole-${name}${phone ? '-phone' : ''}.png`, fullPage: true });
   };
   const press = (name) => page.getByRole('button', { name, exact: true }).click();
   const go = (name) => page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name, exact: true }).click();
@@ -91,7 +92,7 @@ try {
   const told = [];
   const receiver = createServer((request, response) => {
     told.push(request.headers['webhook-id']);
-    request.resume().on('end', () => response.writeHead(204).end());
+    request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json', server: 'Pixel shop' }).end('{"received": true}'));
   });
   await new Promise((done) => receiver.listen(0, '127.0.0.1', done));
   await go('Webhooks');
@@ -128,7 +129,11 @@ try {
   for (const end = Date.now() + 20_000; told.length <= before; await new Promise((next) => setTimeout(next, 50))) {
     assert.ok(Date.now() < end, 'nothing was sent again');
   }
-  receiver.close();
+  await page.getByRole('region', { name: 'Deliveries' }).getByRole('link', { name: 'order.paid' }).first().click();
+  await page.getByRole('heading', { name: 'order.paid' }).waitFor();
+  assert.match(await page.getByRole('region', { name: 'Body of the request' }).innerText(), /"status": "paid"/);
+  assert.equal(await page.getByRole('region', { name: 'Body of the answer' }).innerText(), '{"received": true}');
+  await judge('delivery');
 
   await go('Wallets');
   await judge('wallets');
@@ -153,12 +158,50 @@ try {
   await page.waitForFunction(() => !document.querySelector('#ledger').innerText.includes('Manual grant\t'));
   assert.equal(await page.locator('#ledger tbody tr').count(), 3);
 
+  // Two weeks go by on the shop's own clock: what is sold and used, and one who wants some money back.
+  const [, project] = page.url().match(/projects\/([^/]+)/);
+  const admin = async (path, body) => {
+    const answer = await fetch(`${BASE}/api/admin/v1/projects/${project}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    assert.ok(answer.ok, `${path}: ${answer.status} ${await answer.clone().text()}`);
+  };
+  const people = ['bea', 'cyd', 'dan', 'eve', 'fay'];
+  const known = new Set();
+  let last = orderId;
+  for (let day = 1; day <= 14; day += 1) {
+    await admin('/sandbox/advance', { seconds: 86_400 });
+    for (const [place, externalUserId] of people.slice(0, 2 + (day % 4)).entries()) {
+      await call('/wallets/external', { externalUserId });
+      if (!known.has(externalUserId) || (day + place) % 5 === 0) {
+        const begun = await call('/checkout', { externalUserId, priceId: price.id, customerEmail: `${externalUserId}@mail.example` });
+        // Who was here before may look and leave.
+        if (!known.has(externalUserId) || (day + place) % 3 > 0) {
+          assert.ok((await fetch(`${begun.url}/pay`, { method: 'POST' })).ok);
+          last = begun.orderId;
+        }
+      }
+      known.add(externalUserId);
+      const amount = 25 + ((day * 37 + place * 53) % 70);
+      await call('/wallets/external/deduct', { externalUserId, amount, idempotencyKey: `${day}`, meta: { feature: ['draw', 'upscale', 'remove background'][(day + place) % 3] } });
+    }
+  }
+  await call(`/orders/${last}/refund`, { amountCents: 400, idempotencyKey: 'sorry' });
+  receiver.close();
+
   await go('Orders');
   await judge('orders');
-  await page.getByRole('region', { name: 'Orders' }).getByRole('link').first().click();
+  await page.goto(`${BASE}/dashboard/projects/${project}/orders/${last}`);
+  await press('Ask again');
+  await page.getByText(/The payment provider was asked/).waitFor();
+  await page.getByText('4.00 EUR went back').waitFor();
   await judge('order');
   await go('Overview');
   await page.locator('.uplot canvas').waitFor();
+  assert.match(await page.locator('main').innerText(), /Active wallets\s+6\b/);
+  assert.match(await page.locator('main').innerText(), /after 4\.00 EUR that went back/);
   await judge('overview');
   await page.getByText('As a table').click();
   await judge('overview-table');
@@ -166,6 +209,7 @@ try {
   for (const name of ['Audit log', 'System']) {
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click();
     await page.getByRole('heading', { name, level: 1 }).waitFor();
+    if (name === 'System') await page.locator('.uplot canvas').waitFor();
     await judge(name.toLowerCase().replace(' ', '-'));
   }
   await press('Sign out');

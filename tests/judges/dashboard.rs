@@ -13,11 +13,13 @@ async fn operate(phone: &'static str) {
         .split_once("/dashboard")
         .expect("the dashboard's address");
     let base = base.to_owned();
+    let token = demo.value("Admin token");
     let said = tokio::task::spawn_blocking(move || {
         let pictures = std::env::var("SCRIP_TEST_PICTURES").unwrap_or_default();
         let environment = [
             ("BASE", base.as_str()),
             ("LINK", link.as_str()),
+            ("TOKEN", token.as_str()),
             ("WALLET_USER", "ann"),
             ("PHONE", phone),
             ("PICTURES", &pictures),

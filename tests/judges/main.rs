@@ -14,6 +14,7 @@
 mod dashboard;
 mod docs;
 mod forms;
+mod https;
 mod node;
 mod redocly;
 mod sandbox;

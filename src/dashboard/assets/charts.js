@@ -8,15 +8,18 @@
     const grid = { stroke: style('--line'), width: 1 };
     const axis = { stroke: style('--soft'), grid, ticks: grid, font: '12px system-ui, sans-serif' };
     const colours = [style('--accent'), style('--good-line'), style('--wait')];
+    const isBars = series.length === 1;
     const bars = uPlot.paths.bars({ size: [0.7, 48] });
+    // All figures are whole.
+    const steps = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
     const options = {
       width: place.clientWidth,
       height: 220,
       cursor: { drag: { x: false, y: false } },
-      scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low), Math.max(1, high * 1.05)] } },
+      scales: { x: { time: false, range: (_, low, high) => (isBars ? [low - 0.5, high + 0.5] : [low, high]) }, y: { range: (_, low, high) => [Math.min(0, low), Math.max(1, high * 1.05)] } },
       axes: [
-        { ...axis, grid: { show: false }, values: (_, at) => at.map((i) => labels[i] ?? ''), space: 64 },
-        { ...axis, size: 64, values: (_, at) => at.map((v) => Intl.NumberFormat('en', { notation: 'compact' }).format(v)) },
+        { ...axis, grid: { show: false }, incrs: steps, values: (_, at) => at.map((i) => labels[i] ?? ''), space: 64 },
+        { ...axis, size: 64, incrs: steps, values: (_, at) => at.map((v) => Intl.NumberFormat('en', { notation: 'compact' }).format(v)) },
       ],
       series: [
         { label: kind, value: (_, i) => labels[i] ?? '' },
@@ -24,15 +27,22 @@
           label: name,
           stroke: colours[i],
           width: 2,
-          fill: series.length === 1 ? `${colours[i]}33` : undefined,
-          paths: series.length === 1 ? bars : undefined,
+          fill: isBars ? `${colours[i]}33` : undefined,
+          paths: isBars ? bars : undefined,
+          points: { show: !isBars && labels.length < 40 },
           value: (_, v) => (v === null ? '' : v.toLocaleString('en')),
         })),
       ],
     };
     place.replaceChildren();
     const plot = new uPlot(options, [labels.map((_, i) => i), ...series.map(({ values }) => values)], place);
-    new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: 220 })).observe(place);
+    // Until somebody points at another one, the last is told.
+    const tellLast = () => plot.setLegend({ idx: labels.length - 1 });
+    plot.over.addEventListener('mouseleave', () => requestAnimationFrame(tellLast));
+    new ResizeObserver(() => {
+      plot.setSize({ width: place.clientWidth, height: 220 });
+      requestAnimationFrame(tellLast);
+    }).observe(place);
   };
   document.querySelectorAll('[data-chart]').forEach(draw);
 })();

@@ -34,7 +34,8 @@ pub(crate) struct Exchange {
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) headers: [(&'static str, String); 5],
-    pub(crate) body: Vec<u8>,
+    /// Indented for people; what is sent has no spaces.
+    pub(crate) body: String,
 }
 
 impl Webhooks {
@@ -66,7 +67,7 @@ impl Webhooks {
                 parcel.signature = "v1,…".into();
                 Some(Request {
                     headers: parcel.headers(),
-                    body: parcel.body,
+                    body: serde_json::to_string_pretty(&event.message()).unwrap_or_default(),
                 })
             }
         };

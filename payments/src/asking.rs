@@ -1,0 +1,123 @@
+//! Asking the provider about one order, because somebody who looks at it wants to know. It is asked as in the
+//! background: at the account's pace, behind what buyers wait for.
+
+use std::sync::Arc;
+
+use actors::OrderAnswer;
+use catalog::ProjectCatalog;
+use domain::{
+    id::OrderId,
+    wallet::{Order, OrderStatus},
+};
+use port::Subject;
+use tokio::sync::Semaphore;
+
+use super::{Error, Ground, fulfilment::Progress};
+
+/// Orders that are asked about at once because somebody wants to know; more are refused.
+const AT_ONCE: usize = 4;
+
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub struct Asking {
+    ground: Ground,
+    places: Arc<Semaphore>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone)]
+pub struct Told {
+    /// As it stands now.
+    pub order: OrderAnswer,
+    /// What that means.
+    pub news: News,
+}
+
+/// What the provider's word means for an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// Something is not as it was.
+    Changed,
+    /// The buyer is done, and the money is on its way.
+    Processing,
+    /// The buyer has not paid, and still may.
+    Open,
+    /// All is as it was.
+    Same,
+}
+
+impl Asking {
+    pub(super) fn new(ground: Ground) -> Self {
+        Self {
+            ground,
+            places: Arc::new(Semaphore::new(AT_ONCE)),
+        }
+    }
+
+    /// Asks how an order's checkout, payment and subscription stand now, and does what follows. `None`: the
+    /// order has nothing at the provider to be asked about.
+    ///
+    /// # Errors
+    ///
+    /// [`actors::Error::Overloaded`] where enough is being asked; [`domain::Rejection::OrderNotFound`];
+    /// else see [`Error`].
+    pub async fn about(
+        &self,
+        project: &ProjectCatalog,
+        order: OrderId,
+    ) -> Result<Option<Told>, Error> {
+        let Ok(_place) = self.places.try_acquire() else {
+            return Err(Error::Wallet(actors::Error::Overloaded));
+        };
+        let Ground {
+            handle,
+            providers,
+            fulfilment,
+            ..
+        } = &self.ground;
+        let before = handle.order(&project.scope, order).await?.order;
+        let subjects = subjects(&before);
+        if subjects.is_empty() {
+            return Ok(None);
+        }
+        let provider = providers.of(project)?.in_background();
+        let mut progress = Progress::Settled;
+        for subject in &subjects {
+            progress = fulfilment.look(project, &*provider, subject).await?;
+        }
+        let now = handle.order(&project.scope, order).await?;
+        let news = if facts(&now.order) != facts(&before) {
+            News::Changed
+        } else {
+            match progress {
+                Progress::Processing => News::Processing,
+                Progress::Open => News::Open,
+                Progress::Settled => News::Same,
+            }
+        };
+        Ok(Some(Told { order: now, news }))
+    }
+}
+
+/// What there is to ask about: until it is paid how the buyer's page stands, then the money and what goes on.
+fn subjects(order: &Order) -> Vec<Subject> {
+    if order.paid_at.is_none() {
+        let checkout = order.checkout.clone().map(Subject::Checkout);
+        return checkout.into_iter().collect();
+    }
+    let payment = order.payment.clone().map(Subject::Payment);
+    let subscription = order.subscription.clone().map(Subject::Subscription);
+    payment.into_iter().chain(subscription).collect()
+}
+
+/// What people would notice.
+fn facts(order: &Order) -> (OrderStatus, i64, i64, i64, i64) {
+    let back = order.reversal;
+    (
+        order.status(),
+        back.refunded_cents,
+        back.disputed_cents,
+        order.granted,
+        order.taken,
+    )
+}
