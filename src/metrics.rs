@@ -82,6 +82,8 @@ pub struct Deliveries {
     pub refused: Counter,
     /// Not answered.
     pub unanswered: Counter,
+    /// Not sent, and given up: the event could not be read.
+    pub unreadable: Counter,
 }
 
 impl fmt::Debug for Metrics {
@@ -141,7 +143,7 @@ impl Metrics {
         let attempts = Family::<OutcomeLabels, Counter>::default();
         registry.register(
             "webhook_attempts",
-            "Attempts to deliver events to projects' endpoints: accepted, refused or unanswered",
+            "Attempts to deliver events to projects' endpoints: accepted, refused, unanswered, or unreadable (not sent, and given up)",
             attempts.clone(),
         );
         let outcome = |outcome| attempts.get_or_create_owned(&OutcomeLabels { outcome });
@@ -149,6 +151,7 @@ impl Metrics {
             accepted: outcome("accepted"),
             refused: outcome("refused"),
             unanswered: outcome("unanswered"),
+            unreadable: outcome("unreadable"),
         };
         let mut gauge = |name: &str, help: &str| {
             let gauge = Gauge::<i64>::default();

@@ -315,6 +315,7 @@ impl Line {
             origin: Origin::Replay,
             status: Status::Pending,
             attempts: Vec::new(),
+            scheduled: 0,
             next_at: Some(now),
             ..delivery
         };
@@ -334,6 +335,8 @@ impl Entry {
             kind: delivery.kind,
             origin: delivery.origin,
             noted: true,
+            by_hand: false,
+            unread: 0,
             told: None,
         }
     }
@@ -349,6 +352,7 @@ impl Entry {
             origin: self.origin,
             status: Status::Pending,
             attempts: Vec::new(),
+            scheduled: 0,
             next_at: None,
         }
     }

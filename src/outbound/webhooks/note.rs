@@ -80,6 +80,9 @@ struct Body {
     outcome: Outcome,
     attempts: Vec<Tried>,
     next: Option<i64>,
+    /// Where it is not how many attempts there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scheduled: Option<usize>,
 }
 
 /// When, status, what went wrong, and how many milliseconds it took.
@@ -127,6 +130,7 @@ pub(super) fn put_delivery(endpoint: EndpointId, delivery: &Delivery) -> Note {
             .map(|it| (it.at.0, it.status_code, it.error.clone(), it.millis))
             .collect(),
         next: delivery.next_at.map(|at| at.0),
+        scheduled: Some(delivery.scheduled).filter(|count| *count != delivery.attempts.len()),
     };
     put(key(DELIVERY, endpoint, Some(delivery.id)), &body)
 }
@@ -228,6 +232,7 @@ fn delivery(id: DeliveryId, body: &[u8]) -> Result<Delivery, String> {
     let wallet = HEXLOWER.decode(body.wallet.as_bytes());
     let wallet = wallet.ok().and_then(|wallet| wallet.try_into().ok());
     let kind = EventType::named(&body.kind);
+    let scheduled = body.scheduled.unwrap_or(body.attempts.len());
     let attempts = body.attempts.into_iter();
     Ok(Delivery {
         id,
@@ -252,6 +257,7 @@ fn delivery(id: DeliveryId, body: &[u8]) -> Result<Delivery, String> {
                 millis,
             })
             .collect(),
+        scheduled,
         next_at: body.next.map(Timestamp),
     })
 }
@@ -286,6 +292,7 @@ mod tests {
                     millis: 0,
                 },
             ],
+            scheduled: 2,
             next_at: Some(Timestamp(1_795_000_300_000)),
         }
     }
@@ -302,6 +309,16 @@ mod tests {
             panic!("it does not read back")
         };
         assert_eq!(read_back, delivery());
+        let by_hand = Delivery {
+            scheduled: 1,
+            ..delivery()
+        };
+        let note = put_delivery(ENDPOINT, &by_hand);
+        let (key, body) = bytes(&note);
+        let Ok(Read::Delivery(ENDPOINT, read_back)) = read(key, body) else {
+            panic!("it does not read back")
+        };
+        assert_eq!(read_back, by_hand);
         let progress = Progress {
             cursor: 77,
             failing_since: Some(5),
