@@ -19,6 +19,7 @@ mod child;
 mod client;
 mod core;
 mod customer;
+mod dashboard;
 mod disk;
 mod engine;
 mod error;
@@ -36,8 +37,10 @@ mod purchases;
 mod report;
 mod server;
 mod shop;
+mod stalled;
 mod stop;
 mod sustained;
+mod told;
 
 use std::{path::Path, process::ExitCode};
 
@@ -107,6 +110,13 @@ impl Bench {
             Suite::Purchases { rate, deductions } => self.purchases(*rate, *deductions),
             Suite::CatchUp { events, per_second } => self.catch_up(*events, *per_second),
             Suite::Orders { pending } => self.orders(*pending),
+            Suite::Told { rate } => self.told(*rate),
+            Suite::Stalled => self.stalled(),
+            Suite::Dashboard {
+                wallets,
+                entries,
+                orders,
+            } => self.dashboard(*wallets, *entries, *orders),
             Suite::Sustained { minutes, entries } => self.sustained(*minutes, *entries),
             Suite::All => {
                 self.http()?;
@@ -117,7 +127,10 @@ impl Bench {
                 self.disk()?;
                 self.purchases(args::FULFILMENTS, None)?;
                 self.catch_up(None, None)?;
-                self.orders(None)
+                self.orders(None)?;
+                self.told(args::DELIVERIES)?;
+                self.stalled()?;
+                self.dashboard(None, None, None)
             }
             Suite::Noop { .. } => Ok(()),
         }

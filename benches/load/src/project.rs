@@ -25,7 +25,7 @@ const DEDUCTED: &str = "\"deducted\":true";
 pub(crate) struct Project {
     pub(crate) id: String,
     pub(crate) secret: String,
-    product: String,
+    pub(crate) product: String,
 }
 
 impl Project {
