@@ -11,11 +11,13 @@ use std::{
 
 use rustix::fs::Mode;
 
+use crate::verified;
+
 /// What anybody but the owner may do.
 pub(crate) const OTHERS: u32 = 0o077;
 /// What a data directory has in it. Nothing else is touched: it may be a folder with other things. The
 /// server key is not among them: one that others could read is refused, not hidden.
-const OWN: [&str; 9] = [
+const OWN: [&str; 10] = [
     "lock",
     "watermark",
     "sled",
@@ -25,6 +27,7 @@ const OWN: [&str; 9] = [
     "server.key.check",
     "dev.json",
     "dev.json.new",
+    verified::FILE,
 ];
 
 /// From now on whatever this process makes is its owner's alone.

@@ -26,4 +26,5 @@ pub mod providers;
 pub mod secrets;
 pub mod server;
 pub mod state;
+mod verified;
 mod vitals;

@@ -1,6 +1,8 @@
 //! Figures for Prometheus. Counting must not cost a look-up by text for each request beyond one: a
 //! route's counters are found once and kept.
 
+mod commits;
+
 use std::{
     collections::HashMap,
     fmt,
@@ -17,6 +19,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
+use self::commits::CommitLatency;
 use crate::{backups::Backups, outbound::Webhooks, payments::Payments};
 
 /// Upper bounds in seconds: from a parsed body to a slow disk.
@@ -62,6 +65,7 @@ pub struct Metrics {
     awake: Gauge<i64>,
     in_flight: Gauge<i64>,
     backlog: Gauge<i64>,
+    commits: CommitLatency,
     webhooks: Gauge<i64>,
     given_up: Gauge<i64>,
     backup_age: Family<NoLabels, Gauge<i64>>,
@@ -153,6 +157,8 @@ impl Metrics {
             unanswered: outcome("unanswered"),
             unreadable: outcome("unreadable"),
         };
+        let commits = CommitLatency::default();
+        registry.register_collector(Box::new(commits.clone()));
         let mut gauge = |name: &str, help: &str| {
             let gauge = Gauge::<i64>::default();
             registry.register(name, help, gauge.clone());
@@ -186,6 +192,7 @@ impl Metrics {
                 "Endpoints that are sent nothing because they took nothing",
             ),
             deliveries,
+            commits,
             registry,
             requests,
             latency,
@@ -277,6 +284,7 @@ impl Metrics {
         self.awake.set(signed(stats.awake));
         self.in_flight.set(signed(stats.in_flight));
         self.backlog.set(signed(stats.backlog));
+        self.commits.set(stats.commits);
         self.webhooks.set(signed(payments.inbox().waiting()));
         self.given_up.set(signed(payments.given_up()));
         if let Some(age) = backups.age_seconds() {

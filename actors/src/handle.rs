@@ -30,7 +30,7 @@ use domain::{
     text::{ExternalUserId, IdempotencyKey, Meta},
     wallet::{Created, FreeGrantRule, Owner, ProductRef},
 };
-use persistence::{Awake, Store};
+use persistence::{Awake, Store, latency::Commits};
 use ractor::{Actor, ActorRef};
 use uuid::Uuid;
 
@@ -227,4 +227,6 @@ pub struct Stats {
     pub backlog: u64,
     /// Their bytes.
     pub backlog_bytes: u64,
+    /// How long the log takes to make them durable.
+    pub commits: Commits,
 }

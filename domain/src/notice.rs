@@ -193,6 +193,7 @@ impl Watch {
             }
             Change::HoldExtended { .. }
             | Change::OrderPlaced(_)
+            | Change::OrderProcessing { .. }
             | Change::SubscriptionGone { .. }
             | Change::CycleEnded { .. }
             | Change::OrderArchived { .. }

@@ -92,7 +92,8 @@ struct Telling<'a> {
 impl Telling<'_> {
     async fn apply(&self, report: Report) -> Result<(), Error> {
         match report {
-            Report::Open(_) | Report::Processing(_) => Ok(()),
+            Report::Open(_) => Ok(()),
+            Report::Processing(order) => self.tell(order, Purchase::Process(order.serial)).await,
             Report::Paid(paid) => self.paid(*paid).await,
             Report::Failed(order) => self.tell(order, Purchase::Fail(order.serial)).await,
             Report::Expired(order) => self.tell(order, Purchase::Expire(order.serial)).await,

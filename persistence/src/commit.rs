@@ -66,11 +66,15 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
             continue;
         }
         // sled panics on some errors: those who wait must hear of that too.
+        let started = Instant::now();
         let written = caught(|| commit.write(&batch));
         match written {
             // Another thread's failure may mean that this flush did not reach the disk either.
             Ok(_) if shared.failed() => commit.answer(&mut batch, Outcome::Unknown),
             Ok(frames) => {
+                if !frames.is_empty() {
+                    shared.latency.count(started.elapsed());
+                }
                 let enough = shared.options.checkpoint;
                 shared.progress.made_durable(frames, commit.head, enough);
                 commit.answer(&mut batch, Outcome::Durable);

@@ -17,6 +17,7 @@ use domain::{
 
 use crate::{
     backup::{BackUp, Made, OnMoved},
+    latency::Commits,
     logged::Append,
     lookups::{Key, LookUp, Stretch, Value},
     notices::{NoticeNumber, OnNotices},
@@ -114,6 +115,11 @@ pub trait Log: Send + Sync + 'static {
     /// What was taken in and is not folded yet.
     fn backlog(&self) -> Backlog;
 
+    /// How long it takes to make appends durable; nothing where no disk is waited for.
+    fn commits(&self) -> Commits {
+        Commits::default()
+    }
+
     /// Takes nothing more in, makes what was taken in durable, and lets go of the disk (blocking).
     fn close(&self) -> Result<(), Error>;
 }
@@ -199,7 +205,7 @@ pub trait Books: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<(Key, Value)>, Error>;
 
-    /// What was granted and used of a product from the first of these instants up to but not with the
+    /// What was granted, used and sold of a product, and by how many wallets, from the first of these instants up to but not with the
     /// second, by stretches of the UTC calendar, oldest first; where nothing happened, nothing. Shows
     /// every append up to [`Books::folded`].
     fn usage(

@@ -21,6 +21,8 @@ use crate::{
 const SEGMENT_BYTES: usize = 8 << 20;
 /// How long sled's threads of an earlier opening in this process may take to let go.
 const LET_GO: Duration = Duration::from_secs(10);
+/// Ending of a snapshot's name until sled has written and synced all of it.
+const UNFINISHED_SNAPSHOT: &str = "generating";
 
 /// An open database.
 #[derive(Clone)]
@@ -49,6 +51,7 @@ pub(crate) fn open(
     let config = config(&path)
         .cache_capacity(cache_bytes)
         .flush_every_ms(flush_every_ms);
+    remove_unfinished_snapshots(&path)?;
     let sled = open_sled(&config)?;
     check_blobs(&path)?;
     Ok(Database {
@@ -158,6 +161,20 @@ fn open_sled(config: &sled::Config) -> Result<sled::Db, Error> {
             }
         }
     }
+}
+
+/// sled writes a snapshot of where its log stands whenever it is opened, and gives it its name once
+/// it is on the disk. It means to pass over one that was not finished, but looks for another ending
+/// than it writes, takes it for the newest and does not open. Until the new one has its name the one
+/// before is there, and stands for the same log.
+fn remove_unfinished_snapshots(path: &Path) -> Result<(), Error> {
+    for entry in fs::read_dir(path).map_err(|error| unusable(path, &error))? {
+        let file = entry.map_err(|error| unusable(path, &error))?.path();
+        if file.extension().is_some_and(|it| it == UNFINISHED_SNAPSHOT) {
+            fs::remove_file(&file).map_err(|error| unusable(&file, &error))?;
+        }
+    }
+    Ok(())
 }
 
 /// sled never syncs what it puts there.

@@ -15,6 +15,7 @@ mod golden_tests;
 mod guard;
 mod index;
 mod kept;
+pub mod latency;
 mod lock;
 mod logged;
 pub mod lookups;

@@ -19,6 +19,7 @@ use crate::{
     database::{Database, words},
     fold::Folded,
     kept::Kept,
+    latency::Latency,
     lock::Directory,
     lookups::fresh::Fresh,
     notices,
@@ -46,6 +47,7 @@ pub(crate) struct Shared {
     pub queue: Queue,
     pub progress: Progress,
     pub space: Space,
+    pub latency: Latency,
     /// What folds do not forget while a copy is made.
     pub kept: Kept,
     /// What the stored look-ups do not have yet.
@@ -67,6 +69,7 @@ impl Shared {
             queue: Queue::default(),
             progress,
             space,
+            latency: Latency::default(),
             kept: Kept::default(),
             fresh: Fresh::default(),
             notices: notices::Fresh::default(),

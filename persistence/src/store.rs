@@ -25,6 +25,7 @@ use crate::{
     format::decode_notice,
     frame::Place,
     guard,
+    latency::Commits,
     lock::Directory,
     logged::Append,
     lookups::{Key, LookUp, Stretch, Value},
@@ -209,6 +210,10 @@ impl Log for SledJournal {
 
     fn backlog(&self) -> Backlog {
         self.shared.progress.backlog()
+    }
+
+    fn commits(&self) -> Commits {
+        self.shared.latency.commits()
     }
 
     fn close(&self) -> Result<(), Error> {

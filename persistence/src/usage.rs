@@ -1,15 +1,24 @@
-//! What was granted and used, by product and time: counted from ledger entries as they are folded, so
-//! that asking costs no look into any ledger.
+//! What was granted, used and sold, by how many wallets, by product and time: counted from wallets' entries
+//! as they are folded, so that asking costs no look into any ledger or order.
+
+mod sales;
+mod wallets;
 
 use std::{borrow::Cow, collections::BTreeMap};
 
 use domain::{
     Timestamp,
     history::Reason,
-    id::ProductId,
+    id::{ProductId, WalletKey},
     time::{Period, Span},
 };
 use serde::Deserialize;
+
+pub(crate) use self::sales::sold;
+pub use self::{
+    sales::{Money, Sales},
+    wallets::{Distinct, Wallets},
+};
 
 /// Features of a product that are counted apart; the rest is [`OTHER`].
 pub const FEATURES: usize = 200;
@@ -94,6 +103,15 @@ pub struct Usage {
     pub count: Count,
     /// Of that, what was used for features, by `meta.feature`.
     pub features: BTreeMap<Box<str>, Use>,
+    /// Orders that were placed in it, as they stand now.
+    pub sales: Sales,
+    /// Whose credits were used or bought in it.
+    pub wallets: Wallets,
+}
+
+/// Whether who has such an entry is active: what comes and goes by itself says nothing about anybody.
+pub(crate) const fn is_active(reason: Reason) -> bool {
+    matches!(reason, Reason::Deduction | Reason::Purchase)
 }
 
 impl Count {
@@ -156,6 +174,8 @@ impl Usage {
     /// With all of another, features by the names that `name` gives them.
     pub(crate) fn merge<'a>(&mut self, other: &'a Self, name: impl Fn(&'a str) -> &'a str) {
         self.count.merge(&other.count);
+        self.sales.merge(&other.sales);
+        self.wallets.merge(&other.wallets);
         for (feature, used) in &other.features {
             let known = self.features.entry(name(feature).into()).or_default();
             known.add(used.credits, used.deductions);
@@ -177,14 +197,28 @@ fn feature(meta: &str) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Meta<'_>>(meta).ok()?.feature
 }
 
-/// An hour's first instant, and what each frame adds to it.
-pub(crate) type Hour<'a> = (Timestamp, &'a [(u64, Usage)]);
+/// What a fold adds to an hour. Each frame's part is apart: which of them are in what is stored, only the
+/// stored says. Wallets are together: none is counted twice.
+#[derive(Debug, Default)]
+pub(crate) struct Hour {
+    pub(crate) parts: Vec<(u64, Usage)>,
+    pub(crate) wallets: Wallets,
+}
 
-/// What a fold adds to usage, by product and hour. Each frame's part is apart: which of them are in what
-/// is stored, only the stored says.
+impl Hour {
+    /// What is counted of a frame. They come in order.
+    fn part(&mut self, lsn: u64) -> Option<&mut Usage> {
+        if self.parts.last().is_none_or(|(last, _)| *last != lsn) {
+            self.parts.push((lsn, Usage::default()));
+        }
+        self.parts.last_mut().map(|(_, usage)| usage)
+    }
+}
+
+/// What a fold adds to usage, by product and hour.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    hours: BTreeMap<(ProductId, i64), Vec<(u64, Usage)>>,
+    hours: BTreeMap<(ProductId, i64), Hour>,
 }
 
 impl Tally {
@@ -192,26 +226,38 @@ impl Tally {
         self.hours.clear();
     }
 
+    fn hour(&mut self, product: ProductId, at: Timestamp) -> Option<&mut Hour> {
+        let span = Interval::Hour.span(at)?;
+        Some(self.hours.entry((product, span.start.0)).or_default())
+    }
+
     /// Adds a ledger entry of this frame. Frames come in order.
-    pub(crate) fn add(&mut self, lsn: u64, entry: &Counted<'_>) {
-        let Some(span) = Interval::Hour.span(entry.at) else {
+    pub(crate) fn add(&mut self, lsn: u64, wallet: &WalletKey, entry: &Counted<'_>) {
+        let Some(hour) = self.hour(entry.product, entry.at) else {
             return;
         };
-        let hour = self.hours.entry((entry.product, span.start.0)).or_default();
-        if hour.last().is_none_or(|(last, _)| *last != lsn) {
-            hour.push((lsn, Usage::default()));
+        if is_active(entry.reason) {
+            hour.wallets.add(wallet);
         }
-        if let Some((_, usage)) = hour.last_mut() {
+        if let Some(usage) = hour.part(lsn) {
             usage.add(entry.reason, entry.delta, entry.meta);
         }
     }
 
-    /// Hours in order, by product.
-    pub(crate) fn products(&self) -> BTreeMap<ProductId, Vec<Hour<'_>>> {
+    /// Adds what an event of this frame changes in sales.
+    pub(crate) fn sell(&mut self, lsn: u64, (product, at, sales): &(ProductId, Timestamp, Sales)) {
+        let hour = self.hour(*product, *at);
+        if let Some(usage) = hour.and_then(|hour| hour.part(lsn)) {
+            usage.sales.merge(sales);
+        }
+    }
+
+    /// Hours in order with their first instants, by product.
+    pub(crate) fn products(&self) -> BTreeMap<ProductId, Vec<(Timestamp, &Hour)>> {
         let mut products: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for ((product, hour), parts) in &self.hours {
+        for ((product, start), hour) in &self.hours {
             let hours = products.entry(*product).or_default();
-            hours.push((Timestamp(*hour), parts.as_slice()));
+            hours.push((Timestamp(*start), hour));
         }
         products
     }

@@ -605,6 +605,37 @@ fn refusal(dir: &std::path::Path) -> Error {
         .expect("refuses to start")
 }
 
+/// Each opening has sled write a snapshot of where its log stands. It takes one that was not finished
+/// for the newest there is, and would not open again.
+#[test]
+fn a_snapshot_that_an_opening_began_to_write_is_no_harm_however_far_it_came() {
+    let dir = closed();
+    let sled = dir.path().join("sled");
+    let written = std::fs::read_dir(&sled)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| {
+            path.file_name()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .starts_with("snap.")
+        })
+        .map(|path| std::fs::read(path).unwrap())
+        .expect("the openings before wrote one");
+    for length in [0, 5, 13, written.len() / 2, written.len() - 1] {
+        let image = crash_image(dir.path());
+        let unfinished = image.path().join("sled/snap.00000000026DF66E.generating");
+        std::fs::write(&unfinished, &written[..length]).unwrap();
+        let journal = SledJournal::open(options(image.path(), &Arc::default()));
+        let journal = journal.unwrap_or_else(|error| panic!("{length} bytes of it: {error}"));
+        let next = Teller::of(&journal, [0]).next(0);
+        assert_eq!(commit(&journal, &[next]).1, Outcome::Durable);
+        journal.close().unwrap();
+        assert_eq!(verify(image.path()).unwrap().problems, [""; 0]);
+    }
+}
+
 #[test]
 fn a_second_server_on_the_same_directory_is_refused() {
     let open = Doomed::open(|_| {});

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use actors::clock::{Clock as _, SystemClock};
 use clap::Args;
 use domain::catalog::{self, Document};
 use persistence::KeptNote;
@@ -12,6 +13,7 @@ use crate::{
     config::{Config, Flags},
     outbound::webhooks,
     payments::notes,
+    verified::Verified,
 };
 
 /// What to verify.
@@ -64,6 +66,10 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
         (report.disk_bytes, "bytes on the disk"),
     ] {
         print::line(&format!("{count:>14} {of_what}"));
+    }
+    let found = Verified::new(SystemClock::new().now(), count(problems.len()));
+    if let Err(error) = found.write(&dir) {
+        tracing::warn!(%error, "What was found could not be noted for the dashboard");
     }
     for problem in &problems {
         print::line(&format!("PROBLEM: {problem}"));

@@ -9,6 +9,7 @@ mod assets;
 mod audit;
 mod catalog;
 mod channel;
+mod delivery;
 mod fields;
 mod form;
 mod keys;
@@ -104,6 +105,10 @@ pub(crate) fn router(app: &App) -> Router<App> {
         .route(
             &of_project("/webhooks/{webhook}"),
             get(webhooks::show).post(webhooks::change),
+        )
+        .route(
+            &of_project("/webhooks/{webhook}/deliveries/{delivery}"),
+            get(delivery::show),
         )
         .route(
             &of_project("/webhooks/{webhook}/replay"),

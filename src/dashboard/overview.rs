@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use actors::OrderAnswer;
 use axum::{
     extract::State,
     response::{Html, IntoResponse, Response},
 };
 use domain::{Timestamp, catalog::Product, wallet::OrderStatus};
 use maud::{Markup, html};
-use persistence::usage::{Count, Interval, Usage};
+use persistence::usage::{Count, Distinct, Interval, Sales, Usage, Wallets};
 
 use super::{
     money::{grouped, money},
@@ -18,13 +17,10 @@ use super::{
     visit::Visit,
 };
 use crate::{
-    catalog::ProjectCatalog,
     http::{Code, Error, view::Instant},
     state::App,
 };
 
-/// Orders looked at, the newest; more would have everybody wait.
-const ORDERS: usize = 500;
 /// Features that are listed, the most used ones.
 const FEATURES: usize = 10;
 
@@ -75,19 +71,19 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
         .copied();
     let starts = starts(range, app.handle.now_in(&project.scope))?;
     let since = starts.first().copied().unwrap_or(Timestamp(0));
-    let usage = match product {
-        Some(product) => {
-            let end = Timestamp(i64::MAX);
-            let read = app
-                .handle
-                .usage(product.id, range.interval, (since, end))
-                .await;
-            read.map_err(|error| Error::from_wallet(error, &project))?
+    let ids: Vec<_> = project.products().map(|product| product.id).collect();
+    let within = (since, Timestamp(i64::MAX));
+    let read = app.handle.usage_of(ids.clone(), range.interval, within);
+    let read = read.await;
+    let all = read.map_err(|error| Error::from_wallet(error, &project))?;
+    let mut sales = Sales::default();
+    let mut usage = BTreeMap::new();
+    for (id, found) in ids.into_iter().zip(all) {
+        found.iter().for_each(|(_, used)| sales.merge(&used.sales));
+        if Some(id) == product.map(|it| it.id) {
+            usage = found.into_iter().collect();
         }
-        None => Vec::new(),
-    };
-    let usage: BTreeMap<Timestamp, Usage> = usage.into_iter().collect();
-    let (orders, all) = orders(&app, &project, since).await?;
+    }
     let body = html! {
         div.head {
             h1 { "Overview" }
@@ -107,7 +103,7 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
             Some(product) => (credits(product, &starts, &usage, range)),
             None => p.empty { "No product holds credits yet. " a href={ (base(&project)) "/catalog/new" } { "Make one" } },
         }
-        (money_part(&orders, all))
+        (money_part(&sales))
     };
     Ok(shell::page(
         &visit,
@@ -140,12 +136,14 @@ fn credits(
     range: &Range,
 ) -> Markup {
     let mut total = Count::default();
+    let mut active = Wallets::default();
     let mut features: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
     for used in usage.values() {
         total.granted = total.granted.saturating_add(used.count.granted);
         total.deducted = total.deducted.saturating_add(used.count.deducted);
         total.expired = total.expired.saturating_add(used.count.expired);
         total.deductions = total.deductions.saturating_add(used.count.deductions);
+        active.merge(&used.wallets);
         for (name, used) in &used.features {
             let sum = features.entry(name).or_default();
             *sum = (
@@ -159,10 +157,11 @@ fn credits(
     features.truncate(FEATURES);
     let labels: Vec<String> = starts.iter().map(|start| label(*start, range)).collect();
     let none = Usage::default();
-    let counts: Vec<Count> = starts
+    let parts: Vec<&Usage> = starts
         .iter()
-        .map(|start| usage.get(start).unwrap_or(&none).count)
+        .map(|start| usage.get(start).unwrap_or(&none))
         .collect();
+    let counts: Vec<Count> = parts.iter().map(|part| part.count).collect();
     let chart = serde_json::json!({
         "kind": range.text,
         "labels": labels,
@@ -177,18 +176,21 @@ fn credits(
             (tile("Credits spent", &grouped(total.deducted)))
             (tile("Credits expired", &grouped(total.expired)))
             (tile("Deductions", &grouped(total.deductions)))
+            (tile("Active wallets", &distinct(active.count())))
         }
         section.card {
             h2 { (product.name) }
+            p.hint { "A wallet is active when its credits are used or bought." @if !active.count().is_exact { " More than 128 are counted nearly: two times in three within 2.3 %." } }
             div.chart data-chart=(chart) { p.empty { "The chart needs JavaScript; the same figures are below." } }
             details {
                 summary { "As a table" }
                 div.scroll tabindex="0" role="region" aria-label="Credits" { table {
-                    thead { tr { th { "From, UTC" } th.number { "Granted" } th.number { "Spent" } th.number { "Expired" } th.number { "Deductions" } } }
-                    tbody { @for (label, count) in labels.iter().zip(&counts).rev() { tr {
+                    thead { tr { th { "From, UTC" } th.number { "Granted" } th.number { "Spent" } th.number { "Expired" } th.number { "Deductions" } th.number { "Active wallets" } } }
+                    tbody { @for ((label, count), part) in labels.iter().zip(&counts).zip(&parts).rev() { tr {
                         td.time { (label) }
                         td.number { (grouped(count.granted)) } td.number { (grouped(count.deducted)) }
                         td.number { (grouped(count.expired)) } td.number { (grouped(count.deductions)) }
+                        td.number { (distinct(part.wallets.count())) }
                     } } }
                 } }
             }
@@ -221,51 +223,36 @@ fn label(start: Timestamp, range: &Range) -> String {
     text.get(from..to).unwrap_or_default().to_owned()
 }
 
-/// The newest orders since an instant, and whether they are all.
-async fn orders(
-    app: &App,
-    project: &ProjectCatalog,
-    since: Timestamp,
-) -> Result<(Vec<OrderAnswer>, bool), Error> {
-    let page = app.handle.orders(&project.scope, None, ORDERS).await;
-    let page = page.map_err(|error| Error::from_wallet(error, project))?;
-    let mut orders = page.orders;
-    let before = orders.len();
-    orders.retain(|order| order.order.created_at >= since);
-    let all = page.next.is_none() || orders.len() < before;
-    Ok((orders, all))
+fn distinct(Distinct { count, is_exact }: Distinct) -> String {
+    let count = grouped(i64::try_from(count).unwrap_or(i64::MAX));
+    if is_exact {
+        return count;
+    }
+    format!("about {count}")
 }
 
-fn money_part(orders: &[OrderAnswer], all: bool) -> Markup {
-    let mut by_state: BTreeMap<&str, (OrderStatus, usize)> = BTreeMap::new();
-    let mut revenue: BTreeMap<&str, i64> = BTreeMap::new();
-    for OrderAnswer { order, .. } in orders {
-        let status = order.status();
-        let name = match status {
-            OrderStatus::Paid => "paid",
-            OrderStatus::Pending => "pending",
-            OrderStatus::Refunded => "refunded",
-            OrderStatus::Failed => "failed",
-            OrderStatus::Expired => "expired",
-        };
-        let count = &mut by_state.entry(name).or_insert((status, 0)).1;
-        *count = count.saturating_add(1);
-        if order.paid_at.is_some() {
-            let kept = order
-                .amount_cents
-                .saturating_sub(order.reversal.refunded_cents);
-            let sum = revenue.entry(&order.terms.currency).or_default();
-            *sum = sum.saturating_add(kept);
-        }
-    }
+fn money_part(sales: &Sales) -> Markup {
+    let states = [
+        (OrderStatus::Paid, sales.paid),
+        (OrderStatus::Pending, sales.pending()),
+        (OrderStatus::Refunded, sales.refunded),
+        (OrderStatus::Failed, sales.failed),
+        (OrderStatus::Expired, sales.expired),
+    ];
     html! {
         section.card {
             h2 { "Orders" }
-            @if orders.is_empty() { p.empty { "None in this time." } } @else {
-                @if !all { p.note { "Of the newest " (ORDERS) " orders only." } }
+            @if sales.placed == 0 { p.empty { "None in this time." } } @else {
+                p.hint { "Placed in this time, as they stand now: " (grouped(sales.placed)) " in all." }
                 dl {
-                    @for (status, count) in by_state.values() { div { dt { (badge(*status)) } dd { (count) } } }
-                    @for (currency, cents) in &revenue { div { dt { "Revenue, less refunds" } dd { (money(*cents, currency)) } } }
+                    @for (status, count) in states { @if count != 0 { div { dt { (badge(status)) } dd { (grouped(count)) } } } }
+                    @for (currency, sum) in &sales.money { div {
+                        dt { "Revenue, less refunds" }
+                        dd {
+                            (money(sum.paid.saturating_sub(sum.returned), currency))
+                            @if sum.returned > 0 { span.hint { " after " (money(sum.returned, currency)) " that went back" } }
+                        }
+                    } }
                 }
             }
         }

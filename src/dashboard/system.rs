@@ -4,6 +4,7 @@ use std::{fs, io, path::Path};
 
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
+use persistence::latency::{BOUNDS_MICROS, Commits};
 
 use super::{
     money::grouped,
@@ -11,22 +12,28 @@ use super::{
     visit::Visit,
 };
 use crate::{
+    backups::Ended,
     http::{Code, Error},
     state::App,
+    verified::Verified,
 };
 
 pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
     let folder = app.config.data_dir.clone();
-    let read = tokio::task::spawn_blocking(move || (size(&folder).ok(), left(&folder).ok())).await;
-    let (size, left) = read.map_err(|_| Error::new(Code::InternalError))?;
+    let read = move || {
+        let verified = Verified::read(&folder);
+        (size(&folder).ok(), left(&folder).ok(), verified)
+    };
+    let read = tokio::task::spawn_blocking(read).await;
+    let (size, left, verified) = read.map_err(|_| Error::new(Code::InternalError))?;
     let stats = app.handle.stats();
     let waiting = app.payments.inbox().waiting();
     let (started, now) = (app.started_at, app.clock.now());
     let up = now.0.saturating_sub(started.0).div_euclid(1000);
     let count = |figure: u64| grouped(i64::try_from(figure).unwrap_or(i64::MAX));
     let bytes = |figure: Option<u64>| figure.map_or_else(|| "unknown".into(), in_bytes);
-    let backed_up = app.backups.status().last_good;
-    let all: [(&str, Markup); 10] = [
+    let backups = app.backups.status();
+    let all: [(&str, Markup); 11] = [
         ("Version", html! { (env!("CARGO_PKG_VERSION")) }),
         (
             "Up",
@@ -42,8 +49,13 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
         ("Disk left", html! { (bytes(left)) }),
         (
             "Last good backup",
-            html! { @match backed_up { Some(at) => (shell::when(at)), None => "None is known" } },
+            html! {
+                @match backups.last_good { Some(at) => (shell::when(at)), None => "None is known" }
+                @if backups.running.is_some() { br; span.hint { "One is being made." } }
+                @if let Some(Ended { result: Err(why), .. }) = &backups.last { br; span.badge.bad { "The last one failed" } " " (why) }
+            },
         ),
+        ("Last verified", last_verified(&verified)),
         ("Wallets in memory", html! { (count(stats.awake)) }),
         ("Commands in flight", html! { (count(stats.in_flight)) }),
         (
@@ -55,9 +67,80 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
     let body = html! {
         h1 { "System" }
         section.card { dl { @for (name, text) in &all { div { dt { (name) } dd { (text) } } } } }
+        (commits(&stats.commits))
         p.lead { "All figures, with latencies, are at " code { "/metrics" } " for Prometheus." }
     };
     Ok(shell::page(&visit, At::System, "System", &body))
+}
+
+fn last_verified(verified: &io::Result<Option<Verified>>) -> Markup {
+    html! {
+        @match verified {
+            Ok(None) => { "Never; " code { "scrip verify" } " does it, on a stopped server or a restored backup" },
+            Ok(Some(found)) => {
+                (shell::when(found.at())) " "
+                @match found.problems {
+                    0 => span.badge.good { "Nothing was wrong" },
+                    1 => span.badge.bad { "1 problem" },
+                    more => span.badge.bad { (more) " problems" },
+                }
+            },
+            Err(error) => { "What " code { "scrip verify" } " wrote cannot be read: " (error) },
+        }
+    }
+}
+
+/// How long the disk takes for what is written together, from the fastest to the slowest that there was.
+fn commits(commits: &Commits) -> Markup {
+    let all = commits.all();
+    let bounds = BOUNDS_MICROS.map(|micros| format!("{} ms", in_millis(micros)));
+    let last = bounds.last().map(|bound| format!("> {bound}"));
+    let labels: Vec<String> = bounds.into_iter().chain(last).collect();
+    // From the first to the last that is not empty: fifteen do not fit a phone.
+    let first = commits.counts.iter().position(|count| *count > 0);
+    let last = commits.counts.iter().rposition(|count| *count > 0);
+    let (first, last) = (first.unwrap_or(0), last.unwrap_or(0));
+    let shown: Vec<(&String, u64)> = labels.iter().zip(commits.counts).collect();
+    let shown = shown.get(first..=last).unwrap_or_default();
+    let chart = serde_json::json!({
+        "kind": "Up to",
+        "labels": shown.iter().map(|(label, _)| label).collect::<Vec<_>>(),
+        "series": [{"name": "Commits", "values": shown.iter().map(|(_, count)| count).collect::<Vec<_>>()}],
+    });
+    let within = |percent| match commits.within(percent) {
+        Some(micros) => format!("{} ms", in_millis(micros)),
+        None => format!(
+            "more than {} ms",
+            BOUNDS_MICROS
+                .last()
+                .map_or_else(String::new, |it| in_millis(*it))
+        ),
+    };
+    let figure = |count: u64| grouped(i64::try_from(count).unwrap_or(i64::MAX));
+    html! {
+        section.card {
+            h2 { "Writing to disk" }
+            @if all == 0 { p.empty { "Nothing was written since the start." } } @else {
+                p {
+                    (figure(all)) " group commits since the start: half within " (within(50)) ", 99 of 100 within " (within(99)) "."
+                }
+                div.chart data-chart=(chart) { p.empty { "The chart needs JavaScript; the same figures are below." } }
+                details {
+                    summary { "As a table" }
+                    div.scroll tabindex="0" role="region" aria-label="Group commits by time" { table {
+                        thead { tr { th { "Took up to" } th.number { "Commits" } } }
+                        tbody { @for (label, count) in shown { tr { td { (label) } td.number { (figure(*count)) } } } }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+fn in_millis(micros: u64) -> String {
+    let (whole, rest) = (micros.div_euclid(1000), micros.rem_euclid(1000));
+    let text = format!("{whole}.{rest:03}");
+    text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
 /// Bytes of all files below a folder.
@@ -123,9 +206,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn commits_are_shown_from_the_fastest_to_the_slowest() {
+        let none = commits(&Commits::default()).into_string();
+        assert!(none.contains("Nothing was written"), "{none}");
+        let mut some = Commits::default();
+        some.counts[2] = 1500;
+        some.counts[4] = 1;
+        some.counts[14] = 20;
+        let page = commits(&some).into_string();
+        for shown in [
+            "1,521 group commits",
+            "half within 0.5 ms, 99 of 100 within more than 2500 ms",
+            "<td>0.5 ms</td><td class=\"number\">1,500</td>",
+            "<td>1 ms</td><td class=\"number\">0</td>",
+            "<td>&gt; 2500 ms</td><td class=\"number\">20</td>",
+        ] {
+            assert!(page.contains(shown), "no {shown} in {page}");
+        }
+        assert!(!page.contains("<td>0.25 ms"), "{page}");
+    }
+
+    #[test]
     fn figures_are_written_for_people() {
         let all = [0, 999, 1000, 1_550_000, 12_345_678_901].map(in_bytes);
         assert_eq!(all, ["0 bytes", "999 bytes", "1.0 KB", "1.5 MB", "12.3 GB"]);
+        let all = [100, 2500, 5000, 2_500_000].map(in_millis);
+        assert_eq!(all, ["0.1", "2.5", "5", "2500"]);
         let all = [59, 61, 3_700, 90_000].map(duration);
         assert_eq!(all, ["0 min", "1 min", "1 h 1 min", "1 days 1 h"]);
     }

@@ -33,12 +33,12 @@ use crate::{
 const SHOWN: usize = 25;
 const SECRET: &str = "Signing secret";
 
-fn here(project: &ProjectCatalog, endpoint: &Endpoint) -> String {
+pub(super) fn here(project: &ProjectCatalog, endpoint: &Endpoint) -> String {
     format!("{}/webhooks/{}", base(project), endpoint.id)
 }
 
 /// The endpoint that the path names.
-fn named<'a>(visit: &Visit, project: &'a ProjectCatalog) -> Result<&'a Endpoint, Error> {
+pub(super) fn named<'a>(visit: &Visit, project: &'a ProjectCatalog) -> Result<&'a Endpoint, Error> {
     let id = visit.named("webhook", Code::WebhookNotFound)?;
     let endpoint = project.endpoint(&id);
     endpoint.ok_or_else(|| Error::new(Code::WebhookNotFound))
@@ -201,23 +201,41 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
 fn row(visit: &Visit, endpoint: &Endpoint, here: &str, delivery: &Delivery) -> Markup {
     let next = delivery.next_at.filter(|_| endpoint.is_active());
     html! { tr {
-        td { (delivery.kind.as_str()) br; code.small { (delivery.event) } }
-        td { @match delivery.status {
-            Status::Pending => { span.badge.wait { "Pending" } @if let Some(next) = next { br; span.hint { "again at " (shell::when(next)) } } },
+        td { a href={ (here) "/deliveries/" (delivery.id) } { (delivery.kind.as_str()) } br; code.small { (delivery.event) } }
+        td { (state(delivery.status)) @if let Some(next) = next { br; span.hint { "again at " (shell::when(next)) } } }
+        td { (attempts(delivery)) }
+        td { (send_again(visit, here, delivery)) }
+    } }
+}
+
+pub(super) fn state(status: Status) -> Markup {
+    html! {
+        @match status {
+            Status::Pending => span.badge.wait { "Pending" },
             Status::Succeeded => span.badge.good { "Delivered" },
             Status::Failed => span.badge.bad { "Given up" },
-        } }
-        td { @for attempt in &delivery.attempts { div {
+        }
+    }
+}
+
+pub(super) fn attempts(delivery: &Delivery) -> Markup {
+    html! {
+        @for attempt in &delivery.attempts { div {
             span.time { (shell::when(attempt.at)) } " "
             @match attempt.status_code { Some(code) => (code), None => "no answer" }
             " " span.hint { (attempt.millis) " ms" @if let Some(error) = &attempt.error { ", " (error) } }
-        } } }
-        td { form method="post" action={ (here) "/replay" } {
+        } }
+    }
+}
+
+pub(super) fn send_again(visit: &Visit, here: &str, delivery: &Delivery) -> Markup {
+    html! {
+        form method="post" action={ (here) "/replay" } {
             (form::token(visit))
             input type="hidden" name="deliveryId" value=(delivery.id);
             button.small type="submit" { "Send again" }
-        } }
-    } }
+        }
+    }
 }
 
 fn steps(visit: &Visit, endpoint: &Endpoint, here: &str, error: Option<&Error>) -> Markup {

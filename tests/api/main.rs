@@ -36,6 +36,7 @@ mod orders_refund;
 mod portal;
 mod products;
 mod provider_change;
+mod rust_client;
 mod sandbox;
 mod sandbox_events;
 mod sandbox_lives;

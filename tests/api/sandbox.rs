@@ -41,6 +41,36 @@ async fn every_button_of_the_checkout_page_does_what_it_says() {
 }
 
 #[tokio::test]
+async fn money_on_its_way_is_seen_on_the_order_also_once_it_expired() {
+    let fair = Fair::open().await;
+    let begun = fair.checkout(json!({"externalUserId": "ann"})).await;
+    let shows = async |status: &str, processing: bool| {
+        let order = fair.order(&begun).await;
+        assert_eq!(
+            (&order["status"], &order["processing"]),
+            (&json!(status), &json!(processing))
+        );
+    };
+    shows("pending", false).await;
+    fair.press(&begun, "pay_later").await;
+    shows("pending", true).await;
+    fair.advance(DAY + 60).await;
+    shows("expired", true).await;
+    fair.press(&begun, "settle").await;
+    shows("paid", false).await;
+
+    let bounced = fair.checkout(json!({"externalUserId": "bea"})).await;
+    fair.press(&bounced, "pay_later").await;
+    fair.advance(DAY + 60).await;
+    fair.press(&bounced, "fail").await;
+    let order = fair.order(&bounced).await;
+    assert_eq!(
+        (&order["status"], &order["processing"]),
+        (&json!("expired"), &json!(false))
+    );
+}
+
+#[tokio::test]
 async fn what_is_impossible_is_refused_and_changes_nothing() {
     let fair = Fair::open().await;
     let begun = fair.checkout(json!({"externalUserId": "ann"})).await;

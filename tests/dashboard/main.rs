@@ -17,5 +17,6 @@ mod orders;
 mod projects;
 mod sessions;
 mod sign_in;
+mod system;
 mod wallets;
 mod webhooks;

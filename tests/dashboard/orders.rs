@@ -145,15 +145,61 @@ async fn the_overview_adds_up_what_wallets_and_orders_did() {
         service.secret.post(path, &body).await.expect(200);
     }
     let price = service.add_price(1000).await;
-    buy(&service, json!({"externalUserId": "ann", "priceId": price})).await;
+    let order = buy(&service, json!({"externalUserId": "ann", "priceId": price})).await;
+    // Bea only looks, and Cyd only gets something for nothing: neither is active.
+    let begun = json!({"externalUserId": "bea", "priceId": price});
+    let begun = service.secret.post("/api/v1/checkout", &begun).await;
+    begun.expect(200);
+    service.grant("cyd", 16).await;
+    let stands = |paid, pending, other: &str| {
+        let state = |class, name, count| {
+            format!("<dt><span class=\"badge{class}\">{name}</span></dt><dd>{count}</dd>")
+        };
+        let paid = (paid > 0).then(|| state(" good", "Paid", paid));
+        let pending = (pending > 0).then(|| state(" wait", "Pending", pending));
+        let other = (!other.is_empty()).then(|| state("", other, 1));
+        let all = [paid, pending, other].map(Option::unwrap_or_default);
+        all.map(|state| format!("<div>{state}</div>"))
+            .concat()
+            .replace("<div></div>", "")
+    };
     for range in ["", "?range=day", "?range=month", "?range=year", "?range=x"] {
         let page = browser.get(&format!("{base}{range}")).await;
-        page.shows("<p>Credits granted</p><b>1,100</b>")
+        page.shows("<p>Credits granted</p><b>1,116</b>")
             .shows("<p>Credits spent</p><b>9</b>")
             .shows("5.00 EUR")
             .shows("<td>draw</td>")
+            .shows("<p>Active wallets</p><b>1</b>")
+            .shows("as they stand now: 2 in all")
+            .shows(&stands(1, 1, ""))
             .lacks("<script>alert");
     }
+    // Some of it goes back, then all; the other one is not paid in time.
+    let refund = format!("{base}/orders/{order}/refund");
+    for (amount, kept, after) in [
+        ("2", "3.00 EUR", stands(1, 1, "")),
+        ("3", "0.00 EUR", stands(0, 1, "Refunded")),
+    ] {
+        let form = [
+            ("amount", amount),
+            ("idempotencyKey", amount),
+            ("confirmed", "on"),
+        ];
+        browser.submit(&refund, &form).await;
+        browser.get(&base).await.shows(kept).shows(&after);
+    }
+    browser
+        .get(&base)
+        .await
+        .shows("after 5.00 EUR that went back");
+    service.clock.advance_millis(2 * 86_400_000);
+    service.balance("bea").await;
+    let browser = Browser::signed_in(&service).await;
+    browser
+        .get(&base)
+        .await
+        .shows("<span class=\"badge\">Expired</span></dt><dd>1</dd>")
+        .lacks(">Pending</span>");
     // What was done last year is not this day's.
     service.clock.advance_millis(40 * 86_400_000);
     let browser = Browser::signed_in(&service).await;

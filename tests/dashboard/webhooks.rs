@@ -8,7 +8,11 @@ use kit::{
 use crate::browser::{Browser, Page};
 
 async fn open() -> (Service, Receiver, Browser, String) {
-    let service = Service::with(|config| config.webhooks.allow_private_networks = true).await;
+    let service = Service::with(|config| {
+        config.webhooks.allow_private_networks = true;
+        config.webhooks.timeout_seconds = 1;
+    })
+    .await;
     let receiver = Receiver::start().await;
     let browser = Browser::signed_in(&service).await;
     let webhooks = format!("/dashboard/projects/{}/webhooks", service.project.id);
@@ -131,4 +135,71 @@ async fn an_endpoint_is_switched_given_a_secret_and_deleted() {
         assert_eq!(page.status, 400, "{value}");
         page.shows(&format!("id=\"{name}-wrong\""));
     }
+}
+
+#[tokio::test]
+async fn one_delivery_shows_what_was_sent_and_what_came_back() {
+    let (service, receiver, browser, webhooks) = open().await;
+    let running = service.webhooks.start();
+    let form = [("url", receiver.url.as_str()), ("events", "wallet.created")];
+    let here = path(&browser.post(&webhooks, &form).await);
+    let long = format!("<script>alert(1)</script>\u{1b}[2J{}end", "x".repeat(3000));
+    receiver.next(Say::Body(500, long));
+    service.grant("ann <b>", 1).await;
+    service.webhooks.settled().await;
+    let page = browser.get(&here).await;
+    let link = format!("{here}/deliveries/");
+    let delivery = page.between(&link, "\"").to_owned();
+    let one = format!("{link}{delivery}");
+
+    let page = browser.get(&one).await;
+    page.shows("Pending")
+        .shows("It answered 500")
+        .shows("&lt;script&gt;alert(1)&lt;/script&gt;\u{fffd}[2Jxxx")
+        .shows("the first 2 KiB are kept")
+        .shows("text/plain; charset=utf-8")
+        .lacks("<script>alert")
+        .lacks("xend");
+    // What is shown of the request is what was sent.
+    let received = receiver.received();
+    let sent = serde_json::to_string_pretty(&received[0].body).unwrap();
+    let shown = page.between("aria-label=\"Body of the request\">", "</pre>");
+    let shown = shown.replace("&quot;", "\"").replace("&lt;", "<");
+    assert_eq!(shown.replace("&gt;", ">"), sent);
+    for name in [
+        "content-type",
+        "user-agent",
+        "webhook-id",
+        "webhook-timestamp",
+    ] {
+        page.shows(&format!("<code>{}</code>", received[0].header(name)));
+    }
+    page.shows("v1,…")
+        .lacks(received[0].header("webhook-signature"));
+
+    // Nobody answers any more; then somebody accepts it.
+    receiver.next(Say::Silence);
+    let replay = format!("{here}/replay");
+    browser.submit(&replay, &[("deliveryId", &delivery)]).await;
+    service.webhooks.settled().await;
+    let page = browser.get(&one).await;
+    page.shows("no answer")
+        .shows("Later attempts had no answer");
+    receiver.next(Say::Body(202, "thanks".into()));
+    browser.submit(&replay, &[("deliveryId", &delivery)]).await;
+    service.webhooks.settled().await;
+    let page = browser.get(&one).await;
+    page.shows("Delivered")
+        .shows(">thanks</pre>")
+        .lacks("2 KiB")
+        .lacks("Later attempts");
+
+    let unknown = format!("{link}dlv_00000000000000000000000000");
+    assert_eq!(browser.get(&unknown).await.status, 404);
+    // After 30 days the event is gone; what came back is kept with the delivery.
+    service.clock.advance_millis(32 * 86_400_000);
+    let browser = Browser::signed_in(&service).await;
+    let page = browser.get(&one).await;
+    page.shows(">thanks</pre>");
+    drop(running);
 }

@@ -1,10 +1,11 @@
-//! What a project's own servers are sent, checked by the libraries of Standard Webhooks for two other
+//! What a project's own servers are sent, checked by the libraries of Standard Webhooks for three
 //! languages.
 
 use kit::{
     Launch, Server,
     receiver::{Received, Receiver},
 };
+use scrip_client::WebhookVerifier;
 use serde_json::{Value, json};
 
 use crate::node::{folder, judge};
@@ -19,6 +20,20 @@ fn written(received: &[Received], secrets: &[&str]) -> Value {
         })
     });
     json!({"secrets": secrets, "deliveries": deliveries.collect::<Vec<_>>()})
+}
+
+/// By the Rust client, with a secret that signs and once something is not as it was sent.
+fn verified_in_rust(delivery: &Received, secret: &str) {
+    let verifier = WebhookVerifier::new(secret).unwrap();
+    let event = verifier.verify(&delivery.raw, &delivery.headers).unwrap();
+    assert_eq!(event.id, delivery.header("webhook-id"));
+    assert_eq!(event.kind, delivery.body["type"]);
+    assert_eq!(event.data, delivery.body["data"]);
+    let other = [&delivery.raw[..], b" "].concat();
+    assert!(verifier.verify(&other, &delivery.headers).is_err());
+    let mut late = delivery.headers.clone();
+    late.insert("webhook-timestamp", "1700000000".parse().unwrap());
+    assert!(verifier.verify(&delivery.raw, &late).is_err());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -52,6 +67,12 @@ async fn the_standards_own_libraries_verify_what_is_sent() {
         (&received[..2], &[old][..]),
         (&received[2..], &[old, new][..]),
     ] {
+        for (delivery, secret) in part
+            .iter()
+            .flat_map(|it| secrets.iter().map(move |s| (it, s)))
+        {
+            verified_in_rust(delivery, secret);
+        }
         let file = place.path().join("deliveries.json");
         std::fs::write(&file, written(part, secrets).to_string()).unwrap();
         let file = file.to_str().unwrap().to_owned();

@@ -119,6 +119,7 @@ impl Handle {
             in_flight: registry.gate.in_flight(),
             backlog: registry.store.log.backlog().events,
             backlog_bytes: registry.store.log.backlog().bytes,
+            commits: registry.store.log.commits(),
         }
     }
 

@@ -116,6 +116,23 @@ impl Handle {
         self.read_books(read).await
     }
 
+    /// The same of several products, in their order.
+    pub async fn usage_of(
+        &self,
+        products: Vec<ProductId>,
+        interval: usage::Interval,
+        within: (Timestamp, Timestamp),
+    ) -> Result<Vec<Vec<Used>>, Error> {
+        let read = move |books: &dyn Books| {
+            books.settle()?;
+            let products = products.into_iter();
+            products
+                .map(|product| books.usage(product, interval, within))
+                .collect()
+        };
+        self.read_books(read).await
+    }
+
     async fn read_books<T: Send + 'static>(
         &self,
         read: impl FnOnce(&dyn Books) -> Result<T, persistence::Error> + Send + 'static,

@@ -79,6 +79,8 @@ pub(crate) enum Suite {
         #[arg(long, value_name = "PER_SECOND", value_parser = clap::value_parser!(u32).range(1..))]
         per_second: Option<u32>,
     },
+    /// Calls with the Rust client beside the same by bare reqwest.
+    Client,
     /// A million pending orders: what it costs to expire one of them, and then a thousand, beside
     /// the same among a tenth as many and where nothing else is pending.
     Orders {

@@ -35,6 +35,7 @@ mod proc;
 mod project;
 mod purchases;
 mod report;
+mod rust_client;
 mod server;
 mod shop;
 mod stalled;
@@ -109,6 +110,7 @@ impl Bench {
             Suite::Disk => self.disk(),
             Suite::Purchases { rate, deductions } => self.purchases(*rate, *deductions),
             Suite::CatchUp { events, per_second } => self.catch_up(*events, *per_second),
+            Suite::Client => self.rust_client(),
             Suite::Orders { pending } => self.orders(*pending),
             Suite::Told { rate } => self.told(*rate),
             Suite::Stalled => self.stalled(),
@@ -127,6 +129,7 @@ impl Bench {
                 self.disk()?;
                 self.purchases(args::FULFILMENTS, None)?;
                 self.catch_up(None, None)?;
+                self.rust_client()?;
                 self.orders(None)?;
                 self.told(args::DELIVERIES)?;
                 self.stalled()?;

@@ -202,6 +202,9 @@ impl Wallet {
             Change::OrderPaid(paid) => self.order_paid(at, *paid),
             Change::OrderFailed(closed) => self.order_closed(closed.order, Stage::Failed),
             Change::OrderExpired(closed) => self.order_closed(closed.order, Stage::Expired),
+            Change::OrderProcessing { order, on_its_way } => {
+                self.order_processing(order, on_its_way)
+            }
             Change::OrderReversed {
                 order,
                 reversal,

@@ -61,6 +61,7 @@ impl Wallet {
             taken: 0,
             credits_end: Timestamp::NEVER,
             stage: Stage::Pending,
+            on_its_way: false,
             lot: None,
             cycle: 0,
             rotations,
@@ -131,6 +132,15 @@ impl Wallet {
         order.stage = stage;
         self.commerce_mut().settle(serial);
         self.refresh_due();
+        Ok(None)
+    }
+
+    pub(super) fn order_processing(
+        &mut self,
+        serial: OrderSerial,
+        on_its_way: bool,
+    ) -> Result<Option<Fact>, Corrupt> {
+        self.order_mut(serial)?.on_its_way = on_its_way;
         Ok(None)
     }
 

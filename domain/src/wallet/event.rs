@@ -248,6 +248,13 @@ pub enum Change {
     OrderFailed(OrderClosed),
     /// A pending order was not paid in time.
     OrderExpired(OrderClosed),
+    /// The money of an order that is not paid is on its way, or is not any more.
+    OrderProcessing {
+        /// Which.
+        order: OrderSerial,
+        /// Whether it is.
+        on_its_way: bool,
+    },
     /// How much of a payment went back or is disputed was heard of. Also of an order that is not
     /// known yet.
     OrderReversed {

@@ -161,6 +161,8 @@ pub struct Order {
     pub credits_end: Timestamp,
     /// How far its payment came.
     pub stage: Stage,
+    /// Whether the provider last said that the money is on its way. See [`Order::is_processing`].
+    pub on_its_way: bool,
     /// The lot that its payment filled.
     pub lot: Option<u64>,
     /// Cycles of its subscription that had ended when it was paid.
@@ -189,6 +191,13 @@ impl Order {
             Stage::Paid if self.is_reversed(self.reversal) => OrderStatus::Refunded,
             Stage::Paid => OrderStatus::Paid,
         }
+    }
+
+    /// Whether its money is on its way: the buyer is done and the provider waits for the bank. Also of
+    /// one that expired meanwhile.
+    #[must_use]
+    pub fn is_processing(&self) -> bool {
+        self.on_its_way && matches!(self.stage, Stage::Pending | Stage::Expired)
     }
 
     /// Credits for all of what it buys. More than anybody can count are as many as there can be.

@@ -14,6 +14,8 @@ pub enum Purchase {
     Place(PlaceOrder),
     /// A checkout was paid.
     Pay(Box<Pay>),
+    /// A checkout's buyer is done, and the money is on its way.
+    Process(OrderSerial),
     /// A checkout's payment will not come.
     Fail(OrderSerial),
     /// A checkout was closed unpaid.
@@ -37,7 +39,10 @@ impl Purchase {
         match self {
             Self::Place(place) => Some(place.order),
             Self::Pay(payment) => Some(payment.order),
-            Self::Fail(order) | Self::Expire(order) | Self::Reverse(order, _) => Some(*order),
+            Self::Process(order)
+            | Self::Fail(order)
+            | Self::Expire(order)
+            | Self::Reverse(order, _) => Some(*order),
             Self::Renew(cycle) => Some(cycle.order),
             Self::Switch(switch) => Some(switch.order),
             Self::Update(_) | Self::Lapse(_) => None,
@@ -53,7 +58,11 @@ impl Purchase {
             Self::Switch(switch) => Some(&switch.billing.subscription),
             Self::Update(report) => Some(&report.subscription),
             Self::Lapse(lapse) => Some(&lapse.subscription),
-            Self::Place(_) | Self::Fail(_) | Self::Expire(_) | Self::Reverse(..) => None,
+            Self::Place(_)
+            | Self::Process(_)
+            | Self::Fail(_)
+            | Self::Expire(_)
+            | Self::Reverse(..) => None,
         }
     }
 }
@@ -71,6 +80,7 @@ impl Wallet {
         match command {
             Purchase::Place(order) => self.place_order(order, archived, now),
             Purchase::Pay(payment) => self.pay(*payment, archived, now),
+            Purchase::Process(order) => self.process_order(order, archived, now),
             Purchase::Fail(order) => self.fail_order(order, archived, now),
             Purchase::Expire(order) => self.expire_order(order, archived, now),
             Purchase::Reverse(order, reversal) => self.reverse(order, reversal, archived, now),

@@ -95,11 +95,15 @@ impl Events {
             while !rest.is_empty() {
                 let (item, after) = item::split(rest)?;
                 match item {
-                    Item::Wallet(wallet, entry) => {
-                        if let Some(counted) = Entry::read(entry)?.counted()? {
-                            self.usage.add(read.lsn, &counted);
+                    Item::Wallet(wallet, bytes) => {
+                        let entry = Entry::read(bytes)?;
+                        if let Some(counted) = entry.counted()? {
+                            self.usage.add(read.lsn, &wallet, &counted);
                         }
-                        let (start, length) = place(whole, entry)?;
+                        if let Some(sold) = entry.sold()? {
+                            self.usage.sell(read.lsn, &sold);
+                        }
+                        let (start, length) = place(whole, bytes)?;
                         self.places.push(Place {
                             wallet: u128::from_be_bytes(wallet.0),
                             frame: number,

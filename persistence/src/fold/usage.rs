@@ -3,10 +3,13 @@
 //!
 //! ```text
 //! product, 255                               the features that are counted apart
-//! product, interval, first millisecond       the last frame, the count, its features
+//! product, interval, first millisecond       the last frame, the count, its features, its sales, its wallets
 //! ```
 
-use std::collections::BTreeSet;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use domain::{Timestamp, id::ProductId};
 use serde::{Deserialize, Serialize};
@@ -15,7 +18,7 @@ use super::store::{Store, damaged, io};
 use crate::{
     codec::{decode_value, encode_value},
     contract::Error,
-    usage::{Count, FEATURES, Hour, Interval, OTHER, Tally, Usage, Use},
+    usage::{Count, FEATURES, Hour, Interval, Money, OTHER, Sales, Tally, Usage, Use, Wallets},
 };
 
 /// The kind of record that names a product's features.
@@ -29,6 +32,14 @@ struct Stored<'a> {
     count: [i64; 5],
     #[serde(borrow)]
     features: Vec<(&'a str, i64, i64)>,
+    /// Orders: placed, paid, refunded, failed, expired.
+    orders: [i64; 5],
+    /// By currency: what was paid, what went back.
+    #[serde(borrow)]
+    money: Vec<(&'a str, i64, i64)>,
+    /// As [`Wallets`] are written.
+    #[serde(borrow)]
+    wallets: Cow<'a, [u8]>,
 }
 
 impl<'a> Stored<'a> {
@@ -36,22 +47,41 @@ impl<'a> Stored<'a> {
         let Count {
             granted,
             deducted,
-            refunded,
+            refunded: taken_back,
             expired,
             deductions,
         } = usage.count;
+        let Sales {
+            placed,
+            paid,
+            refunded,
+            failed,
+            expired: given_up,
+            money,
+        } = &usage.sales;
         let features = usage.features.iter();
+        let money = money.iter();
         Self {
             through,
-            count: [granted, deducted, refunded, expired, deductions],
+            count: [granted, deducted, taken_back, expired, deductions],
             features: features
                 .map(|(name, used)| (&**name, used.credits, used.deductions))
                 .collect(),
+            orders: [*placed, *paid, *refunded, *failed, *given_up],
+            money: money
+                .map(|(currency, money)| (&**currency, money.paid, money.returned))
+                .collect(),
+            wallets: usage.wallets.bytes().into(),
         }
     }
 
-    fn usage(self) -> Usage {
-        let [granted, deducted, refunded, expired, deductions] = self.count;
+    fn usage(self) -> Result<Usage, Error> {
+        let [placed, paid, refunded, failed, given_up] = self.orders;
+        let money = self.money.into_iter();
+        let money = money
+            .map(|(currency, paid, returned)| (currency.into(), Money { paid, returned }))
+            .collect();
+        let [granted, deducted, taken_back, expired, deductions] = self.count;
         let features = self.features.into_iter();
         let features = features.map(|(name, credits, deductions)| {
             let used = Use {
@@ -60,16 +90,25 @@ impl<'a> Stored<'a> {
             };
             (name.into(), used)
         });
-        Usage {
+        Ok(Usage {
             count: Count {
                 granted,
                 deducted,
-                refunded,
+                refunded: taken_back,
                 expired,
                 deductions,
             },
             features: features.collect(),
-        }
+            sales: Sales {
+                placed,
+                paid,
+                refunded,
+                failed,
+                expired: given_up,
+                money,
+            },
+            wallets: Wallets::read(&self.wallets)?,
+        })
     }
 }
 
@@ -109,11 +148,13 @@ pub(super) fn add(store: &Store, tally: &Tally, through: u64) -> Result<(), Erro
                 let stored = stored.transpose()?;
                 let known = stored.as_ref().map_or(0, |stored| stored.through);
                 let is_new = stored.is_none();
-                let mut usage = stored.map(Stored::usage).unwrap_or_default();
-                let parts = now.iter().flat_map(|(_, parts)| *parts);
-                let fresh = parts.filter(|(lsn, _)| *lsn > known);
+                let mut usage = stored.map(Stored::usage).transpose()?.unwrap_or_default();
                 let before = usage.clone();
-                fresh.for_each(|(_, part)| usage.merge(part, name));
+                for (_, hour) in now {
+                    let fresh = hour.parts.iter().filter(|(lsn, _)| *lsn > known);
+                    fresh.for_each(|(_, part)| usage.merge(part, name));
+                    usage.wallets.merge(&hour.wallets);
+                }
                 if is_new || usage != before {
                     store.put(
                         &store.usage,
@@ -134,7 +175,7 @@ pub(super) fn add(store: &Store, tally: &Tally, through: u64) -> Result<(), Erro
 fn names(
     store: &Store,
     product: ProductId,
-    hours: &[Hour<'_>],
+    hours: &[(Timestamp, &Hour)],
 ) -> Result<BTreeSet<Box<str>>, Error> {
     let key = key(product, NAMES, 0);
     let stored = store.usage.get(key).map_err(io)?;
@@ -145,7 +186,7 @@ fn names(
     let stored = stored.unwrap_or_default().into_iter();
     let mut names: BTreeSet<Box<str>> = stored.map(Box::from).collect();
     let before = names.len();
-    let parts = hours.iter().flat_map(|(_, parts)| *parts);
+    let parts = hours.iter().flat_map(|(_, hour)| &hour.parts);
     for feature in parts.flat_map(|(_, usage)| usage.features.keys()) {
         if names.len() >= FEATURES {
             break;
@@ -194,14 +235,14 @@ pub(super) fn read(
         .map(|record| {
             let (key, value) = record.map_err(io)?;
             let stored: Stored<'_> = decode_value(&value)?;
-            Ok((Timestamp(start(&key)?), stored.usage()))
+            Ok((Timestamp(start(&key)?), stored.usage()?))
         })
         .collect()
 }
 
-/// Everything ever counted, by product: the sum of all months.
-pub(super) fn totals(store: &Store) -> Result<Vec<(ProductId, Count)>, Error> {
-    let mut totals: Vec<(ProductId, Count)> = Vec::new();
+/// Everything ever counted, by product: the sum of all months, without features.
+pub(super) fn totals(store: &Store) -> Result<BTreeMap<ProductId, Usage>, Error> {
+    let mut totals: BTreeMap<ProductId, Usage> = BTreeMap::new();
     for record in &store.usage {
         let (key, value) = record.map_err(io)?;
         if key.get(16) != Some(&(Interval::Month as u8)) {
@@ -209,11 +250,12 @@ pub(super) fn totals(store: &Store) -> Result<Vec<(ProductId, Count)>, Error> {
         }
         let product = key.first_chunk::<16>().ok_or_else(short)?;
         let product = ProductId(u128::from_be_bytes(*product));
-        let count = decode_value::<Stored<'_>>(&value)?.usage().count;
-        match totals.last_mut() {
-            Some((last, total)) if *last == product => total.merge(&count),
-            _ => totals.push((product, count)),
-        }
+        let mut month = decode_value::<Stored<'_>>(&value)?.usage()?;
+        month.features.clear();
+        totals
+            .entry(product)
+            .or_default()
+            .merge(&month, |name| name);
     }
     Ok(totals)
 }

@@ -19,10 +19,16 @@ use super::{
     pages::{self, From},
     retire,
     store::{Store, damaged, io},
-    usage,
+    usage as stored_usage,
     wallet_record::WalletRecord,
 };
-use crate::{contract::Error, format::entry::Entry, index::Key, usage::Count, verify::Report};
+use crate::{
+    contract::Error,
+    format::entry::{Entry, Said},
+    index::Key,
+    usage::{self, Usage},
+    verify::Report,
+};
 
 /// Entries of the log that are not folded, or not all, by wallet; in log order.
 pub(crate) type Unfolded = BTreeMap<WalletKey, Vec<Box<[u8]>>>;
@@ -35,8 +41,8 @@ struct Reached {
     index: usize,
     filters: usize,
     listing: Listing,
-    /// What all ledgers granted and used.
-    used: BTreeMap<ProductId, Count>,
+    /// What all ledgers and orders say was granted, used and sold.
+    used: BTreeMap<ProductId, Usage>,
 }
 
 pub(super) fn verify(store: &Store, unfolded: &Unfolded, report: &mut Report) -> Result<(), Error> {
@@ -152,10 +158,18 @@ fn wallet(
         let said = replay.step(&entry)?;
         if let Some(counted) = entry.counted()? {
             let used = reached.used.entry(counted.product).or_default();
-            used.add(counted.reason, counted.delta);
+            used.count.add(counted.reason, counted.delta);
+            if usage::is_active(counted.reason) {
+                used.wallets.add(key);
+            }
+        }
+        let Some(said) = said else { return Ok(true) };
+        if let Some((product, _, sales)) = usage::sold(&said.event, said.record.as_ref()) {
+            let used = reached.used.entry(product).or_default();
+            used.sales.merge(&sales);
         }
         if let Some(listed) = &mut listed {
-            listed::follow(key, said.as_ref(), listed);
+            listed::follow(key, &said.event, listed);
         }
         Ok(true)
     })?;
@@ -192,8 +206,8 @@ fn wallet(
 }
 
 impl Replay<'_> {
-    /// Applies an entry, which must say what its event comes to. The event, if it is listed.
-    fn step(&mut self, entry: &Entry<'_>) -> Result<Option<domain::wallet::Event>, Error> {
+    /// Applies an entry, which must say what its event comes to. What it says, if it is listed.
+    fn step(&mut self, entry: &Entry<'_>) -> Result<Option<Said>, Error> {
         let key = *self.key;
         let wrong = |what: &str| damaged(format!("{key:?}: entry {} {what}", entry.version));
         let said = entry.said()?;
@@ -225,20 +239,20 @@ impl Replay<'_> {
             )));
         }
         self.wallet = Some(wallet);
-        Ok(entry.is_listed().then_some(said.event))
+        Ok(entry.is_listed().then_some(said))
     }
 }
 
-/// That what was counted as granted and used is what the ledgers say.
+/// That what was counted as granted, used and sold, and by whom, is what ledgers and orders say.
 fn used(store: &Store, reached: &Reached, problems: &mut Vec<String>) -> Result<(), Error> {
-    let stored: BTreeMap<_, _> = usage::totals(store)?.into_iter().collect();
+    let stored = stored_usage::totals(store)?;
     let products = stored.keys().chain(reached.used.keys());
     let products: BTreeSet<_> = products.copied().collect();
     for product in products {
         let (stored, said) = (stored.get(&product), reached.used.get(&product));
         if stored != said {
             problems.push(format!(
-                "usage of {product} was counted as {stored:?}, and the ledgers say {said:?}"
+                "usage of {product} was counted as {stored:?}, and its wallets say {said:?}"
             ));
         }
     }

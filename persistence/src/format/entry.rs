@@ -10,12 +10,17 @@
 //! ```
 
 use domain::{
+    Timestamp,
     history::Record,
+    id::ProductId,
     wallet::{Change, Event},
 };
 
 use super::v1;
-use crate::{contract::Error, usage::Counted};
+use crate::{
+    contract::Error,
+    usage::{self, Counted, Sales},
+};
 
 /// The event left a record.
 const RECORD: u8 = 1;
@@ -172,6 +177,15 @@ impl<'a> Entry<'a> {
             (true, v1::VERSION) => v1::read_counted(self.body),
             (true, other) => Err(super::newer("an entry of a wallet", other)),
         }
+    }
+
+    /// What of it changes in sales, if it does: as good as nothing of a busy wallet.
+    pub(crate) fn sold(&self) -> Result<Option<(ProductId, Timestamp, Sales)>, Error> {
+        if !self.is_listed() {
+            return Ok(None);
+        }
+        let said = self.said()?;
+        Ok(usage::sold(&said.event, said.record.as_ref()))
     }
 
     /// The record that its event left.

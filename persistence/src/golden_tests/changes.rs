@@ -245,6 +245,10 @@ fn orders() -> Vec<Change> {
         placed(2, OrderKind::Renewal),
         paid(2, 0),
         placed(3, OrderKind::Checkout),
+        Change::OrderProcessing {
+            order: OrderSerial(3),
+            on_its_way: true,
+        },
         Change::OrderFailed(closed(3)),
         placed(4, OrderKind::Checkout),
         Change::OrderExpired(closed(4)),
@@ -363,11 +367,12 @@ pub(super) const fn name(change: &Change) -> &'static str {
         Change::OrderArchived { .. } => NAMES[21],
         Change::OrderRecalled(_) => NAMES[22],
         Change::Instructed(_) => NAMES[23],
+        Change::OrderProcessing { .. } => NAMES[24],
     }
 }
 
 /// All of them.
-pub(super) const NAMES: [&str; 24] = [
+pub(super) const NAMES: [&str; 25] = [
     "Created",
     "CodeRotated",
     "FreeGranted",
@@ -392,4 +397,5 @@ pub(super) const NAMES: [&str; 24] = [
     "OrderArchived",
     "OrderRecalled",
     "Instructed",
+    "OrderProcessing",
 ];

@@ -15,7 +15,7 @@ use crate::{
     contract::{Error, KeptNote},
     logged::Logged,
     lookups::{self, Key, LookUp, Value},
-    usage::{Interval, Usage},
+    usage::{self, Interval, Usage},
 };
 
 #[derive(Default)]
@@ -51,6 +51,7 @@ impl Folded {
                     Some((wallet, records)) => (Some(wallet), records),
                     None => (None, Vec::new()),
                 };
+                let sold = usage::sold(&event, record.as_ref());
                 let (wallet, replayed) = Wallet::replay(wallet, key, event)?;
                 if wallet.version != version || replayed != record {
                     return Err(Error::Damaged(format!(
@@ -60,7 +61,10 @@ impl Folded {
                     )));
                 }
                 if let Some(entry) = record.as_ref().and_then(Record::entry) {
-                    self.count(at, entry);
+                    self.count(at, &key, entry);
+                }
+                if let Some((product, at, sales)) = sold {
+                    self.each(product, at, |usage| usage.sales.merge(&sales));
                 }
                 records.extend(record);
                 self.wallets.insert(key, (wallet, records));
@@ -80,13 +84,22 @@ impl Folded {
         Ok(())
     }
 
-    fn count(&mut self, at: Timestamp, entry: &Entry) {
+    fn count(&mut self, at: Timestamp, key: &WalletKey, entry: &Entry) {
         let meta = entry.meta.as_ref().map(Meta::as_str);
+        self.each(entry.product, at, |usage| {
+            usage.add(entry.reason, entry.delta, meta);
+            if usage::is_active(entry.reason) {
+                usage.wallets.add(key);
+            }
+        });
+    }
+
+    /// What is kept of a product's hour, day and month.
+    fn each(&mut self, product: ProductId, at: Timestamp, add: impl Fn(&mut Usage)) {
         for interval in Interval::ALL {
             if let Some(span) = interval.span(at) {
-                let key = (entry.product, interval, span.start);
-                let usage = self.usage.entry(key).or_default();
-                usage.add(entry.reason, entry.delta, meta);
+                let key = (product, interval, span.start);
+                add(self.usage.entry(key).or_default());
             }
         }
     }

@@ -24,6 +24,9 @@ pub(crate) struct Order {
     /// `pending`, `paid`, `failed`, `refunded` or `expired`
     #[schema(value_type = String, example = "paid")]
     status: OrderStatus,
+    /// Whether the buyer is done and the money is on its way, as with a bank debit. Also while the order
+    /// has expired meanwhile: the payment then makes it paid.
+    processing: bool,
     /// `checkout`, `renewal` or `switch`
     #[schema(value_type = String, example = "checkout")]
     kind: OrderKind,
@@ -115,6 +118,7 @@ impl Order {
         Self {
             id: answer.id.to_string(),
             status: order.status(),
+            processing: order.is_processing(),
             kind: order.kind,
             code: code(answer, kind).map(|code| code.reveal().to_owned()),
             balance: answer.balance,

@@ -1,20 +1,92 @@
 //! What the administration asks of deliveries.
 
+use std::sync::Arc;
+
 use actors::event_number;
 use catalog::ProjectCatalog;
 use domain::{
     Timestamp,
+    catalog::Endpoint,
     id::{DeliveryId, EndpointId},
 };
 use tokio::sync::oneshot;
 
-use super::{Delivery, Error, Reach, Webhooks, line::Command, note::Replay};
-use crate::http::field::EventType;
+use super::{
+    Delivery, Error, Reach, Said, Webhooks,
+    attempt::parcel,
+    line::Command,
+    note::{self, Replay},
+};
+use crate::http::{field::EventType, view::Event};
 
 /// Events that are looked at once to count those of a part of the log.
 const COUNTED: usize = 1000;
 
+/// A delivery, what is sent for it, and what came back.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    pub(crate) delivery: Delivery,
+    pub(crate) request: Option<Request>,
+    pub(crate) said: Option<Said>,
+}
+
+/// What is sent, made again from the event; `None` in its place: the event is not kept any more.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) headers: [(&'static str, String); 5],
+    pub(crate) body: Vec<u8>,
+}
+
 impl Webhooks {
+    /// One delivery with what was sent and what came back. What was sent is not kept: it is made again, as
+    /// another attempt would make it, and not signed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownDelivery`], [`Error::Unavailable`].
+    pub(crate) async fn exchange(
+        &self,
+        project: &ProjectCatalog,
+        endpoint: &Endpoint,
+        delivery: DeliveryId,
+    ) -> Result<Exchange, Error> {
+        let line = self.line(endpoint.id).ok_or(Error::Unavailable)?;
+        let delivery = line.shelf.lock().get(&delivery).cloned();
+        let delivery = delivery.ok_or(Error::UnknownDelivery)?;
+        let handle = &self.0.ground.handle;
+        let told = handle.told_as(&project.scope, delivery.event).await;
+        let request = match told.map_err(|_| Error::Unavailable)? {
+            None => None,
+            Some(told) => {
+                let event = Event::of(&told, handle, project).await;
+                let event = event.map_err(|_| Error::Unavailable)?;
+                let last = delivery.attempts.last();
+                let at = last.map_or_else(|| handle.now(), |attempt| attempt.at);
+                let mut parcel = parcel(endpoint, &event, at);
+                parcel.signature = "v1,…".into();
+                Some(Request {
+                    headers: parcel.headers(),
+                    body: parcel.body,
+                })
+            }
+        };
+        // What was answered a moment ago is read as well.
+        let _ = handle.fold_all().await;
+        let (ground, id) = (Arc::clone(&self.0.ground), delivery.id);
+        let endpoint = endpoint.id;
+        let said = tokio::task::spawn_blocking(move || note::said(&ground.handle, endpoint, id));
+        let said = said.await.map_err(|_| Error::Unavailable)?;
+        let said = said.map_err(|error| {
+            tracing::error!(%error, "What a webhook was answered cannot be read");
+            Error::Unavailable
+        })?;
+        Ok(Exchange {
+            delivery,
+            request,
+            said,
+        })
+    }
+
     /// Where endpoints may be.
     pub(crate) fn reach(&self) -> Reach {
         self.0.ground.sender.reach()

@@ -58,19 +58,11 @@ impl Task {
             Ok(event) => event,
             Err(error) => return Tried::nothing(&error),
         };
-        // Texts, numbers and lists of them: it can always be written.
-        let body = serde_json::to_vec(&event.message()).unwrap_or_default();
         let now = handle.now();
-        let seconds = now.0.div_euclid(1000);
+        let mut parcel = parcel(&endpoint, &event, now);
         let secrets = ground.catalog.signing_secrets(&endpoint, now);
-        let signature = standard_webhooks::signatures(&secrets, &event.id, seconds, &body);
-        let parcel = Parcel {
-            url: endpoint.url,
-            id: event.id,
-            seconds,
-            signature,
-            body,
-        };
+        let (id, seconds) = (&parcel.id, parcel.seconds);
+        parcel.signature = standard_webhooks::signatures(&secrets, id, seconds, &parcel.body);
         Tried::Answered(now, ground.sender.send(parcel).await)
     }
 }
@@ -81,5 +73,17 @@ impl Tried {
             actors::Error::Overloaded => Self::Later,
             _ => Self::Unread,
         }
+    }
+}
+
+/// What is sent of an event at an instant, but for its signature.
+pub(super) fn parcel(endpoint: &Endpoint, event: &Event, at: Timestamp) -> Parcel {
+    Parcel {
+        url: endpoint.url.clone(),
+        id: event.id.clone(),
+        seconds: at.0.div_euclid(1000),
+        signature: String::new(),
+        // Texts, numbers and lists of them: it can always be written.
+        body: serde_json::to_vec(&event.message()).unwrap_or_default(),
     }
 }

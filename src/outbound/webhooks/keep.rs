@@ -58,7 +58,12 @@ impl Line {
         notes.sort_by_key(|delivery| delivery.id);
         let mut notes: Vec<_> = notes
             .into_iter()
-            .map(|delivery| note::put_delivery(self.id, delivery))
+            .flat_map(|delivery| {
+                let said = self.said.get(&delivery.id);
+                let said = said.map(|said| note::put_said(self.id, delivery.id, said));
+                [Some(note::put_delivery(self.id, delivery)), said]
+            })
+            .flatten()
             .collect();
         if is_news {
             notes.push(note::put_progress(self.id, &progress));
@@ -73,6 +78,7 @@ impl Line {
             self.written = progress;
             self.unwritten = 0;
         }
+        self.said.clear();
         let forgotten = {
             let mut shelf = self.shared.shelf.lock();
             for delivery in std::mem::take(&mut self.fresh).into_values() {
@@ -82,7 +88,7 @@ impl Line {
         };
         self.answer();
         let forgotten = forgotten.into_iter();
-        let forgotten = forgotten.map(|id| note::forget_delivery(self.id, id));
+        let forgotten = forgotten.flat_map(|id| note::forget_delivery(self.id, id));
         if let Err(error) = self.put(forgotten.collect()).await {
             tracing::warn!(%error, endpoint = %self.id, "Old deliveries of webhooks could not be forgotten");
         }
@@ -127,7 +133,7 @@ impl Line {
         let mut known: Vec<DeliveryId> = self.fresh.keys().copied().collect();
         known.extend(self.shared.shelf.lock().all().map(|delivery| delivery.id));
         let notes = known.into_iter();
-        let notes = notes.map(|id| note::forget_delivery(self.id, id));
+        let notes = notes.flat_map(|id| note::forget_delivery(self.id, id));
         let notes = notes.chain([note::forget_progress(self.id)]).collect();
         if let Err(error) = self.put(notes).await {
             tracing::warn!(%error, endpoint = %self.id, "The deliveries of a deleted webhook endpoint are forgotten at the next start");

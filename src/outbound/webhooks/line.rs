@@ -27,6 +27,7 @@ use super::{
     note::{Kept, Progress, Replay},
     queue::{Entry, Queue},
     reader::Reader,
+    said::Said,
     shelf::Shelf,
 };
 
@@ -63,6 +64,8 @@ pub(super) struct Line {
     pub(super) reader: Reader,
     /// Not durable yet: nobody is shown it.
     pub(super) fresh: BTreeMap<DeliveryId, Delivery>,
+    /// What was answered to those of them that were.
+    pub(super) said: BTreeMap<DeliveryId, Said>,
     pub(super) failing_since: Option<Timestamp>,
     pub(super) written: Progress,
     pub(super) unwritten: usize,
@@ -125,6 +128,7 @@ impl Line {
             queue,
             reader,
             fresh: BTreeMap::new(),
+            said: BTreeMap::new(),
             failing_since: progress.failing_since.map(Timestamp),
             written: progress,
             unwritten: 0,

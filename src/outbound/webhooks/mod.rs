@@ -3,7 +3,7 @@
 //!
 //! Each endpoint has a task (`line.rs`) that reads the log (`reader.rs`), knows what waits (`queue.rs`),
 //! decides what an answer means (`outcome.rs`, `schedule.rs`) and keeps how it went (`keep.rs`, `note.rs`,
-//! `shelf.rs`). An attempt (`attempt.rs`, `send.rs`) goes only where webhooks may go (`address.rs`). It decides nothing of what is told: that was logged with what it follows from.
+//! `shelf.rs`) and what came back (`said.rs`). An attempt (`attempt.rs`, `send.rs`) goes only where webhooks may go (`address.rs`). It decides nothing of what is told: that was logged with what it follows from.
 
 mod address;
 mod asked;
@@ -15,6 +15,7 @@ mod note;
 mod outcome;
 mod queue;
 mod reader;
+mod said;
 mod schedule;
 mod send;
 mod shelf;
@@ -44,7 +45,9 @@ use tokio::{
 pub use self::note::{Error as NoteError, verify};
 pub(crate) use self::{
     address::Reach,
+    asked::Exchange,
     delivery::{Delivery, Status},
+    said::Said,
 };
 use self::{
     line::{Command, Line, Wakes},
@@ -331,7 +334,7 @@ impl metrics::Deliveries {
 async fn forget(handle: Handle, left: Vec<(EndpointId, Kept)>) {
     for (endpoint, kept) in left {
         let ids = kept.deliveries.into_keys();
-        let notes = ids.map(|id| note::forget_delivery(endpoint, id));
+        let notes = ids.flat_map(|id| note::forget_delivery(endpoint, id));
         let notes: Vec<_> = notes.chain([note::forget_progress(endpoint)]).collect();
         for some in notes.chunks(100) {
             if let Err(error) = handle.put_notes(some.to_vec()).await {

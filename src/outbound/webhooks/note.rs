@@ -1,5 +1,6 @@
-//! What of deliveries is kept in the journal: a note for each, and one for each endpoint that says how far
-//! the log was read for it. As with all notes, what cannot be read is an error that names it.
+//! What of deliveries is kept in the journal: a note for each, one for what was answered to it last, and one
+//! for each endpoint that says how far the log was read for it. Answers are read only when somebody looks
+//! at one: no memory is spent on them. As with all notes, what cannot be read is an error that names it.
 //!
 //! A key is the kind's number, the endpoint, and the delivery; a body is a version and JSON. Numbers below
 //! [`FIRST_KIND`] are those of payments.
@@ -16,11 +17,15 @@ use payments::notes::FIRST_FOREIGN_KIND as FIRST_KIND;
 use persistence::{Note, NoticeNumber};
 use serde::{Deserialize, Serialize};
 
-use super::delivery::{Attempt, Delivery, Origin, Status};
+use super::{
+    delivery::{Attempt, Delivery, Origin, Status},
+    said::Said,
+};
 use crate::http::field::EventType;
 
 const DELIVERY: u8 = FIRST_KIND;
 const PROGRESS: u8 = FIRST_KIND.saturating_add(1);
+const SAID: u8 = FIRST_KIND.saturating_add(2);
 const VERSION: u8 = 1;
 
 /// Notes cannot be read.
@@ -88,6 +93,16 @@ struct Body {
 /// When, status, what went wrong, and how many milliseconds it took.
 type Tried = (i64, Option<u16>, Option<Box<str>>, u32);
 
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SaidBody {
+    at: i64,
+    status: u16,
+    headers: Vec<(Box<str>, Box<str>)>,
+    body: Box<str>,
+    cut: bool,
+}
+
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Outcome {
@@ -140,11 +155,43 @@ pub(super) fn put_progress(endpoint: EndpointId, progress: &Progress) -> Note {
     put(key(PROGRESS, endpoint, None), progress)
 }
 
-/// What the journal is asked to forget a delivery by.
-pub(super) fn forget_delivery(endpoint: EndpointId, delivery: DeliveryId) -> Note {
-    Note {
-        key: key(DELIVERY, endpoint, Some(delivery)),
+/// What was answered last, as the journal takes it.
+pub(super) fn put_said(endpoint: EndpointId, delivery: DeliveryId, said: &Said) -> Note {
+    let body = SaidBody {
+        at: said.at.0,
+        status: said.status_code,
+        headers: said.headers.clone(),
+        body: said.body.clone(),
+        cut: said.is_cut,
+    };
+    put(key(SAID, endpoint, Some(delivery)), &body)
+}
+
+/// What the journal is asked to forget a delivery by, with what was answered.
+pub(super) fn forget_delivery(endpoint: EndpointId, delivery: DeliveryId) -> [Note; 2] {
+    [DELIVERY, SAID].map(|kind| Note {
+        key: key(kind, endpoint, Some(delivery)),
         body: None,
+    })
+}
+
+/// What was answered to a delivery last, as far as that is folded.
+///
+/// # Errors
+///
+/// As [`stored`].
+pub(super) fn said(
+    handle: &Handle,
+    endpoint: EndpointId,
+    delivery: DeliveryId,
+) -> Result<Option<Said>, Error> {
+    let kept = handle.notes(&key(SAID, endpoint, Some(delivery)))?;
+    let Some((key, body)) = kept.into_iter().next() else {
+        return Ok(None);
+    };
+    match read(&key, &body).map_err(|why| unreadable(&key, why))? {
+        Read::Said(said) => Ok(Some(said)),
+        Read::Delivery(..) | Read::Progress(..) => Ok(None),
     }
 }
 
@@ -164,7 +211,7 @@ pub(super) fn forget_progress(endpoint: EndpointId) -> Note {
 /// cannot be.
 pub(super) fn stored(handle: &Handle) -> Result<HashMap<EndpointId, Kept>, Error> {
     let mut all: HashMap<EndpointId, Kept> = HashMap::new();
-    for kind in FIRST_KIND..=u8::MAX {
+    for kind in (FIRST_KIND..=u8::MAX).filter(|kind| *kind != SAID) {
         for (key, body) in handle.notes(&[kind])? {
             match read(&key, &body).map_err(|why| unreadable(&key, why))? {
                 Read::Delivery(endpoint, delivery) => {
@@ -174,6 +221,7 @@ pub(super) fn stored(handle: &Handle) -> Result<HashMap<EndpointId, Kept>, Error
                 Read::Progress(endpoint, progress) => {
                     all.entry(endpoint).or_default().progress = Some(progress);
                 }
+                Read::Said(_) => {}
             }
         }
     }
@@ -198,6 +246,7 @@ fn unreadable(key: &[u8], why: String) -> Error {
 
 enum Read {
     Delivery(EndpointId, Delivery),
+    Said(Said),
     Progress(EndpointId, Progress),
 }
 
@@ -218,11 +267,21 @@ fn read(key: &[u8], body: &[u8]) -> Result<Read, String> {
             let delivery = delivery(DeliveryId(u128::from_be_bytes(id)), body)?;
             Ok(Read::Delivery(endpoint, delivery))
         }
+        SAID if rest.len() == 16 => {
+            let said: SaidBody = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+            Ok(Read::Said(Said {
+                at: Timestamp(said.at),
+                status_code: said.status,
+                headers: said.headers,
+                body: said.body,
+                is_cut: said.cut,
+            }))
+        }
         PROGRESS if rest.is_empty() => {
             let progress = serde_json::from_slice(body).map_err(|error| error.to_string())?;
             Ok(Read::Progress(endpoint, progress))
         }
-        PROGRESS => Err(malformed()),
+        PROGRESS | SAID => Err(malformed()),
         _ => Err("this release knows no such kind; a later one may have written it".into()),
     }
 }
@@ -263,107 +322,4 @@ fn delivery(id: DeliveryId, body: &[u8]) -> Result<Delivery, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use domain::id::EventId;
-
-    use super::*;
-
-    const ENDPOINT: EndpointId = EndpointId(7);
-
-    fn delivery() -> Delivery {
-        Delivery {
-            id: DeliveryId(3),
-            event: EventId(5 << 64 | 9),
-            kind: EventType::named("order.paid").unwrap(),
-            wallet: WalletKey([4; 16]),
-            origin: Origin::Replay,
-            status: Status::Pending,
-            attempts: vec![
-                Attempt {
-                    at: Timestamp(1_795_000_000_000),
-                    status_code: Some(500),
-                    error: Some("it said \"no\"".into()),
-                    millis: 12,
-                },
-                Attempt {
-                    at: Timestamp(1_795_000_005_000),
-                    status_code: None,
-                    error: None,
-                    millis: 0,
-                },
-            ],
-            scheduled: 2,
-            next_at: Some(Timestamp(1_795_000_300_000)),
-        }
-    }
-
-    fn bytes(note: &Note) -> (&[u8], &[u8]) {
-        (&note.key, note.body.as_deref().unwrap())
-    }
-
-    #[test]
-    fn what_is_kept_reads_back() {
-        let note = put_delivery(ENDPOINT, &delivery());
-        let (key, body) = bytes(&note);
-        let Ok(Read::Delivery(ENDPOINT, read_back)) = read(key, body) else {
-            panic!("it does not read back")
-        };
-        assert_eq!(read_back, delivery());
-        let by_hand = Delivery {
-            scheduled: 1,
-            ..delivery()
-        };
-        let note = put_delivery(ENDPOINT, &by_hand);
-        let (key, body) = bytes(&note);
-        let Ok(Read::Delivery(ENDPOINT, read_back)) = read(key, body) else {
-            panic!("it does not read back")
-        };
-        assert_eq!(read_back, by_hand);
-        let progress = Progress {
-            cursor: 77,
-            failing_since: Some(5),
-            replay: Some(Replay {
-                cursor: 1,
-                end: 2,
-                since: 3,
-            }),
-        };
-        let note = put_progress(ENDPOINT, &progress);
-        let (key, body) = bytes(&note);
-        let Ok(Read::Progress(ENDPOINT, read_back)) = read(key, body) else {
-            panic!("it does not read back")
-        };
-        assert_eq!(read_back, progress);
-        assert_eq!(verify([(key, body)]), Vec::<String>::new());
-    }
-
-    #[test]
-    fn notes_are_written_as_ever() {
-        let note = put_delivery(ENDPOINT, &delivery());
-        let (key, body) = bytes(&note);
-        assert_eq!(HEXLOWER.encode(key), format!("40{:032x}{:032x}", 7, 3));
-        let text = std::str::from_utf8(&body[1..]).unwrap();
-        let expected = r#"{"event":"evt_0000000000002g000000000009","kind":"order.paid","wallet":"04040404040404040404040404040404","replay":true,"outcome":"pending","attempts":[[1795000000000,500,"it said \"no\"",12],[1795000005000,null,null,0]],"next":1795000300000}"#;
-        assert_eq!((body[0], text), (1, expected));
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_named() {
-        let note = put_delivery(ENDPOINT, &delivery());
-        let (key, body) = bytes(&note);
-        let unknown = [&[200], &key[1..]].concat();
-        let later = [&[2], &body[1..]].concat();
-        for (key, body) in [
-            (&unknown[..], body),
-            (key, &later[..]),
-            (key, &[1]),
-            (key, &[]),
-            (&key[..20], body),
-        ] {
-            let problems = verify([(key, body)]);
-            assert_eq!(problems.len(), 1);
-            assert!(problems[0].contains(&HEXLOWER.encode(key)), "{problems:?}");
-        }
-        assert_eq!(verify([(&[1, 2][..], &[][..])]), Vec::<String>::new());
-    }
-}
+mod tests;

@@ -12,6 +12,7 @@ use super::{
     delivery::{Attempt, Delivery, Status},
     line::{AT_ONCE, Line},
     queue::Entry,
+    said::Said,
     schedule,
     send::Answer,
 };
@@ -70,6 +71,16 @@ impl Line {
         let now = self.ground.handle.now();
         self.ground.counters.count(&answer);
         let is_gone = answer.status_code == Some(410);
+        if let Some((status_code, (headers, body, is_cut))) = answer.status_code.zip(answer.said) {
+            let said = Said {
+                at,
+                status_code,
+                headers,
+                body,
+                is_cut,
+            };
+            self.said.insert(entry.delivery, said);
+        }
         let attempt = Attempt {
             at,
             status_code: answer.status_code,

@@ -7,20 +7,17 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use reqwest::{
-    Client, RequestBuilder, Response,
-    header::{CONTENT_TYPE, RETRY_AFTER, USER_AGENT},
-    redirect,
-};
+use reqwest::{Client, RequestBuilder, Response, header::RETRY_AFTER, redirect};
 use tokio::time::timeout_at;
 
-use super::address::{Forbidden, Guarded, LookUp, Reach};
+use super::{
+    address::{Forbidden, Guarded, LookUp, Reach},
+    said::{self, MOST_KEPT},
+};
 use crate::outbound::standard_webhooks::{ID, SIGNATURE, TIMESTAMP};
 
 /// Read of an answer before the connection is closed.
 const MOST_READ: usize = 16 * 1024;
-/// Kept of an answer until it is said what was wrong.
-const MOST_KEPT: usize = 1024;
 /// Characters of an answer, or of an error, that are shown.
 const MOST_SHOWN: usize = 200;
 /// Connections that are kept for the next deliveries, for each receiver, and for how long.
@@ -46,6 +43,22 @@ pub(super) struct Parcel {
     pub(super) body: Vec<u8>,
 }
 
+impl Parcel {
+    /// What goes with the body, as it is sent and as it is shown.
+    pub(super) fn headers(&self) -> [(&'static str, String); 5] {
+        [
+            ("content-type", "application/json".into()),
+            (
+                "user-agent",
+                concat!("Scrip/", env!("CARGO_PKG_VERSION")).into(),
+            ),
+            (ID, self.id.clone()),
+            (TIMESTAMP, self.seconds.to_string()),
+            (SIGNATURE, self.signature.clone()),
+        ]
+    }
+}
+
 /// What became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Answer {
@@ -56,7 +69,12 @@ pub(super) struct Answer {
     /// When the receiver asks to be tried again, in its own words.
     pub(super) retry_after: Option<String>,
     pub(super) millis: u32,
+    /// Headers that are kept, the body's beginning, and whether that is not all of it.
+    pub(super) said: Option<Words>,
 }
+
+/// See [`said::Said`].
+pub(super) type Words = (Vec<(Box<str>, Box<str>)>, Box<str>, bool);
 
 impl Sender {
     pub(super) fn new(reach: Reach, patience: Duration, look_up: LookUp) -> Self {
@@ -81,6 +99,7 @@ impl Sender {
             error: Some(error.into()),
             retry_after: None,
             millis: 0,
+            said: None,
         });
         answer.millis = u32::try_from(start.elapsed().as_millis()).unwrap_or(u32::MAX);
         answer
@@ -99,13 +118,16 @@ impl Sender {
         let retry_after = retry_after.and_then(|value| value.to_str().ok());
         let retry_after = retry_after.map(str::to_owned);
         // Its status is the answer, however long the rest takes.
+        let headers = said::headers(response.headers());
         let mut kept = Vec::new();
-        drop(timeout_at(deadline, read(response, &mut kept)).await);
+        let whole = timeout_at(deadline, read(response, &mut kept)).await;
+        let is_cut = !whole.unwrap_or(false);
         Ok(Answer {
             status_code: Some(status.as_u16()),
             error: (!status.is_success()).then(|| refusal(status.as_u16(), &kept).into()),
             retry_after,
             millis: 0,
+            said: Some((headers, said::body(&kept, is_cut), is_cut)),
         })
     }
 
@@ -113,14 +135,11 @@ impl Sender {
         let url = self.reach.read(&parcel.url);
         let url = url.map_err(|forbidden| forbidden.to_string())?;
         let client = self.client(url.scheme() == "http")?;
-        Ok(client
-            .post(url)
-            .header(CONTENT_TYPE, "application/json")
-            .header(USER_AGENT, concat!("Scrip/", env!("CARGO_PKG_VERSION")))
-            .header(ID, parcel.id)
-            .header(TIMESTAMP, parcel.seconds)
-            .header(SIGNATURE, parcel.signature)
-            .body(parcel.body))
+        let mut request = client.post(url);
+        for (name, value) in parcel.headers() {
+            request = request.header(name, value);
+        }
+        Ok(request.body(parcel.body))
     }
 
     fn client(&self, plain: bool) -> Result<Client, String> {
@@ -153,15 +172,21 @@ impl Sender {
     }
 }
 
-/// Reads so much that the connection can be used again, and keeps the beginning.
-async fn read(mut response: Response, kept: &mut Vec<u8>) {
+/// Reads so much that the connection can be used again, and keeps the beginning. Whether that is all.
+async fn read(mut response: Response, kept: &mut Vec<u8>) -> bool {
     let mut length = 0_usize;
-    while let Ok(Some(chunk)) = response.chunk().await {
-        let room = MOST_KEPT.saturating_sub(kept.len());
-        kept.extend(chunk.iter().take(room));
-        length = length.saturating_add(chunk.len());
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) => {
+                let room = MOST_KEPT.saturating_sub(kept.len());
+                kept.extend(chunk.iter().take(room));
+                length = length.saturating_add(chunk.len());
+            }
+            Ok(None) => return length <= MOST_KEPT,
+            Err(_) => return false,
+        }
         if length >= MOST_READ {
-            return;
+            return false;
         }
     }
 }

@@ -7,19 +7,30 @@ use std::collections::HashSet;
 /// sled's unit of log space; the first bytes of one are written each time it is used.
 const SEGMENT_BYTES: usize = 8 << 20;
 
-/// Random places at or after `first`, in order: a third anywhere, a third right after an answer,
-/// a third in the middle of a sync.
+/// How the names of sled's files begin that say where its log stands.
+const SNAPSHOT: &str = "/snap.";
+
+/// Random places at or after `first`, in order: a quarter anywhere, a quarter right after an answer,
+/// a quarter in the middle of a sync, a quarter while sled writes where its log stands, which it does
+/// only when it is opened.
 pub(crate) fn choose(events: &[Event], first: usize, count: usize, rng: &mut StdRng) -> Vec<usize> {
     let answers = places(events, first, |event| matches!(event, Event::Sent { .. }));
     let syncs = places(events, first, |event| {
         matches!(event, Event::SyncBegan { .. })
     });
+    let openings = places(events, first, |event| {
+        matches!(event,
+            Event::Created { path } | Event::WriteBegan { path, .. } | Event::SyncBegan { path, .. }
+            | Event::Renamed { to: path, .. } | Event::Removed { path } if path.contains(SNAPSHOT))
+    });
+    assert!(!openings.is_empty(), "no opening was recorded");
     let mut cuts: Vec<usize> = (0..count)
         .map(|place| {
-            let preferred = match place % 3 {
+            let preferred = match place % 4 {
                 0 => None,
                 1 => answers.choose(rng),
-                _ => syncs.choose(rng),
+                2 => syncs.choose(rng),
+                _ => openings.choose(rng),
             };
             // A cut is before the event of its number.
             preferred.map_or_else(|| rng.random_range(first..=events.len()), |event| event + 1)

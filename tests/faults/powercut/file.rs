@@ -95,7 +95,8 @@ impl File {
         contents
     }
 
-    /// The process has died in the middle of writes: they did what can be seen in the file.
+    /// The process has died in the middle of writes: they did what can be seen in the file. A size is
+    /// recorded once it is changed, so the last change may be seen in the file alone.
     pub(crate) fn end_unfinished(&mut self, left: &[u8]) {
         for pending in self.pending.iter_mut().filter(|pending| !pending.ended) {
             pending.ended = true;
@@ -103,6 +104,10 @@ impl File {
                 let end = left.len().min(*offset + data.len());
                 *data = left.get(*offset..end).unwrap_or_default().to_vec();
             }
+        }
+        let beyond = left.get(self.current().len()..);
+        if beyond.is_some_and(|beyond| !beyond.is_empty() && beyond.iter().all(|&byte| byte == 0)) {
+            self.truncate(left.len());
         }
     }
 

@@ -289,3 +289,16 @@ fn a_write_cut_off_by_the_end_of_its_process_did_what_is_left() {
     .into();
     disk.apply(&Event::ProcessEnded { left });
 }
+
+#[test]
+fn a_size_that_was_changed_as_its_process_died_is_what_is_left() {
+    let mut disk = Disk::default();
+    named([write_begins(2), write_ends(2)])
+        .iter()
+        .for_each(|event| disk.apply(event));
+    let mut left = [vec![0; 4090], DATA.to_vec()].concat();
+    left.resize(20_000, 0);
+    disk.apply(&Event::ProcessEnded {
+        left: [("log".to_owned(), left)].into(),
+    });
+}

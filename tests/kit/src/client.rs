@@ -42,6 +42,11 @@ impl Client {
         Self::new(base, &self.key)
     }
 
+    /// The bearer key.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
     /// A request to `path`, with this client's key, to be added to and sent with [`Client::send`].
     pub fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
         self.http

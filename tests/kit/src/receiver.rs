@@ -35,6 +35,8 @@ pub enum Say {
     Status(u16),
     /// This status, and when to try again.
     After(u16, &'static str),
+    /// This status, with this body.
+    Body(u16, String),
     /// Sent somewhere else.
     Redirect(String),
     /// No answer, for as long as anybody waits.
@@ -171,6 +173,7 @@ async fn take(State(desk): State<Arc<Desk>>, headers: HeaderMap, raw: Bytes) -> 
     match say.unwrap_or(Say::Status(204)) {
         Say::Status(code) => (status(code), "as it was told").into_response(),
         Say::After(code, when) => (status(code), [("retry-after", when)]).into_response(),
+        Say::Body(code, body) => (status(code), body).into_response(),
         Say::Redirect(to) => (StatusCode::TEMPORARY_REDIRECT, [("location", to)]).into_response(),
         Say::Silence => std::future::pending().await,
     }

@@ -26,6 +26,10 @@ fn status(teller: &Teller, serial: u128) -> OrderStatus {
     teller.placed_order(serial).status()
 }
 
+fn processing(teller: &Teller, serial: u128) -> bool {
+    teller.placed_order(serial).is_processing()
+}
+
 #[test]
 fn a_placed_order_is_pending_and_moves_nothing() {
     let mut teller = Teller::new();
@@ -108,6 +112,31 @@ fn pending_orders_fail_and_expire_when_the_provider_says_so() {
     assert_eq!((teller.fail(1), teller.expire(2)), (Ok(false), Ok(false)));
     assert_eq!((teller.expire(1), teller.fail(2)), (Ok(false), Ok(false)));
     assert_eq!(teller.wallet, before);
+}
+
+#[test]
+fn money_on_its_way_is_told_until_it_came_or_will_not_come_also_of_an_order_that_expired() {
+    let mut teller = Teller::new();
+    for serial in 1..=4 {
+        teller.order(serial, pack()).unwrap();
+        assert_eq!(teller.process(serial), Ok(true));
+        assert_eq!(teller.process(serial), Ok(false), "told twice");
+    }
+    let stands = |teller: &Teller, serial| (status(teller, serial), processing(teller, serial));
+    assert_eq!(stands(&teller, 1), (OrderStatus::Pending, true));
+    teller.pay(1, 1000).unwrap();
+    teller.fail(2).unwrap();
+    assert_eq!(stands(&teller, 1), (OrderStatus::Paid, false));
+    assert_eq!(stands(&teller, 2), (OrderStatus::Failed, false));
+    for settled in [1, 2] {
+        assert_eq!(teller.process(settled), Ok(false), "old news");
+    }
+    teller.pass_seconds(2 * DAY);
+    assert_eq!(stands(&teller, 3), (OrderStatus::Expired, true));
+    assert_eq!((teller.fail(3), teller.fail(3)), (Ok(true), Ok(false)));
+    assert_eq!(stands(&teller, 3), (OrderStatus::Expired, false));
+    teller.pay(4, 1000).unwrap();
+    assert_eq!(stands(&teller, 4), (OrderStatus::Paid, false));
 }
 
 #[test]

@@ -238,6 +238,10 @@ impl Teller {
         paid
     }
 
+    pub(super) fn process(&mut self, serial: u128) -> Result<bool, Rejection> {
+        self.purchase(Purchase::Process(OrderSerial(serial)))
+    }
+
     pub(super) fn fail(&mut self, serial: u128) -> Result<bool, Rejection> {
         self.purchase(Purchase::Fail(OrderSerial(serial)))
     }

@@ -185,3 +185,45 @@ fn hours_are_kept_for_ninety_days_days_for_three_years_months_for_good() {
         (5, 1)
     );
 }
+
+#[test]
+fn of_orders_counts_how_they_stand_however_often_they_are_folded() {
+    let world = World::shop(5, 4, 600).with_archives();
+    for step in [1, 7, 100, usize::MAX] {
+        let shelf = Shelf::open(&database(), small());
+        fold_all(&shelf, world.part(..), step);
+        world.check_usage(&shelf);
+        // All of it, and the end of it, once more.
+        for part in [world.part(..), world.part(300..)] {
+            let report = fold(&shelf, part).unwrap();
+            shelf.forget(report).unwrap();
+        }
+        world.check_usage(&shelf);
+        assert_eq!(verified(&shelf, &Unfolded::new()).problems, [""; 0]);
+    }
+}
+
+#[test]
+fn verify_finds_a_sale_or_a_wallet_that_was_not_counted() {
+    let world = World::shop(6, 4, 300).with_archives();
+    let shelf = Shelf::open(&database(), small());
+    fold_all(&shelf, world.part(..), 50);
+    let usage = &shelf.store().usage;
+    let months = usage.iter().map(Result::unwrap);
+    let months: Vec<_> = months
+        .filter(|(key, _)| key[16] == Interval::Month as u8)
+        .collect();
+    assert!(!months.is_empty());
+    for (key, value) in months {
+        // The last byte is a wallet's; those of the money are before them.
+        for place in [value.len() - 1, value.len() - 20] {
+            let mut wrong = value.to_vec();
+            wrong[place] ^= 1;
+            usage.insert(&key, wrong).unwrap();
+            let problems = verified(&shelf, &Unfolded::new()).problems;
+            assert_eq!(problems.len(), 1, "{place}: {problems:?}");
+        }
+        usage.insert(&key, value).unwrap();
+    }
+    assert_eq!(verified(&shelf, &Unfolded::new()).problems, [""; 0]);
+}

@@ -11,12 +11,12 @@ use std::{
 use domain::{
     Amount, Timestamp,
     catalog::{Document, Mode, Project},
-    history::Record,
+    history::{Fact, Reason, Record},
     id::{CodeHash, HoldId, ProductId, ProjectId, WalletId, WalletKey},
     notice::{Notice, Watch},
     text::{ExternalUserId, Feature, IdempotencyKey, Meta},
     time::Period,
-    wallet::{Change, Created, Event, Owner, Wallet},
+    wallet::{Change, Created, Event, OrderStatus, Owner, Wallet},
 };
 
 use self::shop::Shop;
@@ -468,10 +468,12 @@ impl World {
         }
     }
 
-    fn check_usage(&self, books: &dyn Books) {
+    pub(super) fn check_usage(&self, books: &dyn Books) {
         let mut used: BTreeMap<(ProductId, Interval, Timestamp), Usage> = BTreeMap::new();
-        let records = self.wallets.values().flat_map(|(_, records)| records);
-        for record in records {
+        let wallets = self.wallets.iter();
+        let records =
+            wallets.flat_map(|(key, (_, records))| records.iter().map(move |it| (key, it)));
+        for (key, record) in records {
             let Some(entry) = record.entry() else {
                 continue;
             };
@@ -480,6 +482,42 @@ impl World {
                 let usage = used.entry((entry.product, interval, start)).or_default();
                 let meta = entry.meta.as_ref().map(Meta::as_str);
                 usage.add(entry.reason, entry.delta, meta);
+                if matches!(entry.reason, Reason::Deduction | Reason::Purchase) {
+                    usage.wallets.add(key);
+                }
+            }
+        }
+        // Of orders what counts is how they stand: in their wallets they are pending (the rules have what is
+        // settled leave at once; this world does not), of others the last record says it.
+        for (wallet, records) in self.wallets.values() {
+            let mut orders = BTreeMap::new();
+            for record in records {
+                if let Fact::Order(archived) = &record.fact {
+                    orders.insert(archived.serial, (&archived.order, archived.order.status()));
+                }
+            }
+            let here = wallet.orders();
+            orders.extend(here.map(|(serial, order)| (serial, (order, OrderStatus::Pending))));
+            for (order, status) in orders.into_values() {
+                for interval in Interval::ALL {
+                    let start = interval.span(order.created_at).unwrap().start;
+                    let key = (order.terms.product, interval, start);
+                    let sales = &mut used.entry(key).or_default().sales;
+                    sales.placed += 1;
+                    match status {
+                        OrderStatus::Pending => continue,
+                        OrderStatus::Paid => sales.paid += 1,
+                        OrderStatus::Refunded => sales.refunded += 1,
+                        OrderStatus::Failed => sales.failed += 1,
+                        OrderStatus::Expired => sales.expired += 1,
+                    }
+                    if order.paid_at.is_some() {
+                        let currency = order.terms.currency.clone();
+                        let money = sales.money.entry(currency).or_default();
+                        money.paid += order.amount_cents;
+                        money.returned += order.reversal.refunded_cents;
+                    }
+                }
             }
         }
         let all = (Timestamp(i64::MIN), Timestamp(i64::MAX));

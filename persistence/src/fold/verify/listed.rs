@@ -37,8 +37,7 @@ impl Sum {
 }
 
 /// Adds what an event that is listed puts into look-ups or takes out of them.
-pub(super) fn follow(wallet: &WalletKey, event: Option<&Event>, listed: &mut Listed) {
-    let Some(event) = event else { return };
+pub(super) fn follow(wallet: &WalletKey, event: &Event, listed: &mut Listed) {
     let mut changes = Vec::new();
     lookups::of(wallet, event, &mut changes);
     for change in changes {

@@ -252,6 +252,10 @@ impl Life {
         // Of an order that is not known yet.
         self.reverse(9, 0, 700);
         self.place(3, OrderKind::Checkout, terms(Interval::OneTime));
+        self.tell(Change::OrderProcessing {
+            order: OrderSerial(3),
+            on_its_way: true,
+        });
         self.tell(Change::OrderFailed(closed(3)));
         self.tell(archive(3));
         self.place(4, OrderKind::Checkout, terms(Interval::Year));
@@ -556,11 +560,12 @@ pub(super) const fn number(change: &Change) -> u8 {
         Change::OrderArchived { .. } => 21,
         Change::OrderRecalled(_) => 22,
         Change::Instructed(_) => 23,
+        Change::OrderProcessing { .. } => 24,
     }
 }
 
 /// How many there are.
-pub(super) const CHANGES: u8 = 24;
+pub(super) const CHANGES: u8 = 25;
 
 /// The same of what a record says.
 pub(super) const fn fact_number(fact: &Fact) -> u8 {

@@ -105,6 +105,10 @@ pub(super) enum Change<'a> {
     },
     OrderRecalled(Box<Archived<'a>>),
     Instructed(Box<Instructed<'a>>),
+    OrderProcessing {
+        order: u128,
+        on_its_way: bool,
+    },
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -9,8 +9,8 @@ use domain::{
     terms::Terms,
     text::{CheckoutId, Email, IdempotencyKey, SubscriptionId},
     wallet::{
-        Change, Instructed, Instruction, InstructionStage, Order, OrderKind, OrderStatus, Reversal,
-        Subscription, SubscriptionStatus,
+        ArchivedOrder, Change, Instructed, Instruction, InstructionStage, Order, OrderKind,
+        OrderStatus, Reversal, Subscription, SubscriptionStatus,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged},
     },
 };
@@ -172,6 +172,45 @@ impl World {
                 let end = end.map(|end| end + place as i64);
                 let change = self.subscription(key, number, end);
                 self.push(key, change);
+            }
+        }
+        self
+    }
+
+    /// As the rules have it, what is settled leaves its wallet; some of it comes back once, is refunded, and
+    /// leaves again.
+    pub(in super::super) fn with_archives(mut self) -> Self {
+        let wallets: Vec<WalletKey> = self.wallets.keys().copied().collect();
+        for key in wallets {
+            let settled = self.wallets[&key].0.orders();
+            let settled = settled.filter(|(_, order)| order.status() != OrderStatus::Pending);
+            let settled: Vec<_> = settled
+                .map(|(serial, order)| (serial, order.clone()))
+                .collect();
+            for (place, (order, stood)) in settled.into_iter().enumerate() {
+                self.push(key, Change::OrderArchived { order });
+                if place % 3 > 0 {
+                    continue;
+                }
+                let recalled = ArchivedOrder {
+                    serial: order,
+                    order: stood,
+                };
+                self.push(key, Change::OrderRecalled(Box::new(recalled)));
+                let reversal = Reversal {
+                    refunded_cents: 40 + 60 * (place % 2) as i64,
+                    ..Reversal::default()
+                };
+                let credits = 0;
+                self.push(
+                    key,
+                    Change::OrderReversed {
+                        order,
+                        reversal,
+                        credits,
+                    },
+                );
+                self.push(key, Change::OrderArchived { order });
             }
         }
         self

@@ -123,6 +123,10 @@ impl TryFrom<Change<'_>> for wallet::Change {
             Change::OrderPaid(paid) => Self::OrderPaid(Box::new((*paid).try_into()?)),
             Change::OrderFailed(closed) => Self::OrderFailed(closed.into()),
             Change::OrderExpired(closed) => Self::OrderExpired(closed.into()),
+            Change::OrderProcessing { order, on_its_way } => Self::OrderProcessing {
+                order: OrderSerial(order),
+                on_its_way,
+            },
             Change::OrderReversed {
                 order,
                 reversal,

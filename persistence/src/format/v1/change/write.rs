@@ -125,6 +125,10 @@ impl<'a> From<&'a wallet::Change> for Change<'a> {
             Domain::OrderPaid(paid) => Self::OrderPaid(Box::new((&**paid).into())),
             Domain::OrderFailed(closed) => Self::OrderFailed((*closed).into()),
             Domain::OrderExpired(closed) => Self::OrderExpired((*closed).into()),
+            Domain::OrderProcessing { order, on_its_way } => Self::OrderProcessing {
+                order: order.0,
+                on_its_way: *on_its_way,
+            },
             Domain::OrderReversed {
                 order,
                 reversal,

@@ -1,0 +1,42 @@
+import { isPassing, pause, type CallOptions, type Order } from '@scrip/core';
+
+interface Watch extends CallOptions {
+  timeoutMs?: number | undefined;
+  /** Whether the buyer closed the window: what they just did there may still be on its way. */
+  closed?: () => boolean;
+}
+
+/** Whether no more is to be waited for. */
+export const settled = ({ status, processing }: Order): boolean => status !== 'pending' && !processing;
+
+const GRACE_MS = 5_000;
+
+/** Looks at an order, ever less often, until it is settled or the time is over: how it stood then. */
+export async function watch(look: (id: string, options: CallOptions) => Promise<Order>, id: string, options: Watch): Promise<Order> {
+  const { signal, timeoutMs = 60_000, closed } = options;
+  let until = Date.now() + timeoutMs;
+  let left = false;
+  for (let waitMs = 500; ; waitMs = Math.min(waitMs * 1.5, 5_000)) {
+    let order: Order | undefined;
+    let failure: unknown;
+    try {
+      order = await look(id, { signal });
+      if (settled(order)) return order;
+    } catch (error) {
+      // A buyer is paying meanwhile: that the network was away for a while ends nothing.
+      if (!isPassing(error)) throw error;
+      failure = error;
+    }
+    if (!left && closed?.()) {
+      left = true;
+      until = Math.min(until, Date.now() + GRACE_MS);
+      waitMs = 500;
+    }
+    const rest = until - Date.now();
+    if (rest <= 0) {
+      if (order) return order;
+      throw failure;
+    }
+    await pause(Math.min(waitMs, rest), signal);
+  }
+}

@@ -1,0 +1,206 @@
+// In a real browser, from another origin than the service's: storage, tabs, windows, redirects, CORS.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startService, type Service } from '@scrip/kit';
+import { openBrowser, serveSite, type Site } from '@scrip/kit/browser';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Scrip, ScripError } from '../src/index.js';
+
+declare global {
+  var scrip: Scrip;
+  var told: number;
+}
+
+let service: Service;
+let strict: Service;
+let browser: Browser;
+let site: Site;
+let context: BrowserContext;
+
+beforeAll(async () => {
+  [service, strict, browser] = await Promise.all([startService(), startService({ SCRIP_LIMITS_PUBLISHABLE_BURST: '3', SCRIP_LIMITS_PUBLISHABLE_PER_SECOND: '1' }), openBrowser()]);
+  const keys = JSON.stringify({ baseUrl: service.baseUrl, publishableKey: service.publishableKey });
+  const html = `<!doctype html><title>Shop</title><button>Buy</button><script type="module">
+    import { Scrip } from '/scrip.js';
+    window.Scrip = Scrip;
+    window.scrip = new Scrip(${keys});
+    document.querySelector('button').onclick = () => {
+      window.bought = scrip.checkoutPopup({ priceId: '${service.price}' }).then((order) => ({ order }), ({ code }) => ({ code }));
+    };
+  </script>`;
+  site = await serveSite(html, { '/scrip.js': new URL('../dist/index.js', import.meta.url) });
+});
+afterAll(async () => {
+  await browser?.close();
+  site?.close();
+  await Promise.all([service?.stop(), strict?.stop()]);
+});
+beforeEach(async () => {
+  context = await browser.newContext();
+  context.setDefaultTimeout(15_000);
+});
+afterEach(() => context.close());
+
+const open = async (path = '/'): Promise<Page> => {
+  const page = await context.newPage();
+  await page.goto(site.url + path);
+  await page.waitForFunction(() => 'scrip' in window);
+  return page;
+};
+const pay = async (page: Page) => {
+  await page.getByLabel(/email/i).fill('ann@mail.example');
+  await page.getByRole('button', { name: /^pay(?! later)/i }).click();
+};
+
+describe('a wallet', () => {
+  it('is there again at the next visit', async () => {
+    const page = await open();
+    const { code } = await page.evaluate(() => scrip.ensureWallet());
+    await page.reload();
+    expect(await page.evaluate(() => scrip.wallet())).toMatchObject({ code });
+    expect(await (await open('/elsewhere')).evaluate(() => scrip.code())).toBe(code);
+  });
+
+  it('is one, though two tabs make one at the same time', async () => {
+    const tabs = await Promise.all([open(), open(), open()]);
+    const codes = await Promise.all(tabs.map((tab) => tab.evaluate(() => scrip.ensureWallet().then(({ code }) => code))));
+    expect(new Set(codes).size).toBe(1);
+  });
+
+  it('that changes in one tab is heard of in another', async () => {
+    const [one, other] = await Promise.all([open(), open()]);
+    await other.evaluate(() => {
+      globalThis.told = 0;
+      scrip.subscribe(() => (globalThis.told += 1));
+    });
+    const { code } = await one.evaluate(() => scrip.createWallet());
+    await other.waitForFunction(() => globalThis.told > 0);
+    expect(await other.evaluate(() => scrip.code())).toBe(code);
+  });
+
+  it('lives as long as the page where storage is forbidden', async () => {
+    await context.addInitScript(() =>
+      Object.defineProperty(window, 'localStorage', {
+        get: () => {
+          throw new DOMException('denied', 'SecurityError');
+        },
+      }),
+    );
+    const page = await open();
+    const codes = await page.evaluate(async () => [(await scrip.ensureWallet()).code, (await scrip.ensureWallet()).code]);
+    expect(codes[0]).toBe(codes[1]);
+  });
+});
+
+describe('a refusal', () => {
+  it('can be read across origins, with when to come again', async () => {
+    const keys = { baseUrl: strict.baseUrl, publishableKey: strict.publishableKey, retries: 0 };
+    const page = await open();
+    const error = await page.evaluate(async (options) => {
+      const client = new (window as unknown as { Scrip: typeof Scrip }).Scrip(options);
+      const all = await Promise.allSettled(Array.from({ length: 6 }, () => client.products()));
+      const refused = all.find((end) => end.status === 'rejected') as PromiseRejectedResult;
+      const { code, status, retryAfterMs, requestId, message } = refused.reason as ScripError;
+      return { code, status, retryAfterMs, requestId, message };
+    }, keys);
+    expect(error).toMatchObject({ code: 'rate_limited', status: 429, retryAfterMs: 1000, requestId: expect.stringMatching(/^req_/) });
+  });
+
+  it('by the browser is a network error', async () => {
+    const page = await open();
+    const code = await page.evaluate(async () => {
+      const client = new (window as unknown as { Scrip: typeof Scrip }).Scrip({ baseUrl: 'http://127.0.0.1:1', publishableKey: 'pay_pk_1', retries: 0 });
+      return client.products().catch((error: ScripError) => error.code);
+    });
+    expect(code).toBe('network_error');
+  });
+});
+
+describe('a checkout by redirect', () => {
+  const leave = (page: Page, more: object = {}) =>
+    page.evaluate((input) => void scrip.redirectToCheckout(input as { priceId: string }).catch(() => undefined), { priceId: service.price, ...more });
+
+  it('comes back to the page, waits for the payment and keeps the new wallet', async () => {
+    const page = await open('/shop?page=2#prices');
+    await leave(page);
+    await page.waitForURL(/sandbox/);
+    await pay(page);
+    await page.waitForURL(/\/shop\?page=2&scrip_checkout=done$/);
+    await page.waitForFunction(() => 'scrip' in window);
+    const order = await page.evaluate(() => scrip.completeCheckout());
+    expect(order).toMatchObject({ status: 'paid', balance: 1000 });
+    expect(await page.evaluate(() => scrip.code())).toBe(order?.code);
+    expect(await page.evaluate(() => scrip.completeCheckout())).toBeNull();
+  });
+
+  it('never replaces the code of another wallet', async () => {
+    const page = await open();
+    const { code } = await page.evaluate(() => scrip.createWallet());
+    await leave(page, { code: null });
+    await page.waitForURL(/sandbox/);
+    await pay(page);
+    await page.waitForURL(/scrip_checkout=done/);
+    await page.waitForFunction(() => 'scrip' in window);
+    const order = await page.evaluate(() => scrip.completeCheckout());
+    expect(order?.status).toBe('paid');
+    expect(order?.code).not.toBe(code);
+    expect(await page.evaluate(() => scrip.code())).toBe(code);
+    await page.evaluate((minted) => scrip.useCode(minted), order?.code ?? '');
+    expect(await page.evaluate(() => scrip.wallet())).toMatchObject({ code: order?.code, balances: [{ balance: 1000 }] });
+  });
+
+  it('that was given up does not keep the page waiting, and is remembered', async () => {
+    const page = await open('/shop');
+    await leave(page);
+    await page.waitForURL(/sandbox/);
+    const checkout = page.url();
+    await page.goto(`${site.url}/shop`);
+    await page.waitForFunction(() => 'scrip' in window);
+    const started = Date.now();
+    expect(await page.evaluate(() => scrip.completeCheckout())).toMatchObject({ status: 'pending' });
+    expect(Date.now() - started).toBeLessThan(5_000);
+    // They pay after all, in the tab that they left open.
+    await service.press(checkout, 'pay');
+    expect(await page.evaluate(() => scrip.completeCheckout())).toMatchObject({ status: 'paid' });
+  });
+});
+
+describe('a checkout in a window', () => {
+  type Bought = { bought: Promise<{ order?: { status: string; code: string }; code?: string }> };
+  const click = async (page: Page) => {
+    const [popup] = await Promise.all([page.waitForEvent('popup'), page.getByRole('button', { name: 'Buy' }).click()]);
+    await popup.waitForURL(/sandbox/);
+    return popup;
+  };
+
+  it('is done once it is paid, closes it and keeps the new wallet', async () => {
+    const page = await open();
+    const popup = await click(page);
+    const closed = popup.waitForEvent('close');
+    await pay(popup);
+    const { order } = await page.evaluate(() => (window as unknown as Bought).bought);
+    expect(order?.status).toBe('paid');
+    await closed;
+    expect(await page.evaluate(() => scrip.wallet())).toMatchObject({ code: order?.code, balances: [{ balance: 1000 }] });
+  });
+
+  it('is no failure where the money takes its time', async () => {
+    const page = await open();
+    const popup = await click(page);
+    await popup.getByLabel(/email/i).fill('ann@mail.example');
+    await popup.getByRole('button', { name: /pay later/i }).click();
+    await popup.waitForURL((url) => !url.pathname.includes('/sandbox'));
+    await popup.close();
+    const { order } = await page.evaluate(() => (window as unknown as Bought).bought);
+    expect(order).toMatchObject({ status: 'pending', processing: true });
+    // It is remembered until the money is there.
+    expect(await page.evaluate(() => scrip.completeCheckout({ timeoutMs: 0 }))).toMatchObject({ processing: true });
+  });
+
+  it('that is closed unpaid is refused', async () => {
+    const page = await open();
+    const popup = await click(page);
+    await popup.close();
+    expect(await page.evaluate(() => (window as unknown as Bought).bought)).toEqual({ code: 'checkout_closed' });
+    expect(await page.evaluate(() => scrip.code())).toBeNull();
+  });
+});

@@ -1,0 +1,397 @@
+// Against the service itself; what needs a real browser is in chromium.test.ts.
+import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
+import { startService, type Service } from '@scrip/kit';
+import { Scrip, ScripError, browserStorage, isScripError, type CodeStorage, type ScripOptions, type Wallet } from '../src/index.js';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.stop());
+
+/** A storage in memory, as two tabs share it. */
+const storage = (kept: { code: string | null } = { code: null }): CodeStorage & { kept: { code: string | null } } => ({
+  kept,
+  get: () => kept.code,
+  set: (code) => void (kept.code = code),
+  remove: () => void (kept.code = null),
+});
+const client = (more: Partial<ScripOptions> = {}) => new Scrip({ ...service, storage: storage(), ...more });
+const refusal = async (call: Promise<unknown>): Promise<ScripError> => {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!isScripError(error)) throw new Error(`not refused: ${String(error)}`);
+  return error;
+};
+/** A client whose wallet has credits. */
+const funded = async (amount: number, more: Partial<ScripOptions> = {}) => {
+  const scrip = client(more);
+  const { code } = await scrip.createWallet();
+  await give(code, amount);
+  return scrip;
+};
+const give = async (code: string, amount: number) => {
+  const body = JSON.stringify({ code, productId: service.product, amount, idempotencyKey: crypto.randomUUID() });
+  const headers = { authorization: `Bearer ${service.secretKey}`, 'content-type': 'application/json' };
+  const reply = await fetch(`${service.baseUrl}/api/v1/credit`, { method: 'POST', headers, body });
+  expect(reply.status).toBe(200);
+};
+
+describe('a key', () => {
+  it('has to be a publishable one: a secret one is refused at once, by the compiler too', () => {
+    // @ts-expect-error: a secret key.
+    const secret = () => new Scrip({ baseUrl: service.baseUrl, publishableKey: 'pay_sk_1234567890' });
+    expect(secret).toThrow(expect.objectContaining({ code: 'invalid_options' }));
+    expect(secret).not.toThrow('pay_sk_1234567890');
+    for (const key of ['', undefined, 'pay_pk_', ' pay_pk_1']) {
+      expect(() => new Scrip({ baseUrl: '', publishableKey: key as 'pay_pk_' })).toThrow(ScripError);
+    }
+  });
+
+  it('says whose it is', async () => {
+    expect(await client().me()).toMatchObject({ keyKind: 'publishable', mode: 'credit_codes', projectId: service.project });
+    expect(await refusal(client({ publishableKey: 'pay_pk_0000000000000000000000000000' }).products())).toMatchObject({ code: 'invalid_api_key', status: 401 });
+  });
+
+  it('shows what is for sale', async () => {
+    const products = await client().products();
+    expect(products.flatMap(({ prices }) => prices).map(({ id }) => id)).toEqual(expect.arrayContaining([service.price, service.tier]));
+  });
+});
+
+describe('a wallet', () => {
+  it('is kept by its code, and opened again', async () => {
+    const scrip = client();
+    expect([await scrip.code(), await scrip.wallet()]).toEqual([null, null]);
+    expect(await refusal(scrip.deduct({ productId: service.product, amount: 1 }))).toMatchObject({ code: 'no_wallet', status: 0 });
+    const { code } = await scrip.createWallet();
+    expect(await scrip.code()).toBe(code);
+    expect((await scrip.wallet())?.code).toBe(code);
+    const other = client();
+    expect((await other.useCode(` ${code.toLowerCase()} `)).code).toBe(code);
+    expect(await other.code()).toBe(code);
+    await other.forget();
+    expect(await other.wallet()).toBeNull();
+  });
+
+  it('whose code does not exist is not kept', async () => {
+    const scrip = client();
+    const { code } = await scrip.createWallet();
+    expect(await refusal(scrip.useCode('OLIVE-0000-0000-0000'))).toMatchObject({ code: 'wallet_not_found', status: 404 });
+    for (const typo of ['', '..', 'olive 7k2m', '<script>']) expect(await refusal(scrip.useCode(typo))).toMatchObject({ code: 'invalid_request', param: 'code' });
+    expect(await scrip.code()).toBe(code);
+  });
+
+  it('is made once, however many ask', async () => {
+    const scrip = client();
+    const made = await Promise.all(Array.from({ length: 8 }, () => scrip.ensureWallet()));
+    expect(new Set(made.map(({ code }) => code)).size).toBe(1);
+    expect((await scrip.ensureWallet()).code).toBe(made[0]?.code);
+    expectTypeOf(made).toEqualTypeOf<Wallet[]>();
+  });
+
+  it('is made for whoever still waits, though another of them went away', async () => {
+    const scrip = client();
+    const stop = new AbortController();
+    const first = refusal(scrip.ensureWallet({ signal: stop.signal }));
+    stop.abort();
+    const [error, wallet] = await Promise.all([first, scrip.ensureWallet({ signal: new AbortController().signal })]);
+    expect(error).toMatchObject({ code: 'aborted' });
+    expect(await scrip.code()).toBe(wallet.code);
+    expect(await refusal(scrip.ensureWallet({ signal: AbortSignal.abort() }))).toMatchObject({ code: 'aborted' });
+  });
+
+  it('is made where a browser refuses locks', async () => {
+    vi.stubGlobal('navigator', { locks: { request: () => Promise.reject(new DOMException('denied', 'SecurityError')) } });
+    try {
+      expect((await client().ensureWallet()).balances).toEqual([]);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
+  it('can be made again after the first attempt failed', async () => {
+    let fails = true;
+    const scrip = client({ retries: 0, fetch: (...given) => (fails ? Promise.reject(new TypeError('offline')) : fetch(...given)) });
+    expect(await refusal(scrip.ensureWallet())).toMatchObject({ code: 'network_error' });
+    fails = false;
+    expect((await scrip.ensureWallet()).code).toMatch(/^[A-Z]+(-[0-9A-Z]{4}){3}$/);
+  });
+
+  it('lives as long as the page where storage is blocked', async () => {
+    const blocked = () => {
+      throw new DOMException('The operation is insecure.', 'SecurityError');
+    };
+    const broken: CodeStorage[] = [
+      { get: blocked, set: blocked, remove: blocked },
+      { get: async () => blocked(), set: async () => blocked(), remove: async () => blocked() },
+      { get: () => null, set: blocked, remove: () => undefined },
+      // There is no localStorage here at all.
+      browserStorage('scrip'),
+    ];
+    for (const each of broken) {
+      const scrip = client({ storage: each });
+      const { code } = await scrip.ensureWallet();
+      expect((await scrip.ensureWallet()).code).toBe(code);
+      await scrip.forget();
+      expect(await scrip.code()).toBeNull();
+    }
+  });
+});
+
+describe('credits', () => {
+  it('are taken once for each key', async () => {
+    const scrip = await funded(10);
+    const use = { productId: service.product, amount: 3, idempotencyKey: 'image-1', meta: { feature: 'image' } };
+    expect(await scrip.deduct(use)).toEqual({ balance: 7, deducted: true });
+    expect(await scrip.deduct(use)).toEqual({ balance: 7, deducted: false });
+    expect(await scrip.deduct({ productId: service.product, amount: 3 })).toEqual({ balance: 4, deducted: true });
+  });
+
+  it('are taken once where the answer is lost on the way', async () => {
+    let lost = 0;
+    const lossy: typeof fetch = async (...given) => {
+      const response = await fetch(...given);
+      if (String(given[0]).endsWith('/deduct') && lost++ < 2) throw new TypeError('connection reset');
+      return response;
+    };
+    const scrip = await funded(10, { fetch: lossy });
+    expect(await scrip.deduct({ productId: service.product, amount: 3 })).toEqual({ balance: 7, deducted: false });
+    // Where all attempts were lost the key goes on.
+    const { code: wallet } = await (await funded(10)).ensureWallet();
+    let drop = true;
+    const dropping = client({
+      retries: 0,
+      fetch: async (...given) => {
+        const response = await fetch(...given);
+        if (drop && String(given[0]).endsWith('/deduct')) throw new TypeError('reset');
+        return response;
+      },
+    });
+    await dropping.useCode(wallet);
+    const { code, idempotencyKey = '' } = await refusal(dropping.deduct({ productId: service.product, amount: 4 }));
+    expect([code, idempotencyKey.length]).toEqual(['network_error', 36]);
+    drop = false;
+    expect(await dropping.deduct({ productId: service.product, amount: 4, idempotencyKey })).toEqual({ balance: 6, deducted: false });
+  });
+
+  it('that are missing are a refusal with prices', async () => {
+    const scrip = await funded(1);
+    const error = await refusal(scrip.deduct({ productId: service.product, amount: 2 }));
+    if (!isScripError(error, 'insufficient_credits')) throw error;
+    expect([error.balance, error.shortfall, error.prices.length > 0]).toEqual([1, 1, true]);
+  });
+
+  it('are set aside, settled, given back', async () => {
+    const scrip = await funded(10);
+    const hold = await scrip.hold({ productId: service.product, amount: 6, expiresInSeconds: 60 });
+    expect(hold).toMatchObject({ amount: 6, balance: 4 });
+    expect(await scrip.getHold(hold.holdId)).toMatchObject({ status: 'open', amount: 6 });
+    expect(Date.parse((await scrip.extend(hold.holdId, { expiresInSeconds: 600 })).expiresAt)).toBeGreaterThan(Date.parse(hold.expiresAt));
+    expect(await scrip.settle(hold.holdId, { amount: 2 })).toEqual({ balance: 8, deducted: true });
+    expect(await scrip.settle(hold.holdId, { amount: 2 })).toEqual({ balance: 8, deducted: false });
+    const second = await scrip.hold({ amount: 6 });
+    expect(await scrip.release(second.holdId)).toEqual({ balance: 8 });
+    expect(await refusal(scrip.settle(second.holdId, { amount: 1 }))).toMatchObject({ code: 'hold_closed' });
+  });
+
+  it('are all in the ledger', async () => {
+    const scrip = await funded(10);
+    for (let n = 0; n < 4; n++) await scrip.deduct({ productId: service.product, amount: 1 });
+    const balances: number[] = [];
+    for await (const { balanceAfter } of scrip.ledgerEntries({ limit: 2 })) balances.push(balanceAfter);
+    expect(balances).toEqual([6, 7, 8, 9, 10]);
+    const page = await scrip.ledger({ reason: 'manual' });
+    expect(page).toMatchObject({ items: [{ delta: 10 }], nextCursor: null });
+  });
+});
+
+describe('a code that leaked', () => {
+  it('is replaced, and the new one is kept', async () => {
+    const scrip = await funded(10);
+    const old = (await scrip.code()) ?? '';
+    const code = await scrip.rotate();
+    expect([await scrip.code(), code === old]).toEqual([code, false]);
+    expect(await refusal(client().useCode(old))).toMatchObject({ code: 'wallet_not_found' });
+    expect((await scrip.wallet())?.balances[0]?.balance).toBe(10);
+    expect(await scrip.rotate()).not.toBe(code);
+  });
+
+  it('is not lost with the answer that has the new one, even if the page is closed', async () => {
+    // What a browser keeps for every page of the shop.
+    const local = new Map<string, string>();
+    vi.stubGlobal('localStorage', {
+      getItem: (name: string) => local.get(name) ?? null,
+      setItem: (name: string, value: string) => void local.set(name, value),
+      removeItem: (name: string) => void local.delete(name),
+    });
+    try {
+      const lossy: typeof fetch = async (...given) => {
+        const response = await fetch(...given);
+        if (String(given[0]).endsWith('/rotate')) throw new TypeError('reset');
+        return response;
+      };
+      const before = new Scrip({ ...service, fetch: lossy, retries: 0 });
+      const { code: old } = await before.createWallet();
+      await give(old, 7);
+      expect(await refusal(before.rotate())).toMatchObject({ code: 'network_error' });
+      expect(await refusal(client().useCode(old))).toMatchObject({ code: 'wallet_not_found' });
+      // The next visit.
+      const after = new Scrip(service);
+      const wallet = await after.wallet();
+      expect(wallet?.balances[0]?.balance).toBe(7);
+      expect([await after.code(), wallet?.code === old]).toEqual([wallet?.code, false]);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+});
+
+describe('a checkout', () => {
+  it('fills the stored wallet', async () => {
+    const scrip = await funded(1);
+    const { url, orderId } = await scrip.checkout({ priceId: service.price });
+    const waiting = scrip.waitForOrder(orderId);
+    await service.press(url, 'pay');
+    expect(await waiting).toMatchObject({ status: 'paid', code: await scrip.code(), balance: 1001 });
+    expect((await scrip.portal({ returnUrl: 'https://shop.example/' })).url).toMatch(/^http/);
+  });
+
+  it('of nobody makes a wallet', async () => {
+    const scrip = await funded(1);
+    const { url, orderId } = await scrip.checkout({ priceId: service.price, code: null });
+    await service.press(url, 'pay');
+    const order = await scrip.waitForOrder(orderId);
+    expect([order.status, order.balance, order.code === (await scrip.code())]).toEqual(['paid', 1000, false]);
+  });
+
+  it('that fails ends, too', async () => {
+    const scrip = client();
+    const { url, orderId } = await scrip.checkout({ priceId: service.price });
+    await service.press(url, 'pay_later');
+    expect(await scrip.order(orderId)).toMatchObject({ status: 'pending', processing: true });
+    const waiting = scrip.waitForOrder(orderId);
+    await service.press(url, 'fail');
+    expect(await waiting).toMatchObject({ status: 'failed', processing: false });
+  });
+
+  it('that is not paid in time is an error, an aborted wait another', async () => {
+    const scrip = client();
+    const { orderId } = await scrip.checkout({ priceId: service.price });
+    expect(await refusal(scrip.waitForOrder(orderId, { timeoutMs: 1 }))).toMatchObject({ code: 'timeout' });
+    expect(await refusal(scrip.waitForOrder(orderId, { signal: AbortSignal.timeout(20) }))).toMatchObject({ code: 'aborted' });
+    expect(await refusal(scrip.waitForOrder('ord_nobody'))).toMatchObject({ code: 'order_not_found' });
+  });
+
+  it('that was left ends when the buyer goes back to the page as it was', async () => {
+    const page = Object.assign(new EventTarget(), { href: 'https://shop.example/buy#prices', assign: vi.fn() });
+    vi.stubGlobal('location', page);
+    vi.stubGlobal('addEventListener', page.addEventListener.bind(page));
+    vi.stubGlobal('removeEventListener', page.removeEventListener.bind(page));
+    try {
+      const scrip = client();
+      const leaving = refusal(scrip.redirectToCheckout({ priceId: service.price }));
+      await vi.waitFor(() => expect(page.assign).toHaveBeenCalledWith(expect.stringContaining('/sandbox')));
+      page.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: false }));
+      page.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+      expect(await leaving).toMatchObject({ code: 'aborted' });
+      // It is still remembered: one look says how it stands.
+      expect(await scrip.completeCheckout()).toMatchObject({ status: 'pending' });
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
+  it('is waited for though the network is away for a while', async () => {
+    let looks = 0;
+    const flaky = client({ retries: 0, fetch: (...given) => (String(given[0]).includes('/orders/') && looks++ < 1 ? Promise.reject(new TypeError('offline')) : fetch(...given)) });
+    const { url, orderId } = await flaky.checkout({ priceId: service.price });
+    await service.press(url, 'pay');
+    expect((await flaky.waitForOrder(orderId)).status).toBe('paid');
+    looks = -1000;
+    expect(await refusal(flaky.waitForOrder(orderId, { timeoutMs: 0 }))).toMatchObject({ code: 'network_error' });
+  });
+
+  it('without a page to leave, a window to open or an address to go back to is a typed error', async () => {
+    const scrip = await funded(1);
+    expect(await refusal(scrip.checkoutPopup({ priceId: service.price }))).toMatchObject({ code: 'popup_blocked' });
+    expect(await refusal(scrip.redirectToCheckout({ priceId: service.price }))).toMatchObject({ code: 'invalid_options' });
+    expect(await refusal(scrip.portal())).toMatchObject({ code: 'invalid_request', param: 'returnUrl' });
+    expect(await scrip.completeCheckout()).toBeNull();
+  });
+});
+
+describe('recovery', () => {
+  it('is asked for, and says nothing', async () => {
+    expect(await client().recover('ann@mail.example')).toBeUndefined();
+    expect(await refusal(client().recover('no address'))).toMatchObject({ code: 'invalid_request', param: 'email' });
+  });
+});
+
+describe('whoever listens', () => {
+  const told = vi.fn();
+  beforeEach(() => void told.mockClear());
+
+  it('is told when the wallet may have changed, and not when it was only read', async () => {
+    const scrip = await funded(10);
+    const stop = scrip.subscribe(told);
+    const times = async (work: () => Promise<unknown>) => {
+      told.mockClear();
+      await work().catch(() => undefined);
+      return told.mock.calls.length;
+    };
+    expect(await times(() => scrip.wallet())).toBe(0);
+    expect(await times(() => scrip.products())).toBe(0);
+    expect(await times(() => scrip.ledger())).toBe(0);
+    expect(await times(() => scrip.deduct({ productId: service.product, amount: 1 }))).toBe(1);
+    expect(await times(() => scrip.deduct({ productId: service.product, amount: 100 }))).toBe(0);
+    const { holdId } = await scrip.hold({ amount: 1 });
+    expect(await times(() => scrip.hold({ amount: 1 }))).toBe(1);
+    expect(await times(() => scrip.settle(holdId, { amount: 1 }))).toBe(1);
+    expect(await times(() => scrip.rotate())).toBe(1);
+    expect(await times(() => scrip.forget())).toBe(1);
+    stop();
+    expect(await times(() => scrip.createWallet())).toBe(0);
+  });
+
+  it('twice is told twice, and stops once', async () => {
+    const scrip = client();
+    const [first] = [scrip.subscribe(told), scrip.subscribe(told)];
+    first();
+    first();
+    await scrip.forget();
+    expect(told).toHaveBeenCalledTimes(1);
+  });
+
+  it('and fails does not fail what it was told of, nor keep others from hearing', async () => {
+    const scrip = await funded(10);
+    scrip.subscribe(() => {
+      throw new Error('a broken listener');
+    });
+    scrip.subscribe(told);
+    const loud = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    expect(await scrip.deduct({ productId: service.product, amount: 1 })).toMatchObject({ deducted: true });
+    expect(told).toHaveBeenCalledTimes(1);
+    expect(loud).toHaveBeenCalledTimes(1);
+    loud.mockRestore();
+  });
+});
+
+describe('the rate limit', () => {
+  it('is waited out', async () => {
+    const strict = await startService({ SCRIP_LIMITS_PUBLISHABLE_BURST: '2', SCRIP_LIMITS_PUBLISHABLE_PER_SECOND: '20' });
+    try {
+      const patient = new Scrip({ ...strict, storage: storage() });
+      const all = await Promise.all(Array.from({ length: 6 }, () => patient.products()));
+      expect(all).toHaveLength(6);
+      const hasty = new Scrip({ ...strict, storage: storage(), retries: 0 });
+      const ends = await Promise.allSettled(Array.from({ length: 6 }, () => hasty.products()));
+      const refused = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as ScripError] : []));
+      expect(refused[0]).toMatchObject({ code: 'rate_limited', status: 429, retryAfterMs: 1000 });
+    } finally {
+      await strict.stop();
+    }
+  });
+});

@@ -1,0 +1,901 @@
+// Made by core/generate.mjs from docs/openapi/api.json: do not change it by hand.
+
+export interface components {
+    schemas: {
+        /** Format: int64 */
+        Amount: number;
+        /** @description A product's balance in a wallet. */
+        Balance: {
+            /**
+             * Format: int64
+             * @description Credits that can be spent now.
+             */
+            balance: number;
+            creditUnit?: string | null;
+            /**
+             * Format: int64
+             * @description Credits that open holds set aside; left out when there are none.
+             */
+            held?: number;
+            nextExpiry?: components["schemas"]["NextExpiry"] | null;
+            productId: string;
+        };
+        /** @description A stretch of time. */
+        Bucket: {
+            /**
+             * Format: int64
+             * @description Credits used.
+             */
+            deducted: number;
+            /**
+             * Format: int64
+             * @description How often credits were used.
+             */
+            deductions: number;
+            /**
+             * Format: int64
+             * @description Credits that expired.
+             */
+            expired: number;
+            /** @description What they were used for; with `groupBy=feature`. */
+            features?: components["schemas"]["Feature"][] | null;
+            /**
+             * Format: int64
+             * @description Credits bought, given by hand and for free.
+             */
+            granted: number;
+            /**
+             * Format: int64
+             * @description Credits taken for refunds and disputes, less what was given back.
+             */
+            refunded: number;
+            /** @description Its first instant, UTC. */
+            start: components["schemas"]["Instant"];
+        };
+        /** @description Which subscription. The wallet is named by exactly one of `externalUserId` and `code`. */
+        CancelSubscription: {
+            /**
+             * @description Whether it ends with its period, and can be resumed until then, rather than at once; true when left
+             *     out.
+             */
+            atPeriodEnd?: boolean | null;
+            /** @description Names the operation: it is done once. The header `Idempotency-Key` may stand in for it. */
+            idempotencyKey: components["schemas"]["IdempotencyKey"];
+            /** @description To which product. */
+            productId: components["schemas"]["ProductId"];
+        } & ({
+            code?: null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+        } | {
+            code: components["schemas"]["RecoveryCode"];
+            externalUserId?: null;
+        });
+        /**
+         * @description What to buy, and for whom: the user (with a secret key only; a wallet is made if there is none) or
+         *     the code whose wallet to fill. With neither the payment makes an anonymous wallet, and the order
+         *     shows its code.
+         */
+        Checkout: {
+            /** @description Whether the buyer may enter a code of the provider's. */
+            allowPromotionCodes?: boolean | null;
+            cancelUrl?: components["schemas"]["RedirectUrl"] | null;
+            customerEmail?: components["schemas"]["Email"] | null;
+            discountCode?: components["schemas"]["DiscountCode"] | null;
+            locale?: components["schemas"]["Locale"] | null;
+            metadata?: components["schemas"]["Metadata"] | null;
+            /** @description An active price of an active product. */
+            priceId: components["schemas"]["PriceId"];
+            quantity?: components["schemas"]["WholeFrom1To1000"] | null;
+            successUrl?: components["schemas"]["RedirectUrl"] | null;
+        } & ({
+            code?: null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+        } | {
+            code: components["schemas"]["RecoveryCode"];
+            externalUserId?: null;
+        } | {
+            code?: null;
+            externalUserId?: null;
+        });
+        /** @description A checkout that waits for its buyer. */
+        CheckoutResult: {
+            /** @description `cs_…` */
+            checkoutId: string;
+            /** @description `ord_…` */
+            orderId: string;
+            /** @description Where to send the buyer. */
+            url: string;
+        };
+        /** @description A wallet that its recovery code opens. */
+        CodeWallet: components["schemas"]["Holdings"] & {
+            /**
+             * @description The recovery code: whoever knows it owns the wallet.
+             * @example OLIVE-7K2M-9QXP-4TBD
+             */
+            code: string;
+        };
+        /**
+         * @description Credits to grant. The wallet is named by exactly one of `externalUserId` and `code`; a user's is
+         *     created if there is none.
+         */
+        Credit: {
+            amount: components["schemas"]["Amount"];
+            expiresAt?: components["schemas"]["Instant"] | null;
+            /** @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it. */
+            idempotencyKey: components["schemas"]["IdempotencyKey"];
+            meta?: components["schemas"]["Meta"] | null;
+            /** @description Whose credits. */
+            productId: components["schemas"]["ProductId"];
+        } & ({
+            code?: null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+        } | {
+            code: components["schemas"]["RecoveryCode"];
+            externalUserId?: null;
+        });
+        /** @description What came of a grant. */
+        Credited: {
+            /**
+             * Format: int64
+             * @description Credits that can be spent now.
+             */
+            balance: number;
+            /** @description Whether this very request granted them; false on a repeat. */
+            credited: boolean;
+        };
+        /** @description What it is about. */
+        Data: components["schemas"]["OrderData"] | components["schemas"]["WalletData"];
+        /** @description Credits to use up. */
+        Deduct: {
+            amount: components["schemas"]["Amount"];
+            /**
+             * @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
+             *     except in a batch.
+             */
+            idempotencyKey: components["schemas"]["IdempotencyKey"];
+            meta?: components["schemas"]["Meta"] | null;
+            productId?: components["schemas"]["ProductId"] | null;
+        } & ({
+            code?: null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+        } | {
+            code: components["schemas"]["RecoveryCode"];
+            externalUserId?: null;
+        });
+        /** @description Deductions, 1 to 1,000. */
+        DeductBatch: {
+            items: components["schemas"]["Deduct"][];
+        };
+        /** @description What came of an item: either a deduction or its refusal. */
+        DeductBatchResult: components["schemas"]["Deducted"] | {
+            error: components["schemas"]["Error"];
+        };
+        /** @description What came of each item, in their order. */
+        DeductBatchResults: {
+            results: components["schemas"]["DeductBatchResult"][];
+        };
+        /** @description Credits to use up. */
+        DeductByCode: {
+            amount: components["schemas"]["Amount"];
+            /**
+             * @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
+             *     except in a batch.
+             */
+            idempotencyKey: components["schemas"]["IdempotencyKey"];
+            meta?: components["schemas"]["Meta"] | null;
+            productId: components["schemas"]["ProductId"];
+        };
+        /** @description What came of a deduction or of settling a hold. */
+        Deducted: {
+            /**
+             * Format: int64
+             * @description Credits that can be spent now.
+             */
+            balance: number;
+            /** @description Whether this very request took credits; false on a repeat. */
+            deducted: boolean;
+        };
+        /** @description Credits to use up. */
+        DeductExternal: {
+            amount: components["schemas"]["Amount"];
+            externalUserId: components["schemas"]["ExternalUserId"];
+            /**
+             * @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
+             *     except in a batch.
+             */
+            idempotencyKey: components["schemas"]["IdempotencyKey"];
+            meta?: components["schemas"]["Meta"] | null;
+            productId?: components["schemas"]["ProductId"] | null;
+        };
+        DiscountCode: string;
+        /** @example ann@mail.example */
+        Email: string;
+        /** @description What every refusal looks like. */
+        Error: {
+            /**
+             * Format: int64
+             * @description Credits that can be spent now; with `insufficient_credits`, as are the next four.
+             */
+            balance?: number | null;
+            /**
+             * @description What went wrong, as a program reads it.
+             * @example invalid_request
+             */
+            code: string;
+            /**
+             * @description What the wallet's subscriptions are charged in; with `currency_mismatch`, where it is known.
+             * @example EUR
+             */
+            currency?: string | null;
+            /** @description What went wrong, as a person reads it: one plain sentence. */
+            message: string;
+            /**
+             * @description The one input at fault, as a path.
+             * @example items[3].amount
+             */
+            param?: string | null;
+            /** @description Active prices that would cover the shortfall. */
+            prices?: components["schemas"]["Price"][] | null;
+            /** @description The product whose balance fell short. */
+            productId?: string | null;
+            /**
+             * Format: int64
+             * @description What can still be refunded, in the currency's minor unit; with `already_refunded`.
+             */
+            refundableCents?: number | null;
+            /**
+             * Format: int64
+             * @description Credits asked for.
+             */
+            requested?: number | null;
+            /**
+             * @description The request's identifier, also in `X-Request-Id`. Not in the items of a batch.
+             * @example req_01jd3v8q6pf6r9x3v1m2k4c5d7
+             */
+            requestId?: string | null;
+            /**
+             * Format: int64
+             * @description Credits missing.
+             */
+            shortfall?: number | null;
+        };
+        /** @description Something that happened. */
+        Event: {
+            data: components["schemas"]["Data"];
+            /** @description `evt_…` */
+            id: string;
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Instant"];
+            /**
+             * @description What kind of thing.
+             * @example order.paid
+             */
+            type: string;
+        };
+        /** @description Events, oldest first. */
+        Events: {
+            events: components["schemas"]["Event"][];
+            /** @description Pass as `after` for what comes next: the last event's identifier, or `after` as it was given. */
+            nextCursor?: string | null;
+        };
+        /** @description How long from now. */
+        ExtendHold: {
+            /** @description From now until the credits come back by themselves. */
+            expiresInSeconds: components["schemas"]["HoldSeconds"];
+        };
+        /**
+         * @description The caller's own user id, compared exactly.
+         * @example user_42
+         */
+        ExternalUserId: string;
+        /** @description A wallet of a user of the caller's. */
+        ExternalWallet: components["schemas"]["Holdings"] & {
+            externalUserId: string;
+            /** @description `wal_…` */
+            walletId: string;
+        };
+        /** @description Credits used for one feature. */
+        Feature: {
+            /** Format: int64 */
+            credits: number;
+            /** Format: int64 */
+            deductions: number;
+            /** @description `meta.feature`; null where there was none. At most 200 are kept apart, the rest is `other`. */
+            feature?: string | null;
+        };
+        /** @enum {string} */
+        FeatureAction: "grant" | "revoke";
+        /** @description What the wallet unlocks. */
+        Features: {
+            /** @description All features, sorted. */
+            features: string[];
+        };
+        /** @example history */
+        FeatureSlug: string;
+        /** @description Credits for nothing. */
+        FreeGrant: {
+            /** Format: int64 */
+            credits: number;
+            /**
+             * @description `once`, `daily`, `weekly`, `monthly` or `yearly`
+             * @example monthly
+             */
+            period: "once" | "daily" | "weekly" | "monthly" | "yearly" | (string & {});
+        };
+        /** @description How a hold stands. */
+        Hold: {
+            /**
+             * Format: int64
+             * @description Credits set aside when it was placed.
+             */
+            amount: number;
+            expiresAt: components["schemas"]["Instant"];
+            /** @description `hold_…` */
+            holdId: string;
+            productId: string;
+            /**
+             * Format: int64
+             * @description Credits deducted when it was settled, else 0.
+             */
+            settledAmount: number;
+            /**
+             * @description `open`, `settled`, `released` or `expired`
+             * @example open
+             */
+            status: "open" | "settled" | "released" | "expired" | (string & {});
+        };
+        /** @description What a wallet holds. */
+        Holdings: {
+            balances: components["schemas"]["Balance"][];
+            /** @description Unlocked features. */
+            features: string[];
+            /** @description Active and past-due subscriptions. */
+            subscriptions: components["schemas"]["Subscription"][];
+        };
+        /** Format: int64 */
+        HoldSeconds: number;
+        /**
+         * @description Names one logical operation, compared exactly.
+         * @example order-7-refill
+         */
+        IdempotencyKey: string;
+        /** @description What a key is. */
+        Identity: {
+            /**
+             * @description `publishable` or `secret`
+             * @example publishable
+             */
+            keyKind: "publishable" | "secret" | (string & {});
+            /**
+             * @description `credit_codes` or `external_users`
+             * @example credit_codes
+             */
+            mode: "credit_codes" | "external_users" | (string & {});
+            /** @description The project's name. */
+            project: string;
+            /** @description `proj_…` */
+            projectId: string;
+        };
+        /**
+         * Format: date-time
+         * @description An instant, ISO 8601; in answers in UTC with milliseconds.
+         * @example 2099-12-31T23:00:00.000Z
+         */
+        Instant: string;
+        /** @description A page of a ledger, newest first. */
+        Ledger: {
+            entries: components["schemas"]["LedgerEntry"][];
+            /** @description Pass as `cursor` for the next page; null on the last one. */
+            nextCursor?: string | null;
+        };
+        /** @description One change of a balance. It never changes itself. */
+        LedgerEntry: {
+            /**
+             * Format: int64
+             * @description The sum of all deltas of this product up to and with this one: credits that can be spent and
+             *     those that are held.
+             */
+            balanceAfter: number;
+            createdAt: components["schemas"]["Instant"];
+            creditUnit?: string | null;
+            /**
+             * Format: int64
+             * @description Credits added (positive) or removed (negative).
+             */
+            delta: number;
+            expiresAt?: components["schemas"]["Instant"] | null;
+            /** @description `led_…` */
+            id: string;
+            idempotencyKey?: components["schemas"]["IdempotencyKey"] | null;
+            meta?: components["schemas"]["Meta"] | null;
+            /** @description The order behind it. */
+            orderId?: string | null;
+            productId: string;
+            reason: components["schemas"]["Reason"];
+        };
+        /** @example en */
+        Locale: string;
+        /** @description A note of the caller's, kept in the ledger: a JSON object of at most 4 KiB, nested at most 64 deep. */
+        Meta: {
+            [key: string]: unknown;
+        };
+        /** @description What the shop wants to remember of the order: up to 20 pairs of texts, of 11 KiB together. */
+        Metadata: {
+            [key: string]: string;
+        };
+        /** @description Credits that will expire. */
+        NextExpiry: {
+            /** Format: int64 */
+            amount: number;
+            at: components["schemas"]["Instant"];
+        };
+        /** @description Whose wallet. */
+        OpenExternalWallet: {
+            externalUserId: components["schemas"]["ExternalUserId"];
+        };
+        /** @description Which portal. */
+        OpenPortalExternal: {
+            externalUserId: components["schemas"]["ExternalUserId"];
+            /** @description Where the portal leads back to. */
+            returnUrl: components["schemas"]["RedirectUrl"];
+        };
+        /** @description A checkout, a subscription's renewal or its switch to another tier. */
+        Order: {
+            /**
+             * Format: int64
+             * @description What was charged once it is paid, the price before; in the currency's minor unit.
+             */
+            amountCents: number;
+            /**
+             * Format: int64
+             * @description Credits of its product that the wallet can spend now.
+             */
+            balance: number;
+            /** @description The provider's session; null for a renewal or a switch. */
+            checkoutId?: string | null;
+            /**
+             * @description The code of the anonymous wallet that it fills; null for an external one, until a payment has
+             *     made the wallet, and with a publishable key once the code was replaced since the order.
+             */
+            code?: string | null;
+            createdAt: components["schemas"]["Instant"];
+            /** @description ISO 4217, upper case. */
+            currency: string;
+            /** @description The buyer's address. Only with a secret key: left out with a publishable one. */
+            customerEmail?: string | null;
+            /** @description The caller's own user, of an external wallet. */
+            externalUserId?: string | null;
+            /** @description `ord_…` */
+            id: string;
+            /** @description The provider's page about the invoice; null where there is none. */
+            invoiceUrl?: string | null;
+            /**
+             * @description `checkout`, `renewal` or `switch`
+             * @example checkout
+             */
+            kind: "checkout" | "renewal" | "switch" | (string & {});
+            /** @description What the checkout was given to remember. */
+            metadata: {
+                [key: string]: string;
+            };
+            paidAt?: components["schemas"]["Instant"] | null;
+            payment?: components["schemas"]["Payment"] | null;
+            priceId: string;
+            /**
+             * @description Whether the buyer is done and the money is on its way, as with a bank debit. Also while the order
+             *     has expired meanwhile: the payment then makes it paid.
+             */
+            processing: boolean;
+            productId: string;
+            /**
+             * Format: int32
+             * @description How many were bought.
+             */
+            quantity: number;
+            /** @description The provider's page about the payment; null where there is none. */
+            receiptUrl?: string | null;
+            /**
+             * Format: int64
+             * @description What went back to the buyer, likewise.
+             */
+            refundedCents: number;
+            /**
+             * @description `pending`, `paid`, `failed`, `refunded` or `expired`
+             * @example paid
+             */
+            status: "pending" | "paid" | "failed" | "refunded" | "expired" | (string & {});
+            /** @description `wal_…`; null until a payment has made the wallet. */
+            walletId?: string | null;
+        };
+        /** @description Of an order's events. */
+        OrderData: {
+            order: components["schemas"]["Order"] | null;
+        };
+        /** @description A page of a project's orders, newest first. */
+        Orders: {
+            /** @description Pass as `cursor` for the next page; null on the last one. */
+            nextCursor?: string | null;
+            orders: components["schemas"]["Order"][];
+        };
+        /** @description The provider's names for what belongs to an order. */
+        Payment: {
+            customerId?: string | null;
+            invoiceId?: string | null;
+            /** @description Whether it was real money. */
+            livemode: boolean;
+            paymentId?: string | null;
+            /**
+             * @description `sandbox` or `stripe`
+             * @example stripe
+             */
+            provider: "sandbox" | "stripe" | (string & {});
+            subscriptionId?: string | null;
+        };
+        /** @description A hold that was placed. */
+        PlacedHold: {
+            /**
+             * Format: int64
+             * @description Credits set aside.
+             */
+            amount: number;
+            /**
+             * Format: int64
+             * @description Credits that can be spent now.
+             */
+            balance: number;
+            expiresAt: components["schemas"]["Instant"];
+            /** @description `hold_…` */
+            holdId: string;
+        };
+        /** @description Credits to set aside. */
+        PlaceHold: {
+            amount: components["schemas"]["Amount"];
+            expiresInSeconds?: components["schemas"]["HoldSeconds"] | null;
+            /** @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it. */
+            idempotencyKey: components["schemas"]["IdempotencyKey"];
+            meta?: components["schemas"]["Meta"] | null;
+            productId?: components["schemas"]["ProductId"] | null;
+        };
+        /** @description Credits to set aside. */
+        PlaceHoldExternal: {
+            amount: components["schemas"]["Amount"];
+            expiresInSeconds?: components["schemas"]["HoldSeconds"] | null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+            /** @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it. */
+            idempotencyKey: components["schemas"]["IdempotencyKey"];
+            meta?: components["schemas"]["Meta"] | null;
+            productId?: components["schemas"]["ProductId"] | null;
+        };
+        /** @description A portal for one customer. */
+        Portal: {
+            /** @description Where to send the customer, soon: it opens for a short time. */
+            url: string;
+        };
+        /** @description A price. */
+        Price: {
+            /**
+             * Format: int64
+             * @description In the currency's minor unit.
+             */
+            amountCents: number;
+            /**
+             * Format: int32
+             * @description Days until the credits expire; left out: never.
+             */
+            creditsExpireAfterDays?: number | null;
+            /**
+             * Format: int64
+             * @description For a subscription tier: each cycle.
+             */
+            creditsGranted: number;
+            /** @description The product whose balance it fills, where that is not its own. */
+            creditsProductId?: string | null;
+            /** @description ISO 4217, upper case. */
+            currency: string;
+            /** @description Features that it unlocks. */
+            features: string[];
+            /** @description `price_…` */
+            id: string;
+            /**
+             * @description `one_time`, `month` or `year`
+             * @example one_time
+             */
+            interval: "one_time" | "month" | "year" | (string & {});
+            /** @description The tier's name, for a subscription. */
+            label?: string | null;
+            /** @description Whether a cycle's unused credits stay. */
+            rollover?: boolean;
+            /**
+             * Format: int64
+             * @description Credits for those days; left out without them.
+             */
+            trialCredits?: number | null;
+            /**
+             * Format: int32
+             * @description Days for which a subscription is free at first; left out: none.
+             */
+            trialDays?: number | null;
+        };
+        /** @example price_01jd3v8q6pf6r9x3v1m2k4c5d7 */
+        PriceId: string;
+        /** @description A product with its active prices. */
+        Product: {
+            /** @description What its credits are called; null when it holds none. */
+            creditUnit?: string | null;
+            description?: string | null;
+            freeGrant?: components["schemas"]["FreeGrant"] | null;
+            /** @description `prod_…` */
+            id: string;
+            name: string;
+            prices: components["schemas"]["Price"][];
+            /**
+             * @description `credits`, `subscription` or `one_time`
+             * @example credits
+             */
+            type: "credits" | "subscription" | "one_time" | (string & {});
+        };
+        /** @example prod_01jd3v8q6pf6r9x3v1m2k4c5d7 */
+        ProductId: string;
+        /** @description What the project offers. */
+        Products: {
+            /** @description Active products, in the order in which they were made. */
+            products: components["schemas"]["Product"][];
+        };
+        /** @enum {string} */
+        Reason: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry" | (string & {});
+        /** @description Who wants their codes. */
+        Recover: {
+            /** @description The address that was given when paying. */
+            email: components["schemas"]["Email"];
+        };
+        /**
+         * @description The recovery code of a wallet, in any case.
+         * @example OLIVE-7K2M-9QXP-4TBD
+         */
+        RecoveryCode: string;
+        /**
+         * Format: uri
+         * @description An absolute address. With a publishable key `https`, or `http` on loopback, and of an origin that the project allows where it lists any; with a secret key `https` or `http`.
+         * @example https://shop.example/thanks
+         */
+        RedirectUrl: string;
+        /** @description What is to go back. */
+        RefundOrder: {
+            amountCents?: components["schemas"]["WholeFrom1To9007199254740991"] | null;
+            /** @description Names the operation: it is done once. The header `Idempotency-Key` may stand in for it. */
+            idempotencyKey: components["schemas"]["IdempotencyKey"];
+        };
+        /** @description The balance with what was given back. */
+        Released: {
+            /**
+             * Format: int64
+             * @description Credits that can be spent now.
+             */
+            balance: number;
+        };
+        /** @description Which subscription. The wallet is named by exactly one of `externalUserId` and `code`. */
+        ResumeSubscription: {
+            /** @description Names the operation: it is done once. The header `Idempotency-Key` may stand in for it. */
+            idempotencyKey: components["schemas"]["IdempotencyKey"];
+            /** @description To which product. */
+            productId: components["schemas"]["ProductId"];
+        } & ({
+            code?: null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+        } | {
+            code: components["schemas"]["RecoveryCode"];
+            externalUserId?: null;
+        });
+        /** @description What a rotation may be given. */
+        RotateCode: {
+            idempotencyKey?: components["schemas"]["IdempotencyKey"] | null;
+        };
+        /** @description The code that opens the wallet from now on. */
+        Rotated: {
+            /**
+             * @description The new recovery code.
+             * @example OLIVE-7K2M-9QXP-4TBD
+             */
+            code: string;
+        };
+        /**
+         * @description A feature to unlock. The wallet is named by exactly one of `externalUserId` and `code`; a user's is
+         *     created by a grant if there is none.
+         */
+        SetFeature: {
+            action?: components["schemas"]["FeatureAction"] | null;
+            /** @description Its slug. */
+            feature: components["schemas"]["FeatureSlug"];
+        } & ({
+            code?: null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+        } | {
+            code: components["schemas"]["RecoveryCode"];
+            externalUserId?: null;
+        });
+        /** @description What the work cost. */
+        SettleHold: {
+            /**
+             * @description Credits to deduct. Less than was held returns the rest; more takes the surplus from the
+             *     balance.
+             */
+            amount: components["schemas"]["Whole"];
+        };
+        /** @description A subscription of a wallet. */
+        Subscription: {
+            /** @description Whether it ends with the cycle that is paid; left out when it does not. */
+            cancelAtPeriodEnd?: boolean;
+            currentPeriodEnd: components["schemas"]["Instant"];
+            /** @description The tier's name. */
+            label?: string | null;
+            priceId: string;
+            productId: string;
+            /**
+             * @description `active`, `past_due` or `paused`; `canceled` only where it was asked for by itself
+             * @example active
+             */
+            status: "active" | "past_due" | "paused" | (string & {});
+        };
+        /** @description What was granted and used. */
+        Usage: {
+            /** @description Oldest first, without gaps; at most 1,000. */
+            buckets: components["schemas"]["Bucket"][];
+        };
+        /** @description Of all others'. What does not belong to an event's kind is left out. */
+        WalletData: {
+            /** @description What it did not unlock before. */
+            added?: string[] | null;
+            /**
+             * Format: int64
+             * @description Credits that could be spent then, of the same.
+             */
+            balance?: number | null;
+            /**
+             * Format: int64
+             * @description Credits that came, of `wallet.credited`.
+             */
+            delta?: number | null;
+            /** @description The caller's own user, of an external wallet; else null. */
+            externalUserId?: string | null;
+            /** @description What the wallet unlocks now, of `features.changed`. */
+            features?: string[] | null;
+            /** @description The order behind them. */
+            orderId?: string | null;
+            /** @description Whose credits, of `wallet.credited`, `wallet.balance_low` and `wallet.depleted`. */
+            productId?: string | null;
+            reason?: components["schemas"]["Reason"] | null;
+            /** @description What it does not unlock any more. */
+            removed?: string[] | null;
+            subscription?: components["schemas"]["Subscription"] | null;
+            /** @description `wal_…` */
+            walletId: string;
+        };
+        /** Format: int64 */
+        Whole: number;
+        /** Format: int64 */
+        WholeFrom1To1000: number;
+        /** Format: int64 */
+        WholeFrom1To9007199254740991: number;
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /** @description `true` when an earlier request with the same key did the work. */
+        "Idempotency-Replayed": string;
+        /** @description Requests that the limit allows at once. On a 429 these headers describe the limit that refused. */
+        "RateLimit-Limit": number;
+        /** @description How many of them are left. */
+        "RateLimit-Remaining": number;
+        /** @description Whole seconds until all of them are there again. */
+        "RateLimit-Reset": number;
+        /** @description Whole seconds until it is worth trying again, at least 1. */
+        "Retry-After": number;
+        /** @description `Bearer` */
+        "WWW-Authenticate": string;
+        /** @description Names the request, here and in the server's logs: `req_…` */
+        "X-Request-Id": string;
+    };
+    pathItems: never;
+}
+
+/** What may be asked in an address. */
+export interface queries {
+    list_events: {
+        /**
+         * @description Only those after this one: a `nextCursor`, or an event's identifier. Without it, from the oldest
+         *     that is kept.
+         */
+        after?: string;
+        /** @description Events on a page. */
+        limit?: number;
+        /** @description Only these kinds. */
+        types?: string;
+    };
+    list_orders: {
+        /** @description A page's `nextCursor`. */
+        cursor?: string;
+        /** @description Orders on a page. */
+        limit?: number;
+    };
+    read_usage: {
+        /** @description From then on; 30 intervals before `to` when left out. Cut to the interval. */
+        from?: string;
+        /** @description Adds what was used by `meta.feature`. */
+        groupBy?: "feature";
+        /** @description `day` when left out. Hours are kept for 90 days, days for three years, months for good. */
+        interval?: "hour" | "day" | "month";
+        /** @description The product; may be left out where the project has exactly one that holds credits. */
+        productId?: string;
+        /** @description Until then; now, with the interval under way, when left out. Cut to the interval. */
+        to?: string;
+    };
+    read_ledger: {
+        /** @description A page's `nextCursor`. */
+        cursor?: string;
+        /** @description Entries on a page. */
+        limit?: number;
+        /** @description Only this product's entries. */
+        productId?: string;
+        /** @description Only entries with this reason. */
+        reason?: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry";
+    };
+    open_portal: {
+        /** @description Where the portal leads back to. */
+        returnUrl: string;
+    };
+    read_external_wallet: {
+        externalUserId: string;
+    };
+    read_external_ledger: {
+        /** @description A page's `nextCursor`. */
+        cursor?: string;
+        externalUserId: string;
+        /** @description Entries on a page. */
+        limit?: number;
+        /** @description Only this product's entries. */
+        productId?: string;
+        /** @description Only entries with this reason. */
+        reason?: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry";
+    };
+}
+
+/** The codes with which the service refuses. */
+export type ServiceErrorCode =
+    | "already_refunded"
+    | "already_subscribed"
+    | "anonymous_wallets_disabled"
+    | "balance_limit"
+    | "body_too_large"
+    | "conflicting_wallet"
+    | "currency_mismatch"
+    | "event_not_found"
+    | "hold_closed"
+    | "hold_not_found"
+    | "idempotency_key_reused"
+    | "insufficient_credits"
+    | "internal_error"
+    | "invalid_api_key"
+    | "invalid_discount_code"
+    | "invalid_request"
+    | "missing_api_key"
+    | "no_purchase"
+    | "order_not_found"
+    | "overloaded"
+    | "price_not_found"
+    | "product_not_found"
+    | "product_required"
+    | "provider_error"
+    | "provider_not_configured"
+    | "rate_limited"
+    | "redirect_not_allowed"
+    | "secret_key_required"
+    | "subscription_not_found"
+    | "too_many_holds"
+    | "too_many_invalid_codes"
+    | "too_many_lots"
+    | "too_many_pending_orders"
+    | "unavailable"
+    | "unsupported_media_type"
+    | "wallet_creation_limit"
+    | "wallet_not_found";

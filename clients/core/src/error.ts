@@ -1,0 +1,86 @@
+import type { ErrorBody, ErrorCode, Price } from './types.js';
+
+/** What certain codes add. */
+interface Added {
+  insufficient_credits: {
+    /** What can be spent now. */
+    balance: number;
+    requested: number;
+    shortfall: number;
+    productId: string;
+    /** Prices that would cover the shortfall. */
+    prices: Price[];
+  };
+  already_refunded: { refundableCents: number };
+  currency_mismatch: { currency?: string };
+}
+
+type Fields<C> = C extends keyof Added ? Added[C] : unknown;
+
+interface Known {
+  status?: number | undefined;
+  requestId?: string | null | undefined;
+  param?: string | null | undefined;
+  retryAfterMs?: number | undefined;
+  idempotencyKey?: string | undefined;
+  cause?: unknown;
+  body?: ErrorBody | undefined;
+}
+
+/** What is taken over from a refusal: no more, since who answered is known by nothing but its shape. */
+const FIELDS = [
+  'requestId',
+  'param',
+  'retryAfterMs',
+  'idempotencyKey',
+  'balance',
+  'requested',
+  'shortfall',
+  'productId',
+  'prices',
+  'refundableCents',
+  'currency',
+] as const;
+
+/** The one kind of error that a client throws. */
+export class ScripError extends Error {
+  override readonly name = 'ScripError';
+  /** What went wrong, as a program reads it. */
+  readonly code: ErrorCode | (string & {});
+  /** The HTTP status; 0 where no answer arrived. */
+  readonly status: number;
+  /** Names the request in the service's log. */
+  declare readonly requestId?: string;
+  /** The one input at fault. */
+  declare readonly param?: string;
+  /** How long to wait before trying again. */
+  declare readonly retryAfterMs?: number;
+  /**
+   * The key that the operation was sent under. Where it is not known whether the operation was done, the
+   * same call with this key finds out, and does it at most once.
+   */
+  declare readonly idempotencyKey?: string;
+
+  constructor(code: ErrorCode | (string & {}), message: string, known: Known = {}) {
+    super(message, 'cause' in known ? { cause: known.cause } : undefined);
+    this.code = code;
+    this.status = known.status ?? 0;
+    const [own, told] = [known, known.body ?? {}] as Record<string, unknown>[];
+    for (const name of FIELDS) {
+      const value = own?.[name] ?? told?.[name];
+      if (value != null) (this as Record<string, unknown>)[name] = value;
+    }
+  }
+}
+
+/** Whether it is a client's error, and of this code, if one is given. */
+export const isScripError = <C extends ErrorCode | (string & {}) = string>(
+  error: unknown,
+  code?: C,
+): error is ScripError & { readonly code: C } & Readonly<Fields<C>> =>
+  // By its name: an application may well hold two copies of this class.
+  error instanceof Error && error.name === 'ScripError' && (code === undefined || (error as ScripError).code === code);
+
+/** What passes by itself: a loop that asks again and again does not end with it. */
+export const isPassing = (error: unknown): boolean =>
+  isScripError(error) && (error.code === 'network_error' || error.code === 'timeout' || error.status === 429 || error.status >= 500);

@@ -1,0 +1,128 @@
+'use client';
+
+import {
+  formatCredits,
+  formatInterval,
+  formatMoney,
+  useLocale,
+  useProducts,
+  useWallet,
+  type CheckoutInput,
+  type Price,
+  type Product,
+} from '@scrip/react';
+import { useId, type ReactNode } from 'react';
+import { CheckoutButton } from './checkout-button';
+import { ErrorMessage } from './error-message';
+import { PortalButton } from './portal-button';
+
+export interface PricingTableProps {
+  /** Only this product's prices. */
+  productId?: string;
+  /** Only those prices. */
+  filter?: (price: Price, product: Product) => boolean;
+  /** Goes with each checkout, such as `successUrl`. */
+  checkout?: Omit<CheckoutInput, 'priceId'>;
+  /** In a window of its own instead of leaving the page. */
+  popup?: boolean;
+  /** What features are called, by their slugs, such as `{ 'export.pdf': 'Export as PDF' }`. */
+  features?: Readonly<Record<string, string>>;
+  /** The heading's level; 2 when left out. */
+  level?: 2 | 3 | 4;
+  /** A price in markup of your own. */
+  renderPrice?: (price: Price, product: Product) => ReactNode;
+  className?: string;
+}
+
+/** What is for sale, each price with a button that leads to its checkout. */
+export function PricingTable({ productId, filter, checkout, popup, features, level = 2, renderPrice, className }: PricingTableProps) {
+  const { products, loading, error, refresh } = useProducts();
+  const classes = `scrip scrip-pricing ${className ?? ''}`;
+  if (loading) return <p role="status" className={classes}>Loading prices…</p>;
+  if (!products) return <ErrorMessage error={error} onRetry={() => void refresh()} className={className} />;
+  const shown = products
+    .filter(({ id }) => productId === undefined || id === productId)
+    .map((product) => ({ product, prices: product.prices.filter((price) => filter?.(price, product) ?? true) }))
+    .filter(({ prices }) => prices.length > 0);
+  if (shown.length === 0) return <p className={classes}>Nothing is for sale at the moment.</p>;
+  return (
+    <div className={classes}>
+      {shown.map(({ product, prices }) => (
+        <ProductPrices key={product.id} product={product} level={level}>
+          {prices.map((price) => (
+            <li key={price.id} className="scrip-price">
+              {renderPrice?.(price, product) ?? (
+                <PriceCard price={price} product={product} products={products} checkout={checkout} popup={popup} features={features} />
+              )}
+            </li>
+          ))}
+        </ProductPrices>
+      ))}
+    </div>
+  );
+}
+
+function ProductPrices({ product, level, children }: { product: Product; level: 2 | 3 | 4; children: ReactNode }) {
+  const heading = useId();
+  const Heading = `h${level}` as const;
+  return (
+    <div role="group" className="scrip-product" aria-labelledby={heading}>
+      <Heading id={heading}>{product.name}</Heading>
+      {product.description && <p className="scrip-muted">{product.description}</p>}
+      {product.freeGrant && <p className="scrip-muted">{freeWords(product)}</p>}
+      <ul>{children}</ul>
+    </div>
+  );
+}
+
+interface PriceCardProps {
+  price: Price;
+  product: Product;
+  products: readonly Product[];
+  checkout: PricingTableProps['checkout'];
+  popup: boolean | undefined;
+  features: PricingTableProps['features'];
+}
+
+function PriceCard({ price, product, products, checkout, popup, features }: PriceCardProps) {
+  const locale = useLocale();
+  const { wallet } = useWallet();
+  // Credits may fill another product than the one that is bought.
+  const unit = products.find(({ id }) => id === (price.creditsProductId ?? product.id))?.creditUnit;
+  const credits = price.creditsGranted > 0 ? formatCredits(price.creditsGranted, unit ?? 'credits', locale) : undefined;
+  const name = price.label ?? credits ?? product.name;
+  const money = formatMoney(price.amountCents, price.currency, locale);
+  const interval = formatInterval(price.interval);
+  const subscribed = wallet?.subscriptions.find((held) => held.productId === product.id);
+  return (
+    <>
+      <p className="scrip-price-name">{name}</p>
+      <p className="scrip-price-amount">
+        {money} {interval && <span className="scrip-muted">{interval}</span>}
+      </p>
+      <ul className="scrip-price-brings">
+        {credits && credits !== name && <li>{interval ? `${credits} ${interval}` : credits}</li>}
+        {price.creditsExpireAfterDays && <li>to be used within {price.creditsExpireAfterDays} days</li>}
+        {price.trialDays && <li>{price.trialDays} days free</li>}
+        {price.features.map((feature) => (
+          <li key={feature}>{features?.[feature] ?? feature}</li>
+        ))}
+      </ul>
+      {!interval || !subscribed ? (
+        <CheckoutButton {...checkout} priceId={price.id} popup={popup} label={`${interval ? 'Subscribe to' : 'Buy'} ${name} for ${money}`}>
+          {interval ? 'Subscribe' : 'Buy'}
+        </CheckoutButton>
+      ) : subscribed.priceId === price.id ? (
+        <p className="scrip-current">Your plan</p>
+      ) : (
+        <PortalButton>Switch plan</PortalButton>
+      )}
+    </>
+  );
+}
+
+function freeWords({ freeGrant, creditUnit }: Product): string {
+  if (!freeGrant) return '';
+  const often: Record<string, string> = { once: 'to begin with', daily: 'a day', weekly: 'a week', monthly: 'a month', yearly: 'a year' };
+  return `${formatCredits(freeGrant.credits, creditUnit)} free ${often[freeGrant.period] ?? ''}`.trim();
+}

@@ -1,0 +1,96 @@
+'use client';
+
+import { useWallet } from '@scrip/react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { ErrorMessage } from './error-message';
+
+export interface RecoveryCodeProps {
+  /** Whether it has to be asked for; true when left out: whoever reads it over a shoulder owns it. */
+  concealed?: boolean;
+  /** Offers to replace a code that became known to others. */
+  replaceable?: boolean;
+  /** What is said beside it. */
+  children?: ReactNode;
+  /** Markup of your own. */
+  render?: (code: string) => ReactNode;
+  className?: string;
+}
+
+/** The code that opens this browser's wallet elsewhere, to be copied and kept. Nothing without a wallet. */
+export function RecoveryCode({ concealed = true, replaceable = false, children, render, className }: RecoveryCodeProps) {
+  const { wallet, rotate, pending, actionError } = useWallet();
+  const [shown, setShown] = useState(!concealed);
+  const [replacing, setReplacing] = useState(false);
+  if (!wallet) return null;
+  const { code } = wallet;
+  if (render) return <>{render(code)}</>;
+  const replace = async () => {
+    if (await rotate()) setShown(true);
+    setReplacing(false);
+  };
+  return (
+    <div role="group" aria-label="Recovery code" className={`scrip scrip-code ${className ?? ''}`}>
+      <p className="scrip-muted">
+        {children ?? 'Keep this code: it is the only key to your credits. Whoever has it can spend them.'}
+      </p>
+      <p className="scrip-code-line">
+        <code translate="no">{shown ? code : veiled(code)}</code>
+        <button type="button" className="scrip-button" aria-pressed={shown} onClick={() => setShown(!shown)}>
+          {shown ? 'Hide' : 'Show'}
+        </button>
+        <Copy text={code} />
+        {replaceable && !replacing && (
+          <button type="button" className="scrip-button" onClick={() => setReplacing(true)}>
+            Replace…
+          </button>
+        )}
+      </p>
+      {replacing && (
+        <p className="scrip-code-line">
+          The old code will stop working everywhere.
+          <button type="button" className="scrip-button" disabled={pending} aria-busy={pending} onClick={() => void replace()}>
+            Replace it
+          </button>
+          <button type="button" className="scrip-button" disabled={pending} onClick={() => setReplacing(false)}>
+            Keep it
+          </button>
+        </p>
+      )}
+      <ErrorMessage error={actionError} />
+    </div>
+  );
+}
+
+const SAID_MS = 4_000;
+
+function Copy({ text }: { text: string }) {
+  const [said, setSaid] = useState('');
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const copy = async () => {
+    let words = 'Copied.';
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      // Not everywhere may a page write there.
+      words = 'It could not be copied. Show it and select it.';
+    }
+    setSaid(words);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setSaid(''), SAID_MS);
+  };
+  return (
+    <>
+      <button type="button" className="scrip-button" onClick={() => void copy()}>
+        Copy
+      </button>
+      <span role="status">{said}</span>
+    </>
+  );
+}
+
+/** Its first word, so that one tells it from another. */
+function veiled(code: string): string {
+  const [word = '', ...rest] = code.split('-');
+  return [word, ...rest.map((part) => '•'.repeat(part.length))].join('-');
+}

@@ -1,0 +1,110 @@
+'use client';
+
+import { useWallet, type Wallet } from '@scrip/react';
+import { useId, useState, type FormEvent } from 'react';
+import { ErrorMessage } from './error-message';
+
+export interface RedeemCodeProps {
+  /** Told of the wallet that the code opened. */
+  onRedeemed?: (wallet: Wallet) => void;
+  /** Offers to mail lost codes to the address that was given when paying. */
+  recoverByEmail?: boolean;
+  className?: string;
+}
+
+/** Takes a recovery code and goes on with its wallet. A wallet that is here already is not lost unasked. */
+export function RedeemCode({ onRedeemed, recoverByEmail = false, className }: RedeemCodeProps) {
+  const { wallet, redeem, pending, actionError } = useWallet();
+  const [code, setCode] = useState('');
+  const [kept, setKept] = useState(false);
+  const [said, setSaid] = useState('');
+  const input = useId();
+  const other = wallet && holdsAnything(wallet) ? wallet : null;
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (pending) return;
+    setSaid('');
+    const opened = await redeem(code.trim());
+    if (!opened) return;
+    setCode('');
+    setKept(false);
+    setSaid('The wallet is open here now.');
+    onRedeemed?.(opened);
+  };
+  return (
+    <div className={`scrip scrip-redeem ${className ?? ''}`}>
+      <form onSubmit={(event) => void submit(event)}>
+        <label htmlFor={input}>Recovery code</label>
+        <div className="scrip-field">
+          <input
+            id={input}
+            value={code}
+            onChange={(event) => setCode(event.target.value)}
+            placeholder="OLIVE-7K2M-9QXP-4TBD"
+            autoComplete="off"
+            autoCapitalize="characters"
+            spellCheck={false}
+            maxLength={64}
+            required
+          />
+          <button type="submit" className="scrip-button scrip-primary" aria-busy={pending} disabled={pending}>
+            {pending ? 'Opening…' : 'Open wallet'}
+          </button>
+        </div>
+        {other && (
+          <label className="scrip-check">
+            <input type="checkbox" checked={kept} onChange={(event) => setKept(event.target.checked)} required />
+            <span>
+              I have kept the code of the wallet that is open here ({other.code.split('-')[0]}-…). Without it, what is in
+              it is lost.
+            </span>
+          </label>
+        )}
+        <ErrorMessage error={actionError} />
+        <p role="status">{said}</p>
+      </form>
+      {recoverByEmail && <Recover />}
+    </div>
+  );
+}
+
+function holdsAnything({ balances, features, subscriptions }: Wallet): boolean {
+  return features.length > 0 || subscriptions.length > 0 || balances.some(({ balance, held }) => balance > 0 || (held ?? 0) > 0);
+}
+
+function Recover() {
+  const { recover, pending, actionError } = useWallet();
+  const [email, setEmail] = useState('');
+  const [sent, setSent] = useState(false);
+  const input = useId();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (pending) return;
+    setSent(false);
+    if (await recover(email.trim())) setSent(true);
+  };
+  return (
+    <details>
+      <summary>Lost the code?</summary>
+      <form onSubmit={(event) => void submit(event)}>
+        <label htmlFor={input}>The email address that you paid with</label>
+        <div className="scrip-field">
+          <input
+            id={input}
+            type="email"
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
+            autoComplete="email"
+            maxLength={254}
+            required
+          />
+          <button type="submit" className="scrip-button" aria-busy={pending} disabled={pending}>
+            Mail it to me
+          </button>
+        </div>
+        <ErrorMessage error={actionError} />
+        <p role="status">{sent && 'If anything was bought with this address, its codes are on their way.'}</p>
+      </form>
+    </details>
+  );
+}

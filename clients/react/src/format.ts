@@ -1,0 +1,55 @@
+// Amounts as people read them. Money comes in the minor units that payment providers count in, which are not
+// always those that Intl knows: a krona of Iceland is sent as 100.
+
+const WHOLE = new Set(
+  'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '),
+);
+const THOUSANDTHS = new Set('BHD JOD KWD OMR TND'.split(' '));
+
+/** How many minor units there are in one, as a power of ten. */
+function decimals(currency: string): number {
+  if (WHOLE.has(currency)) return 0;
+  return THOUSANDTHS.has(currency) ? 3 : 2;
+}
+
+/** `900, 'EUR'` as `€9.00`. */
+export function formatMoney(amountCents: number, currency: string, locale?: string): string {
+  const code = currency.toUpperCase();
+  const digits = decimals(code);
+  const amount = amountCents / 10 ** digits;
+  try {
+    const style = { style: 'currency', currency: code } as const;
+    const usual = new Intl.NumberFormat(locale, style).resolvedOptions().maximumFractionDigits ?? digits;
+    // What people do not write is left out only where nothing is lost by it: ISK 500, not ISK 500.00.
+    const shown = Number.isInteger(amount * 10 ** usual) ? usual : digits;
+    const fraction = { minimumFractionDigits: shown, maximumFractionDigits: shown };
+    return new Intl.NumberFormat(locale, { ...style, ...fraction }).format(amount);
+  } catch {
+    // A currency that is no ISO code.
+    return `${amount.toFixed(digits)} ${currency}`;
+  }
+}
+
+/** `1234, 'images'` as `1,234 images`. */
+export function formatCredits(amount: number, unit?: string | null, locale?: string): string {
+  const number = new Intl.NumberFormat(locale).format(amount);
+  return unit ? `${number} ${unit}` : number;
+}
+
+/** The same with a sign before it. */
+export function formatDelta(amount: number, locale?: string): string {
+  return new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' }).format(amount);
+}
+
+/** How often a price is paid: `a month`; nothing for what is paid once. */
+export function formatInterval(interval: string): string {
+  if (interval === 'one_time') return '';
+  return interval === 'month' || interval === 'year' ? `a ${interval}` : interval;
+}
+
+/** `2026-11-20T21:33:08.271Z` as a date and a time of the reader's. */
+export function formatInstant(instant: string, locale?: string): string {
+  const date = new Date(instant);
+  if (Number.isNaN(date.getTime())) return instant;
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }).format(date);
+}

@@ -1,0 +1,23 @@
+// Everything but markup. What the components are built of, so that a copy of one needs nothing that is not
+// exported here.
+export { ScripProvider, useLocale, useScrip, type ScripProviderProps } from './provider';
+export { useWallet, type WalletState } from './hooks/use-wallet';
+export { useProducts, type ProductsState } from './hooks/use-products';
+export { useBalance, type BalanceState } from './hooks/use-balance';
+export { useFeature, type FeatureState } from './hooks/use-feature';
+export { useDeduct, type DeductInput, type DeductState } from './hooks/use-deduct';
+export { useCheckout, type CheckoutInput, type CheckoutState } from './hooks/use-checkout';
+export { useLedger, type LedgerFilter, type LedgerState } from './hooks/use-ledger';
+export { useAction, type Action } from './hooks/use-action';
+export { formatCredits, formatDelta, formatInstant, formatInterval, formatMoney } from './format';
+export {
+  ScripError,
+  isScripError,
+  type Balance,
+  type Deduction,
+  type LedgerEntry,
+  type Order,
+  type Price,
+  type Product,
+  type Wallet,
+} from '@scrip/browser';

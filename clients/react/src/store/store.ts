@@ -1,0 +1,140 @@
+// What the components of a page share about one client: its wallet, prices and ledgers, each read once. It asks
+// the service only for what is shown, and makes no wallet by itself.
+import type { Order, Product, Scrip, Wallet } from '@scrip/browser';
+import { Ledger, type LedgerFilter } from './ledger';
+import { Resource } from './resource';
+
+/** Changes close together are followed by one reading. */
+const GATHER_MS = 150;
+/** Whoever comes back to the page sees what is at most this old. */
+const FRESH_MS = 10_000;
+/** What the client puts into the address that a buyer comes back to. */
+const RETURNED = 'scrip_checkout';
+
+const stores = new WeakMap<Scrip, ScripStore>();
+
+export class ScripStore {
+  readonly client: Scrip;
+  readonly wallet: Resource<Wallet | null>;
+  readonly products: Resource<readonly Product[]>;
+  /** The order that a buyer came back from; null where nobody did. */
+  readonly returned: Resource<Order | null>;
+  readonly #ledgers = new Map<string, Ledger>();
+  #gathering: ReturnType<typeof setTimeout> | undefined;
+  #connections = 0;
+  #completing = false;
+  #disconnect: (() => void) | undefined;
+
+  /** The one of this client. */
+  static of(client: Scrip): ScripStore {
+    let store = stores.get(client);
+    if (!store) stores.set(client, (store = new ScripStore(client)));
+    return store;
+  }
+
+  private constructor(client: Scrip) {
+    this.client = client;
+    this.wallet = new Resource(() => client.wallet());
+    this.products = new Resource<readonly Product[]>(() => client.products());
+    this.returned = new Resource<Order | null>(async (before) => {
+      const back = this.#completing || isBack();
+      // Whoever only left a checkout, or has it open in another tab: one look, and no word of a payment that is
+      // awaited.
+      let order = await client.completeCheckout({ timeoutMs: 0 });
+      const waits = order && (order.status === 'pending' || order.processing);
+      if (back && waits) {
+        this.returned.meanwhile(order);
+        order = await client.completeCheckout();
+      }
+      if (back) forgetReturn();
+      // The thanks and what they are for are seen together.
+      if (order?.status === 'paid') await this.wallet.refresh();
+      const told = back || order?.status !== 'pending' || order.processing;
+      return (told ? order : null) ?? before ?? null;
+    });
+  }
+
+  /** For success pages of one's own, whose address does not say it. */
+  complete(): Promise<void> {
+    this.#completing = true;
+    return this.returned.refresh();
+  }
+
+  /** The same for an order that was paid in a window of its own. */
+  async arrived(order: Order): Promise<void> {
+    await this.wallet.refresh();
+    this.returned.put(() => order);
+  }
+
+  ledger(filter: LedgerFilter): Ledger {
+    const name = JSON.stringify([filter.productId, filter.reason, filter.limit]);
+    let ledger = this.#ledgers.get(name);
+    if (!ledger) this.#ledgers.set(name, (ledger = new Ledger(this.client, filter)));
+    return ledger;
+  }
+
+  /** Follows what changes, for as long as any provider is on the page. */
+  connect(): () => void {
+    if (this.#connections++ === 0) this.#disconnect = this.#listen();
+    return () => {
+      if (--this.#connections === 0) this.#disconnect?.();
+    };
+  }
+
+  /** A deduction said what is left: shown at once, before the wallet is read again. */
+  spent(productId: string, balance: number): void {
+    this.wallet.put(
+      (wallet) =>
+        wallet && {
+          ...wallet,
+          balances: wallet.balances.map((held) => (held.productId === productId ? { ...held, balance } : held)),
+        },
+    );
+  }
+
+  #listen(): () => void {
+    const unsubscribe = this.client.subscribe(() => this.#changed());
+    const seen = () => {
+      if (document.visibilityState === 'hidden') return;
+      // A code that opens nothing is not tried again by itself: a few of those, and the service answers none.
+      if (this.wallet.snapshot().error?.code !== 'wallet_not_found') this.wallet.revalidate(FRESH_MS);
+    };
+    document.addEventListener('visibilitychange', seen);
+    window.addEventListener('focus', seen);
+    window.addEventListener('pageshow', seen);
+    this.returned.ensure();
+    return () => {
+      unsubscribe();
+      clearTimeout(this.#gathering);
+      this.#gathering = undefined;
+      document.removeEventListener('visibilitychange', seen);
+      window.removeEventListener('focus', seen);
+      window.removeEventListener('pageshow', seen);
+    };
+  }
+
+  #changed(): void {
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = undefined;
+      this.wallet.invalidate();
+      for (const { pages } of this.#ledgers.values()) pages.invalidate();
+    }, GATHER_MS);
+  }
+}
+
+/** Whether the address says that the buyer just came back from paying. */
+function isBack(): boolean {
+  return new URL(window.location.href).searchParams.has(RETURNED);
+}
+
+/** A reload must not thank again. */
+function forgetReturn(): void {
+  if (isBack()) window.history.replaceState(window.history.state, '', withoutReturn(window.location.href));
+}
+
+/** The address as it was before. */
+export function withoutReturn(address: string): string {
+  const url = new URL(address);
+  url.searchParams.delete(RETURNED);
+  return url.href;
+}

@@ -1,0 +1,106 @@
+//! One call: what is sent, and what the answer says.
+
+use crate::error::{Error, ErrorKind, Refusal};
+use reqwest::{Method, Response, header::RETRY_AFTER};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use std::time::Duration;
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    /// Below `/api/v1`.
+    pub(crate) path: Vec<String>,
+    pub(crate) query: Vec<(&'static str, String)>,
+    pub(crate) body: Option<Value>,
+    /// Whether doing it twice is doing it once.
+    pub(crate) repeatable: bool,
+    /// Said to the caller when it fails.
+    pub(crate) key: Option<String>,
+}
+
+impl Call {
+    /// Reads something.
+    pub(crate) fn get<'a>(path: impl IntoIterator<Item = &'a str>) -> Self {
+        Self {
+            method: Method::GET,
+            path: path.into_iter().map(str::to_owned).collect(),
+            query: Vec::new(),
+            body: None,
+            repeatable: true,
+            key: None,
+        }
+    }
+
+    /// Changes something.
+    pub(crate) fn post<'a>(path: impl IntoIterator<Item = &'a str>) -> Self {
+        Self {
+            method: Method::POST,
+            repeatable: false,
+            ..Self::get(path)
+        }
+    }
+
+    /// A value that is left out where there is none.
+    #[must_use]
+    pub(crate) fn query(mut self, name: &'static str, value: Option<impl ToString>) -> Self {
+        self.query
+            .extend(value.map(|value| (name, value.to_string())));
+        self
+    }
+
+    /// What is sent along.
+    pub(crate) fn body(mut self, body: &impl Serialize) -> Result<Self, Error> {
+        let value = serde_json::to_value(body)
+            .map_err(|error| Error::misused(format!("this cannot be sent as JSON: {error}")))?;
+        self.body = Some(value);
+        Ok(self)
+    }
+
+    /// Doing it twice is doing it once.
+    #[must_use]
+    pub(crate) fn repeatable(mut self) -> Self {
+        self.repeatable = true;
+        self
+    }
+
+    /// The same, by a key that is in the body.
+    #[must_use]
+    pub(crate) fn keyed(mut self, key: &str) -> Self {
+        self.key = Some(key.to_owned());
+        self.repeatable()
+    }
+}
+
+/// The caller's key, or one that nobody else has.
+pub(crate) fn key_or_new(key: Option<String>) -> String {
+    key.unwrap_or_else(|| uuid::Uuid::new_v4().to_string())
+}
+
+/// Takes an answer apart.
+pub(crate) async fn read<T: DeserializeOwned>(response: Response) -> Result<T, ErrorKind> {
+    let status = response.status();
+    let retry_after = response.headers().get(RETRY_AFTER);
+    let retry_after = retry_after
+        .and_then(|value| value.to_str().ok()?.parse().ok())
+        .map(Duration::from_secs);
+    let bytes = response
+        .bytes()
+        .await
+        .map_err(|error| ErrorKind::NoAnswer(error.without_url()))?;
+    let unreadable = |problem: String| ErrorKind::Unreadable {
+        status: status.as_u16(),
+        problem,
+    };
+    if status.is_success() {
+        // An answer without a body has nothing in it.
+        let bytes: &[u8] = if bytes.is_empty() { b"null" } else { &bytes };
+        return serde_json::from_slice(bytes).map_err(|error| unreadable(error.to_string()));
+    }
+    let mut refusal: Box<Refusal> = serde_json::from_slice(&bytes)
+        .map_err(|_| unreadable("its body is no error of Scrip's".to_owned()))?;
+    refusal.status = status.as_u16();
+    refusal.retry_after = retry_after;
+    Err(ErrorKind::Refused(refusal))
+}

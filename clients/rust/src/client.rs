@@ -1,0 +1,225 @@
+//! The client: one server, one key, shared connections.
+
+use crate::{
+    call::{self, Call},
+    error::{Error, ErrorKind},
+    retry,
+    types::{Identity, Product},
+};
+use reqwest::Url;
+use rustls_platform_verifier::BuilderVerifierExt;
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, de::DeserializeOwned};
+use std::{fmt, sync::Arc, time::Duration};
+
+const TIMEOUT: Duration = Duration::from_secs(15);
+const RETRIES: u32 = 3;
+
+/// Calls one Scrip server with one key. Clones share connections, so make one and clone it.
+#[derive(Clone)]
+pub struct Scrip {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    http: reqwest::Client,
+    base: Url,
+    key: SecretString,
+    retries: u32,
+}
+
+/// How a client is set up, where the defaults do not fit.
+pub struct Builder {
+    base: String,
+    key: SecretString,
+    timeout: Duration,
+    retries: u32,
+    http: Option<reqwest::Client>,
+}
+
+impl fmt::Debug for Scrip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let base = self.inner.base.as_str();
+        f.debug_struct("Scrip")
+            .field("base", &base)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("base", &self.base)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Scrip {
+    /// A client of the server at `base` (`https://credits.example`) with a key: a secret one
+    /// (`pay_sk_…`) for everything, a publishable one (`pay_pk_…`) for what a browser may do.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Misused`] where that is no address or no key.
+    pub fn new(base: impl Into<String>, key: impl Into<String>) -> Result<Self, Error> {
+        Self::builder(base, key).build()
+    }
+
+    /// The same, to be set up first.
+    pub fn builder(base: impl Into<String>, key: impl Into<String>) -> Builder {
+        Builder {
+            base: base.into(),
+            key: SecretString::from(key.into()),
+            timeout: TIMEOUT,
+            retries: RETRIES,
+            http: None,
+        }
+    }
+
+    /// Whom the key belongs to.
+    ///
+    /// # Errors
+    ///
+    /// `invalid_api_key`, and what any call may answer.
+    pub async fn me(&self) -> Result<Identity, Error> {
+        self.call(Call::get(["me"])).await
+    }
+
+    /// Active products with their active prices.
+    ///
+    /// # Errors
+    ///
+    /// What any call may answer.
+    pub async fn products(&self) -> Result<Vec<Product>, Error> {
+        #[derive(Deserialize)]
+        struct Products {
+            products: Vec<Product>,
+        }
+        let found: Products = self.call(Call::get(["products"])).await?;
+        Ok(found.products)
+    }
+
+    /// Makes a call, and makes it again where that is safe and helps.
+    pub(crate) async fn call<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
+        let mut attempt = 0;
+        loop {
+            let kind = match self.once(&call).await {
+                Ok(answer) => return Ok(answer),
+                Err(kind) => kind,
+            };
+            let chance = uuid::Uuid::new_v4().as_u64_pair().1;
+            let pause = retry::pause(&kind, call.repeatable, attempt, chance);
+            match pause.filter(|_| attempt < self.inner.retries) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Err(Error::new(kind, call.key)),
+            }
+            attempt = attempt.saturating_add(1);
+        }
+    }
+
+    async fn once<T: DeserializeOwned>(&self, call: &Call) -> Result<T, ErrorKind> {
+        let inner = &*self.inner;
+        let mut url = inner.base.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(["api", "v1"]).extend(&call.path);
+        }
+        if !call.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&call.query);
+        }
+        let mut request = inner
+            .http
+            .request(call.method.clone(), url)
+            .bearer_auth(inner.key.expose_secret());
+        if let Some(body) = &call.body {
+            request = request.json(body);
+        }
+        // The address can have a recovery code in it, and an error is printed.
+        let sent = request.send().await;
+        let response = sent.map_err(|error| ErrorKind::NoAnswer(error.without_url()))?;
+        call::read(response).await
+    }
+}
+
+impl Builder {
+    /// How long one attempt may take; 15 s.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How often a call is repeated at most; 3. Repeated is what was turned away before anything was
+    /// done (429, `overloaded`, no connection), and what does no harm twice (reads, and whatever has an
+    /// idempotency key) also where no answer came. `Retry-After` is honoured up to 30 s; beyond that the
+    /// refusal is the caller's.
+    #[must_use]
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.retries = retries;
+        self
+    }
+
+    /// Another HTTP client, with its own timeout, proxy and certificates.
+    #[must_use]
+    pub fn http(mut self, http: reqwest::Client) -> Self {
+        self.http = Some(http);
+        self
+    }
+
+    /// # Errors
+    ///
+    /// [`ErrorKind::Misused`] where the base is no `http` address, the key is none of Scrip's, or the
+    /// system's certificates cannot be had.
+    pub fn build(self) -> Result<Scrip, Error> {
+        let base = Url::parse(&self.base).ok();
+        let base = base.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let base = base.ok_or_else(|| {
+            Error::misused(format!("{} is no address of a Scrip server", self.base))
+        })?;
+        let key = self.key.expose_secret();
+        if !["pay_sk_", "pay_pk_"]
+            .iter()
+            .any(|kind| key.starts_with(kind))
+        {
+            return Err(Error::misused(
+                "a key begins with pay_sk_ (secret) or pay_pk_ (publishable)",
+            ));
+        }
+        let http = match self.http {
+            Some(http) => http,
+            None => http(&base, self.timeout)?,
+        };
+        Ok(Scrip {
+            inner: Arc::new(Inner {
+                http,
+                base,
+                key: self.key,
+                retries: self.retries,
+            }),
+        })
+    }
+}
+
+/// Goes nowhere by itself: a redirect would take the key along.
+fn http(base: &Url, timeout: Duration) -> Result<reqwest::Client, Error> {
+    let client = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls(base)?)
+        .redirect(reqwest::redirect::Policy::none())
+        .timeout(timeout)
+        .build();
+    client.map_err(|error| Error::misused(format!("no HTTP client can be made: {error}")))
+}
+
+/// Trusts whom the system trusts. Without TLS nobody is asked for, and a system without certificates will do.
+fn tls(base: &Url) -> Result<rustls::ClientConfig, Error> {
+    let wrong = |error| Error::misused(format!("TLS cannot be set up: {error}"));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(wrong)?;
+    if base.scheme() == "http" {
+        let nobody = rustls::RootCertStore::empty();
+        return Ok(config.with_root_certificates(nobody).with_no_client_auth());
+    }
+    let config = config.with_platform_verifier().map_err(wrong)?;
+    Ok(config.with_no_client_auth())
+}

@@ -1,0 +1,189 @@
+//! Credits given and taken, each once by its key.
+
+use crate::{
+    call::{Call, key_or_new},
+    client::Scrip,
+    error::{Error, Refusal},
+    types::{Credited, Deducted},
+    wallets::Wallet,
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// Credits to give.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Credit {
+    product_id: String,
+    amount: u64,
+    idempotency_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meta: Option<Value>,
+}
+
+/// Credits to take.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Deduct {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    product_id: Option<String>,
+    amount: u64,
+    idempotency_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meta: Option<Value>,
+}
+
+/// One deduction of a batch.
+#[derive(Debug, Clone)]
+pub struct BatchItem {
+    /// Whose credits.
+    pub wallet: Wallet,
+    /// How many.
+    pub deduct: Deduct,
+}
+
+impl Credit {
+    /// So many credits of a product, which never expire.
+    pub fn new(product: impl Into<String>, amount: u64) -> Self {
+        Self {
+            product_id: product.into(),
+            amount,
+            idempotency_key: None,
+            expires_at: None,
+            meta: None,
+        }
+    }
+
+    /// What it belongs to: giving them again with the same key gives nothing.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.idempotency_key = Some(key.into());
+        self
+    }
+
+    /// When they are gone if they are not used.
+    #[must_use]
+    pub fn expires_at(mut self, at: Timestamp) -> Self {
+        self.expires_at = Some(at);
+        self
+    }
+
+    /// A note in the ledger: a JSON object of at most 4 KiB.
+    #[must_use]
+    pub fn meta(mut self, meta: Value) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
+
+impl Deduct {
+    /// So many credits, of the project's only product that has any.
+    #[must_use]
+    pub fn new(amount: u64) -> Self {
+        Self {
+            product_id: None,
+            amount,
+            idempotency_key: None,
+            meta: None,
+        }
+    }
+
+    /// Of which product: needed where a project has several, and for anonymous wallets.
+    #[must_use]
+    pub fn product(mut self, product: impl Into<String>) -> Self {
+        self.product_id = Some(product.into());
+        self
+    }
+
+    /// What it belongs to: taking them again with the same key takes nothing.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.idempotency_key = Some(key.into());
+        self
+    }
+
+    /// A note in the ledger: a JSON object of at most 4 KiB. Usage is told apart by its `feature`.
+    #[must_use]
+    pub fn meta(mut self, meta: Value) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
+
+/// A body, as a map to be added to.
+pub(crate) fn object(body: &impl Serialize) -> Result<Map<String, Value>, Error> {
+    match serde_json::to_value(body) {
+        Ok(Value::Object(map)) => Ok(map),
+        _ => Err(Error::misused("this cannot be sent as a JSON object")),
+    }
+}
+
+impl Scrip {
+    /// Gives credits by hand. A user who has no wallet gets one.
+    ///
+    /// # Errors
+    ///
+    /// `secret_key_required`, `wallet_not_found`, `product_not_found`, `idempotency_key_reused`,
+    /// `balance_limit`, `too_many_lots`, and what any call may answer.
+    pub async fn credit(&self, wallet: &Wallet, mut credit: Credit) -> Result<Credited, Error> {
+        let key = key_or_new(credit.idempotency_key.take());
+        credit.idempotency_key = Some(key.clone());
+        let mut body = object(&credit)?;
+        wallet.write(&mut body);
+        self.call(Call::post(["credit"]).body(&body)?.keyed(&key))
+            .await
+    }
+
+    /// Takes credits, all of them or none.
+    ///
+    /// # Errors
+    ///
+    /// `insufficient_credits` (the refusal says what is missing and which prices would cover it),
+    /// `wallet_not_found`, `product_required`, `idempotency_key_reused`, and what any call may answer.
+    pub async fn deduct(&self, wallet: &Wallet, mut deduct: Deduct) -> Result<Deducted, Error> {
+        let key = key_or_new(deduct.idempotency_key.take());
+        deduct.idempotency_key = Some(key.clone());
+        let call = wallet.post("deduct", object(&deduct)?)?;
+        self.call(call.keyed(&key)).await
+    }
+
+    /// Takes credits of up to 1,000 wallets, each on its own: what became of each, in order. Those of
+    /// one wallet are taken in order.
+    ///
+    /// # Errors
+    ///
+    /// `invalid_request` names the item that is ill-shaped, and then nothing is done; what any call may
+    /// answer.
+    pub async fn deduct_batch(
+        &self,
+        items: Vec<BatchItem>,
+    ) -> Result<Vec<Result<Deducted, Box<Refusal>>>, Error> {
+        #[derive(Deserialize)]
+        struct Results {
+            results: Vec<Done>,
+        }
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Done {
+            Deducted(Deducted),
+            Refused { error: Box<Refusal> },
+        }
+        let mut bodies = Vec::with_capacity(items.len());
+        for BatchItem { wallet, mut deduct } in items {
+            deduct.idempotency_key = Some(key_or_new(deduct.idempotency_key.take()));
+            let mut body = object(&deduct)?;
+            wallet.write(&mut body);
+            bodies.push(body);
+        }
+        let call = Call::post(["deductions", "batch"]).body(&json!({"items": bodies}))?;
+        let done: Results = self.call(call.repeatable()).await?;
+        let results = done.results.into_iter().map(|done| match done {
+            Done::Deducted(deducted) => Ok(deducted),
+            Done::Refused { error } => Err(error),
+        });
+        Ok(results.collect())
+    }
+}

@@ -1,0 +1,231 @@
+//! Wallets: their views, ledgers, codes, features and portals.
+
+use crate::{
+    call::{Call, key_or_new},
+    client::Scrip,
+    error::Error,
+    pages::Pages,
+    types::{LedgerEntry, WalletView},
+};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// Which wallet is meant.
+#[derive(Debug, Clone)]
+pub struct Wallet(Address);
+
+#[derive(Debug, Clone)]
+enum Address {
+    External(String),
+    /// Whoever has it has the credits: it is in no log.
+    Code(SecretString),
+}
+
+/// Which entries of a ledger; all by default.
+#[derive(Debug, Clone, Default)]
+pub struct LedgerFilter {
+    /// Of one product.
+    pub product_id: Option<String>,
+    /// Of one reason: `deduction`.
+    pub reason: Option<String>,
+}
+
+impl Wallet {
+    /// Of your own user. Needs a secret key.
+    pub fn external(user: impl Into<String>) -> Self {
+        Self(Address::External(user.into()))
+    }
+
+    /// An anonymous one, by its recovery code.
+    pub fn code(code: impl Into<String>) -> Self {
+        Self(Address::Code(SecretString::from(code.into())))
+    }
+
+    /// Writes it into a body, as `externalUserId` or `code`.
+    pub(crate) fn write(&self, body: &mut Map<String, Value>) {
+        let (name, value) = match &self.0 {
+            Address::External(user) => ("externalUserId", user.as_str()),
+            Address::Code(code) => ("code", code.expose_secret()),
+        };
+        body.insert(name.to_owned(), Value::from(value));
+    }
+
+    /// A change of this wallet at its own address, which is below `/wallets`.
+    pub(crate) fn post(&self, verb: &str, mut body: Map<String, Value>) -> Result<Call, Error> {
+        let call = match &self.0 {
+            Address::External(_) => {
+                self.write(&mut body);
+                Call::post(["wallets", "external", verb])
+            }
+            Address::Code(code) => Call::post(["wallets", code.expose_secret(), verb]),
+        };
+        call.body(&body)
+    }
+
+    /// Something to be read of this wallet.
+    fn get(&self, what: &[&str]) -> Call {
+        match &self.0 {
+            Address::External(user) => {
+                let path = ["wallets", "external"].into_iter();
+                Call::get(path.chain(what.iter().copied())).query("externalUserId", Some(user))
+            }
+            Address::Code(code) => {
+                let path = ["wallets", code.expose_secret()].into_iter();
+                Call::get(path.chain(what.iter().copied()))
+            }
+        }
+    }
+}
+
+impl Scrip {
+    /// Makes an anonymous wallet; its code is in the view, and nowhere else.
+    ///
+    /// # Errors
+    ///
+    /// `wallet_creation_limit`, `anonymous_wallets_disabled`, and what any call may answer.
+    pub async fn create_wallet(&self) -> Result<WalletView, Error> {
+        self.call(Call::post(["wallets"])).await
+    }
+
+    /// Makes the wallet of your own user, or finds it.
+    ///
+    /// # Errors
+    ///
+    /// `secret_key_required`, and what any call may answer.
+    pub async fn open_wallet(&self, user: impl Into<String>) -> Result<WalletView, Error> {
+        let body = json!({"externalUserId": user.into()});
+        let call = Call::post(["wallets", "external"]).body(&body)?;
+        self.call(call.repeatable()).await
+    }
+
+    /// A wallet as it stands. Never makes one.
+    ///
+    /// # Errors
+    ///
+    /// `wallet_not_found`, and what any call may answer.
+    pub async fn wallet(&self, wallet: &Wallet) -> Result<WalletView, Error> {
+        self.call(wallet.get(&[])).await
+    }
+
+    /// A wallet's ledger, the newest entry first.
+    #[must_use]
+    pub fn ledger(&self, wallet: &Wallet, filter: LedgerFilter) -> Pages<LedgerEntry> {
+        let call = wallet
+            .get(&["ledger"])
+            .query("limit", Some(100))
+            .query("productId", filter.product_id)
+            .query("reason", filter.reason);
+        Pages::new(self, call, "cursor")
+    }
+
+    /// Gives an anonymous wallet another code; the old one opens it no more, and holds that a
+    /// publishable key placed are released. The same key answers the same new code for a day.
+    ///
+    /// # Errors
+    ///
+    /// `wallet_not_found`, and what any call may answer; [`crate::ErrorKind::Misused`] for an external
+    /// wallet, which has no code.
+    pub async fn rotate_code(
+        &self,
+        wallet: &Wallet,
+        idempotency_key: Option<String>,
+    ) -> Result<String, Error> {
+        #[derive(Deserialize)]
+        struct Rotated {
+            code: String,
+        }
+        let Address::Code(code) = &wallet.0 else {
+            return Err(Error::misused("an external wallet has no code"));
+        };
+        let key = key_or_new(idempotency_key);
+        let call = Call::post(["wallets", code.expose_secret(), "rotate"]);
+        let call = call.body(&json!({"idempotencyKey": key}))?.keyed(&key);
+        let rotated: Rotated = self.call(call).await?;
+        Ok(rotated.code)
+    }
+
+    /// Mails the codes of paid anonymous wallets to their buyer, if there are any: that is not said.
+    ///
+    /// # Errors
+    ///
+    /// What any call may answer.
+    pub async fn recover(&self, email: impl Into<String>) -> Result<(), Error> {
+        let body = json!({"email": email.into()});
+        let call = Call::post(["wallets", "recover"]).body(&body)?;
+        let _nothing: Option<Value> = self.call(call).await?;
+        Ok(())
+    }
+
+    /// Unlocks a feature by hand; all that the wallet unlocks now.
+    ///
+    /// # Errors
+    ///
+    /// `secret_key_required`, `wallet_not_found`, and what any call may answer.
+    pub async fn grant_feature(
+        &self,
+        wallet: &Wallet,
+        feature: impl Into<String>,
+    ) -> Result<Vec<String>, Error> {
+        self.set_feature(wallet, feature.into(), "grant").await
+    }
+
+    /// Takes back what was unlocked by hand, and nothing that was bought; all that the wallet unlocks now.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scrip::grant_feature`].
+    pub async fn revoke_feature(
+        &self,
+        wallet: &Wallet,
+        feature: impl Into<String>,
+    ) -> Result<Vec<String>, Error> {
+        self.set_feature(wallet, feature.into(), "revoke").await
+    }
+
+    async fn set_feature(
+        &self,
+        wallet: &Wallet,
+        feature: String,
+        action: &str,
+    ) -> Result<Vec<String>, Error> {
+        #[derive(Deserialize)]
+        struct Features {
+            features: Vec<String>,
+        }
+        let mut body = Map::new();
+        wallet.write(&mut body);
+        body.insert("feature".to_owned(), feature.into());
+        body.insert("action".to_owned(), action.into());
+        let call = Call::post(["features"]).body(&body)?;
+        let now: Features = self.call(call.repeatable()).await?;
+        Ok(now.features)
+    }
+
+    /// The provider's page where the buyer manages invoices, payment methods and subscriptions.
+    ///
+    /// # Errors
+    ///
+    /// `no_purchase`, `provider_not_configured`, `provider_error`, and what any call may answer.
+    pub async fn portal(
+        &self,
+        wallet: &Wallet,
+        return_url: impl Into<String>,
+    ) -> Result<String, Error> {
+        #[derive(Deserialize)]
+        struct Portal {
+            url: String,
+        }
+        let back = return_url.into();
+        let call = match &wallet.0 {
+            Address::External(_) => {
+                let mut body = Map::new();
+                body.insert("returnUrl".to_owned(), back.into());
+                wallet.post("portal", body)?
+            }
+            Address::Code(_) => wallet.get(&["portal"]).query("returnUrl", Some(back)),
+        };
+        let portal: Portal = self.call(call).await?;
+        Ok(portal.url)
+    }
+}

@@ -1,0 +1,291 @@
+import {
+  Http,
+  ScripError,
+  entries,
+  newKey,
+  segment,
+  type CallOptions,
+  type Checkout,
+  type Deduction,
+  type ExternalWallet,
+  type Hold,
+  type HttpOptions,
+  type Identity,
+  type LedgerEntry,
+  type LedgerFilter,
+  type Order,
+  type OrderFilter,
+  type Page,
+  type PlacedHold,
+  type Portal,
+  type Product,
+  type Released,
+  type Subscription,
+  type Wallet,
+} from '@scrip/core';
+import { pollEvents, type PollOptions } from './events.js';
+import type {
+  BatchAnswer,
+  BatchItem,
+  BatchResult,
+  Bucket,
+  CancelInput,
+  CheckoutInput,
+  Credit,
+  CreditInput,
+  DeductInput,
+  EventFilter,
+  ExtendInput,
+  FeatureInput,
+  HoldInput,
+  PortalInput,
+  RefundInput,
+  ResumeInput,
+  ScripEvent,
+  SettleInput,
+  UsageQuery,
+  Who,
+} from './input.js';
+import { withHold, type Outcome, type RunningHold, type WithHoldInput, type Worked } from './with-hold.js';
+
+export interface ScripServerOptions extends HttpOptions {
+  /** A secret key. It opens every wallet of the project: it never leaves the server. */
+  secretKey: `pay_sk_${string}`;
+}
+
+/** All that a back end may do: with any wallet, order and subscription of its project. */
+export class ScripServer {
+  readonly #http: Http;
+
+  constructor(options: ScripServerOptions) {
+    if ('window' in globalThis && 'document' in globalThis)
+      throw new ScripError('invalid_options', '@scrip/server does not run in a browser, where everybody could read its key. Use @scrip/browser there.');
+    if (!/^pay_sk_\w+$/.test(options.secretKey)) throw new ScripError('invalid_options', 'Not a secret key (pay_sk_…).');
+    this.#http = new Http(options, options.secretKey);
+  }
+
+  /** What the key is, and of which project. */
+  async me(options?: CallOptions): Promise<Identity> {
+    return this.#http.call('GET', '/me', options);
+  }
+
+  /** What is for sale. */
+  async products(options?: CallOptions): Promise<Product[]> {
+    return (await this.#http.call<{ products: Product[] }>('GET', '/products', options)).products;
+  }
+
+  /** A user's wallet, or the one that a code opens; `wallet_not_found` where there is none. */
+  wallet(who: { externalUserId: string }, options?: CallOptions): Promise<ExternalWallet>;
+  wallet(who: { code: string }, options?: CallOptions): Promise<Wallet>;
+  wallet(who: Who, options?: CallOptions): Promise<ExternalWallet | Wallet>;
+  async wallet(who: Who, options?: CallOptions): Promise<ExternalWallet | Wallet> {
+    return this.#http.call('GET', walletPath(who), { ...options, query: userOf(who) });
+  }
+
+  /** A user's wallet, made if there is none. */
+  async ensureWallet(externalUserId: string, options?: CallOptions): Promise<ExternalWallet> {
+    return this.#http.call('POST', '/wallets/external', { ...options, body: { externalUserId }, repeatable: true });
+  }
+
+  /** Makes a wallet that belongs to whoever has its code. */
+  async createWallet(options?: CallOptions): Promise<Wallet> {
+    return this.#http.call('POST', '/wallets', options);
+  }
+
+  /** Replaces a recovery code that leaked. */
+  async rotate(code: string, input: { idempotencyKey?: string } = {}, options?: CallOptions): Promise<string> {
+    return (await this.#http.call<{ code: string }>('POST', `/wallets/${segment(code, 'code')}/rotate`, { ...options, body: keyed(input) })).code;
+  }
+
+  /** Has the codes of wallets that were paid for with this address mailed to it. Says nothing else. */
+  async recover(email: string, options?: CallOptions): Promise<void> {
+    await this.#http.call('POST', '/wallets/recover', { ...options, body: { email } });
+  }
+
+  /** Gives credits, once for each key. A user without a wallet gets one. */
+  async credit(input: CreditInput, options?: CallOptions): Promise<Credit> {
+    return this.#http.call('POST', '/credit', { ...options, body: input });
+  }
+
+  /** Takes credits, once for each key. */
+  async deduct(input: DeductInput, options?: CallOptions): Promise<Deduction> {
+    return this.#http.call('POST', `${walletPath(input)}/deduct`, { ...options, body: spending(input) });
+  }
+
+  /** Takes credits from up to 1,000 wallets; each item is applied or refused on its own. Results are in the items' order. */
+  async deductBatch(items: readonly BatchItem[], options?: CallOptions): Promise<BatchResult[]> {
+    // Every item has a key of its own: sent twice it is applied once.
+    const { results } = await this.#http.call<BatchAnswer>('POST', '/deductions/batch', { ...options, body: { items }, repeatable: true });
+    return results.map((result, at) => {
+      if (!('error' in result)) return result;
+      const { error } = result;
+      return { error: new ScripError(error.code, error.message, { body: error, idempotencyKey: items[at]?.idempotencyKey }) };
+    });
+  }
+
+  /** Sets credits aside for work whose cost is known only afterwards; see `withHold`. */
+  async hold(input: HoldInput, options?: CallOptions): Promise<PlacedHold> {
+    return this.#http.call('POST', `${walletPath(input)}/holds`, { ...options, body: spending(input) });
+  }
+
+  async getHold(holdId: string, options?: CallOptions): Promise<Hold> {
+    return this.#http.call('GET', `/holds/${segment(holdId, 'hold')}`, options);
+  }
+
+  /** Deducts what the work cost and gives back the rest. */
+  async settle(holdId: string, input: SettleInput, options?: CallOptions): Promise<Deduction> {
+    return this.#close(holdId, 'settle', input, options);
+  }
+
+  /** Gives back all of it. */
+  async release(holdId: string, options?: CallOptions): Promise<Released> {
+    return this.#close(holdId, 'release', undefined, options);
+  }
+
+  /** Keeps it open for so long from now. */
+  async extend(holdId: string, input: ExtendInput, options?: CallOptions): Promise<Hold> {
+    return this.#close(holdId, 'extend', input, options);
+  }
+
+  /**
+   * Does work against a hold: sets credits aside, runs the work, and settles for what it says it cost. Work
+   * that throws costs nothing. Work that takes long keeps its hold open.
+   */
+  async withHold<T = void>(input: WithHoldInput, work: (hold: RunningHold) => Promise<Worked<T>>, options?: CallOptions): Promise<Outcome<T>> {
+    const { signal, timeoutMs } = options ?? {};
+    return withHold(
+      {
+        place: (onHeaders) => this.#http.call('POST', `${walletPath(input)}/holds`, { timeoutMs, body: spending(input), onHeaders }),
+        read: (id) => this.getHold(id, { timeoutMs }),
+        settle: (id, amount) => this.settle(id, { amount }, { timeoutMs }),
+        release: (id) => this.release(id, { timeoutMs }),
+        extend: (id, expiresInSeconds) => this.extend(id, { expiresInSeconds }, { timeoutMs }),
+      },
+      input,
+      work,
+      signal,
+    );
+  }
+
+  /** Unlocks a feature by hand. All that the wallet unlocks. */
+  async grantFeature(input: FeatureInput, options?: CallOptions): Promise<string[]> {
+    return this.#feature(input, 'grant', options);
+  }
+
+  /** Takes back what was granted by hand; what was bought stays. All that the wallet unlocks. */
+  async revokeFeature(input: FeatureInput, options?: CallOptions): Promise<string[]> {
+    return this.#feature(input, 'revoke', options);
+  }
+
+  /** Opens a checkout. Where to send the buyer is in `url`. */
+  async checkout(input: CheckoutInput, options?: CallOptions): Promise<Checkout> {
+    return this.#http.call('POST', '/checkout', { ...options, body: input });
+  }
+
+  /** An order, by its own id or its checkout's. */
+  async order(orderId: string, options?: CallOptions): Promise<Order> {
+    return this.#http.call('GET', `/orders/${segment(orderId, 'order')}`, options);
+  }
+
+  /** A page of the project's orders, newest first. */
+  async orders(filter: OrderFilter = {}, options?: CallOptions): Promise<Page<Order>> {
+    const page = await this.#http.call<{ orders: Order[]; nextCursor?: string | null }>('GET', '/orders', { ...options, query: filter });
+    return { items: page.orders, nextCursor: page.nextCursor ?? null };
+  }
+
+  /** All of the project's orders, newest first, read as they are asked for. */
+  allOrders(filter: OrderFilter = {}, options?: CallOptions): AsyncIterableIterator<Order> {
+    return entries((cursor) => this.orders({ ...filter, cursor: cursor ?? null }, options), filter.cursor);
+  }
+
+  /** Gives money back, all or a part, once for each key. */
+  async refund(orderId: string, input: RefundInput, options?: CallOptions): Promise<Order> {
+    return this.#http.call('POST', `/orders/${segment(orderId, 'order')}/refund`, { ...options, body: input });
+  }
+
+  /** Ends a subscription, with its period unless it is to end at once. */
+  async cancelSubscription(input: CancelInput, options?: CallOptions): Promise<Subscription> {
+    return this.#http.call('POST', '/subscriptions/cancel', { ...options, body: input });
+  }
+
+  /** Lets a subscription go on that was to end with its period. */
+  async resumeSubscription(input: ResumeInput, options?: CallOptions): Promise<Subscription> {
+    return this.#http.call('POST', '/subscriptions/resume', { ...options, body: input });
+  }
+
+  /** The provider's pages where a customer sees invoices and changes subscriptions. */
+  async portal(input: PortalInput, options?: CallOptions): Promise<Portal> {
+    const { returnUrl } = input;
+    return input.code != null
+      ? this.#http.call('GET', `${walletPath(input)}/portal`, { ...options, query: { returnUrl } })
+      : this.#http.call('POST', '/wallets/external/portal', { ...options, body: { ...userOf(input), returnUrl }, repeatable: true });
+  }
+
+  /** A page of a wallet's ledger, newest first. */
+  async ledger(who: Who, filter: LedgerFilter = {}, options?: CallOptions): Promise<Page<LedgerEntry>> {
+    const query = { ...userOf(who), ...filter };
+    const page = await this.#http.call<{ entries: LedgerEntry[]; nextCursor?: string | null }>('GET', `${walletPath(who)}/ledger`, { ...options, query });
+    return { items: page.entries, nextCursor: page.nextCursor ?? null };
+  }
+
+  /** All of a wallet's ledger, newest first, read as it is asked for. */
+  ledgerEntries(who: Who, filter: LedgerFilter = {}, options?: CallOptions): AsyncIterableIterator<LedgerEntry> {
+    return entries((cursor) => this.ledger(who, { ...filter, cursor: cursor ?? null }, options), filter.cursor);
+  }
+
+  /** What was granted and used, in stretches of time, oldest first. */
+  async usage(query: UsageQuery = {}, options?: CallOptions): Promise<Bucket[]> {
+    return (await this.#http.call<{ buckets: Bucket[] }>('GET', '/usage', { ...options, query })).buckets;
+  }
+
+  /** A page of what happened, oldest first. To go on, pass `nextCursor` as `after`. */
+  async events(filter: EventFilter = {}, options?: CallOptions): Promise<Page<ScripEvent>> {
+    const query = { ...filter, types: filter.types?.length ? filter.types.join(',') : undefined };
+    const page = await this.#http.call<{ events: ScripEvent[]; nextCursor?: string | null }>('GET', '/events', { ...options, query });
+    return { items: page.events, nextCursor: page.nextCursor ?? null };
+  }
+
+  /** All that happened until now, oldest first, read as it is asked for. */
+  async *allEvents(filter: EventFilter = {}, options?: CallOptions): AsyncGenerator<ScripEvent, void, undefined> {
+    // A page always says where to go on: it is the empty one that ends.
+    for (let after = filter.after; ; ) {
+      const { items, nextCursor } = await this.events({ ...filter, after: after ?? null }, options);
+      yield* items;
+      if (items.length === 0) return;
+      after = nextCursor;
+    }
+  }
+
+  /**
+   * All that happened, and then whatever happens, until the signal says stop. Remember the `id` of the last
+   * event that was worked off, and begin `after` it the next time.
+   */
+  pollEvents(options: PollOptions = {}): AsyncGenerator<ScripEvent, void, undefined> {
+    return pollEvents((filter, call) => this.events(filter, call), options);
+  }
+
+  // All three may be repeated: the service answers a repeat with how the hold stands.
+  async #close<T>(holdId: string, verb: string, body: object | undefined, options: CallOptions | undefined): Promise<T> {
+    return this.#http.call('POST', `/holds/${segment(holdId, 'hold')}/${verb}`, { ...options, body, repeatable: true });
+  }
+
+  async #feature({ code, externalUserId, feature }: FeatureInput, action: string, options: CallOptions | undefined): Promise<string[]> {
+    const body = { code, externalUserId, feature, action };
+    return (await this.#http.call<{ features: string[] }>('POST', '/features', { ...options, body, repeatable: true })).features;
+  }
+}
+
+type Named = { code?: string | null | undefined; externalUserId?: string | null | undefined };
+
+function walletPath({ code, externalUserId }: Named): string {
+  if (code != null && externalUserId != null)
+    throw new ScripError('conflicting_wallet', 'Name one wallet: by code or by externalUserId.');
+  return code == null ? '/wallets/external' : `/wallets/${segment(code, 'code')}`;
+}
+
+const userOf = ({ externalUserId }: Named) => (externalUserId == null ? {} : { externalUserId });
+
+const keyed = <T extends { idempotencyKey?: string | undefined }>(input: T) => ({ ...input, idempotencyKey: input.idempotencyKey ?? newKey() });
+
+// The code is in the path, and stays out of the body, as does what only this client heeds.
+const spending = <T extends Named & { idempotencyKey?: string | undefined; resume?: boolean }>({ code: _, resume: __, ...input }: T) => keyed(input);

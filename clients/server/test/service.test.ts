@@ -1,0 +1,252 @@
+// Against the service itself.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
+import { startService, type Service } from '@scrip/kit';
+import { ScripError, ScripServer, isScripError, secretKey, type ExternalWallet, type ScripEvent, type Wallet } from '../src/index.js';
+
+let service: Service;
+let scrip: ScripServer;
+beforeAll(async () => {
+  service = await startService();
+  scrip = new ScripServer(service);
+});
+afterAll(() => service?.stop());
+
+const collect = async <T>(from: AsyncIterable<T>) => {
+  const all: T[] = [];
+  for await (const each of from) all.push(each);
+  return all;
+};
+const refusal = async (call: Promise<unknown>): Promise<ScripError> => {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!isScripError(error)) throw new Error(`not refused: ${String(error)}`);
+  return error;
+};
+/** A user with this many credits. */
+const user = async (amount: number) => {
+  const externalUserId = `user-${randomUUID()}`;
+  if (amount > 0) await scrip.credit({ externalUserId, productId: service.product, amount, idempotencyKey: 'first' });
+  else await scrip.ensureWallet(externalUserId);
+  return externalUserId;
+};
+const balance = async (externalUserId: string) => (await scrip.wallet({ externalUserId })).balances[0]?.balance ?? 0;
+
+describe('a key', () => {
+  it('has to be a secret one, and stays out of what is said', () => {
+    for (const key of ['pay_pk_1234567890', '', 'sk_live_x', undefined]) {
+      const make = () => new ScripServer({ baseUrl: service.baseUrl, secretKey: key as 'pay_sk_' });
+      expect(make).toThrow(expect.objectContaining({ code: 'invalid_options' }));
+      if (key) expect(make).not.toThrow(key);
+      expect(() => secretKey(key)).toThrow(expect.objectContaining({ code: 'invalid_options' }));
+    }
+    expect(secretKey(service.secretKey)).toBe(service.secretKey);
+    // @ts-expect-error: a publishable key is refused by the compiler, too.
+    expect(() => new ScripServer({ baseUrl: '', secretKey: 'pay_pk_1' })).toThrow();
+  });
+
+  it('does not show when a client is printed', () => {
+    expect(JSON.stringify(scrip)).not.toContain(service.secretKey);
+  });
+
+  it('is not used in a browser', () => {
+    Object.assign(globalThis, { window: {}, document: {} });
+    try {
+      expect(() => new ScripServer(service)).toThrow(expect.objectContaining({ code: 'invalid_options' }));
+    } finally {
+      Reflect.deleteProperty(globalThis, 'window');
+      Reflect.deleteProperty(globalThis, 'document');
+    }
+  });
+
+  it('that is unknown is a typed refusal', async () => {
+    const stranger = new ScripServer({ ...service, secretKey: 'pay_sk_00000000000000000000000000000000' });
+    expect(await refusal(stranger.me())).toMatchObject({ code: 'invalid_api_key', status: 401, requestId: expect.stringMatching(/^req_/) });
+  });
+});
+
+describe('a wallet', () => {
+  it("is a user's, once made", async () => {
+    const externalUserId = `user-${randomUUID()}`;
+    expect(await refusal(scrip.wallet({ externalUserId }))).toMatchObject({ code: 'wallet_not_found', status: 404 });
+    const made = await scrip.ensureWallet(externalUserId);
+    expect(await scrip.ensureWallet(externalUserId)).toEqual(made);
+    expect(await scrip.wallet({ externalUserId })).toEqual(made);
+    expect(made).toMatchObject({ externalUserId, balances: [], walletId: expect.stringMatching(/^wal_/) });
+  });
+
+  it('is opened by a code, replaced when it leaked', async () => {
+    const { code } = await scrip.createWallet();
+    expect((await scrip.wallet({ code })).code).toBe(code);
+    const next = await scrip.rotate(code, { idempotencyKey: 'leaked' });
+    expect(await scrip.rotate(code, { idempotencyKey: 'leaked' })).toBe(next);
+    expect(await refusal(scrip.wallet({ code }))).toMatchObject({ code: 'wallet_not_found' });
+    expect((await scrip.wallet({ code: ` ${next.toLowerCase()} ` })).code).toBe(next);
+  });
+
+  it('has the type of how it is named', () => {
+    expectTypeOf(() => scrip.wallet({ code: 'x' })).returns.resolves.toEqualTypeOf<Wallet>();
+    expectTypeOf(() => scrip.wallet({ externalUserId: 'x' })).returns.resolves.toEqualTypeOf<ExternalWallet>();
+    // @ts-expect-error: a wallet has to be named.
+    void (() => scrip.wallet({}));
+  });
+
+  it('is one wallet', async () => {
+    const both = { code: 'A-B-C-D', externalUserId: 'ann' } as unknown as { code: string };
+    expect(await refusal(scrip.wallet(both))).toMatchObject({ code: 'conflicting_wallet' });
+    // A code out of somebody's input names no other endpoint.
+    for (const code of ['..', 'x/../external', 'external?externalUserId=ann', ''])
+      expect(await refusal(scrip.wallet({ code }))).toMatchObject({ code: 'invalid_request' });
+  });
+});
+
+describe('credits', () => {
+  it('are given and taken once for each key', async () => {
+    const externalUserId = await user(0);
+    const grant = { externalUserId, productId: service.product, amount: 100, idempotencyKey: 'welcome' };
+    expect(await scrip.credit(grant)).toEqual({ balance: 100, credited: true });
+    expect(await scrip.credit(grant)).toEqual({ balance: 100, credited: false });
+    const use = { externalUserId, amount: 3, idempotencyKey: 'image-1', meta: { feature: 'image' } };
+    expect(await scrip.deduct(use)).toEqual({ balance: 97, deducted: true });
+    expect(await scrip.deduct(use)).toEqual({ balance: 97, deducted: false });
+    expect(await refusal(scrip.deduct({ ...use, amount: 4 }))).toMatchObject({ code: 'idempotency_key_reused', idempotencyKey: 'image-1' });
+    // Without a key each call is a new deduction.
+    await scrip.deduct({ externalUserId, amount: 1 });
+    expect(await scrip.deduct({ externalUserId, amount: 1 })).toEqual({ balance: 95, deducted: true });
+  });
+
+  it('of a code wallet go by its code, which the body does not repeat', async () => {
+    const { code } = await scrip.createWallet();
+    await scrip.credit({ code, productId: service.product, amount: 10, idempotencyKey: 'gift' });
+    expect(await scrip.deduct({ code, productId: service.product, amount: 4 })).toEqual({ balance: 6, deducted: true });
+    const { items } = await scrip.ledger({ code }, { reason: 'manual' });
+    expect(items.map(({ delta }) => delta)).toEqual([10]);
+    // @ts-expect-error: a code wallet's product has to be named.
+    expect(await refusal(scrip.deduct({ code, amount: 1 }))).toMatchObject({ code: 'invalid_request', param: 'productId' });
+  });
+
+  it('that are missing are a refusal that says what would cover them', async () => {
+    const externalUserId = await user(5);
+    const error = await refusal(scrip.deduct({ externalUserId, amount: 500 }));
+    if (!isScripError(error, 'insufficient_credits')) throw error;
+    expectTypeOf(error.shortfall).toEqualTypeOf<number>();
+    expect([error.status, error.balance, error.requested, error.shortfall, error.productId]).toEqual([402, 5, 500, 495, service.product]);
+    expect(error.prices.map(({ id }) => id)).toContain(service.price);
+    expect(error.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('that are no whole number are refused, whatever they are', async () => {
+    const externalUserId = await user(5);
+    for (const amount of [0, -1, 1.5, NaN, Infinity, 2 ** 53, 1e300, '5'])
+      expect(await refusal(scrip.deduct({ externalUserId, amount: amount as number }))).toMatchObject({ code: 'invalid_request', param: 'amount' });
+    expect(await refusal(scrip.deduct({ externalUserId, amount: 5n as unknown as number }))).toMatchObject({ code: 'invalid_request' });
+    expect(await refusal(scrip.credit({ externalUserId, productId: service.product, amount: Number.MAX_SAFE_INTEGER, idempotencyKey: 'all' }))).toMatchObject({
+      code: 'balance_limit',
+    });
+    expect(await balance(externalUserId)).toBe(5);
+  });
+
+  it('go as a batch, each item on its own', async () => {
+    const externalUserId = await user(5);
+    const results = await scrip.deductBatch([
+      { externalUserId, amount: 4, idempotencyKey: 'a' },
+      { externalUserId, amount: 4, idempotencyKey: 'b' },
+      { externalUserId: 'nobody', amount: 1, idempotencyKey: 'c' },
+    ]);
+    expect(results[0]).toEqual({ balance: 1, deducted: true });
+    const [, short, unknown] = results;
+    if (!isScripError(short?.error, 'insufficient_credits')) throw new Error('not short');
+    expect([short.error.shortfall, short.error.idempotencyKey]).toEqual([3, 'b']);
+    expect(unknown?.error).toMatchObject({ code: 'wallet_not_found' });
+    expect(await refusal(scrip.deductBatch([{ externalUserId, amount: 0, idempotencyKey: 'd' }]))).toMatchObject({ param: 'items[0].amount' });
+  });
+});
+
+describe('a list', () => {
+  it('of a ledger is read to its end, newest first', async () => {
+    const externalUserId = await user(100);
+    for (let n = 0; n < 6; n++) await scrip.deduct({ externalUserId, amount: 1, meta: { n } });
+    const all = await collect(scrip.ledgerEntries({ externalUserId }, { limit: 3 }));
+    expect(all.map(({ balanceAfter }) => balanceAfter)).toEqual([94, 95, 96, 97, 98, 99, 100]);
+    const page = await scrip.ledger({ externalUserId }, { limit: 3, reason: 'deduction' });
+    expect(page.items).toHaveLength(3);
+    expect(await collect(scrip.ledgerEntries({ externalUserId }, { limit: 3, reason: 'deduction', cursor: page.nextCursor }))).toHaveLength(3);
+    expect(await refusal(scrip.ledger({ externalUserId }, { limit: 101 }))).toMatchObject({ code: 'invalid_request', param: 'limit' });
+    expect(await refusal(collect(scrip.ledgerEntries({ externalUserId: 'nobody' })))).toMatchObject({ code: 'wallet_not_found' });
+  });
+});
+
+describe('a purchase', () => {
+  it('goes from checkout to refund', async () => {
+    const externalUserId = await user(0);
+    const checkout = await scrip.checkout({ externalUserId, priceId: service.price, successUrl: 'https://shop.example/', metadata: { cart: '7' } });
+    expect(await scrip.order(checkout.orderId)).toMatchObject({ status: 'pending', metadata: { cart: '7' } });
+    await service.press(checkout.url, 'pay', { email: 'ann@mail.example' });
+    const paid = await scrip.order(checkout.checkoutId);
+    expect(paid).toMatchObject({ id: checkout.orderId, status: 'paid', balance: 1000, customerEmail: 'ann@mail.example' });
+    expect(paid.payment?.provider).toBe('sandbox');
+    expect((await scrip.orders({ limit: 1 })).items.map(({ id }) => id)).toEqual([paid.id]);
+    const second = await scrip.checkout({ externalUserId, priceId: service.price });
+    expect((await collect(scrip.allOrders({ limit: 1 }))).slice(0, 2).map(({ id }) => id)).toEqual([second.orderId, paid.id]);
+    expect((await scrip.portal({ externalUserId, returnUrl: 'https://shop.example/' })).url).toMatch(/^http/);
+    const refunded = await scrip.refund(paid.id, { amountCents: 90, idempotencyKey: 'ticket-7' });
+    expect(refunded).toMatchObject({ status: 'paid', refundedCents: 90 });
+    expect(await balance(externalUserId)).toBe(900);
+    const error = await refusal(scrip.refund(paid.id, { amountCents: 100_000, idempotencyKey: 'ticket-8' }));
+    if (!isScripError(error, 'already_refunded')) throw error;
+    expect(error.refundableCents).toBe(paid.amountCents - 90);
+  });
+
+  it('of a subscription is ended and goes on', async () => {
+    const externalUserId = await user(0);
+    const { url } = await scrip.checkout({ externalUserId, priceId: service.tier });
+    await service.press(url, 'pay');
+    const [subscription] = (await scrip.wallet({ externalUserId })).subscriptions;
+    const productId = subscription?.productId ?? '';
+    expect(await scrip.cancelSubscription({ externalUserId, productId, idempotencyKey: 'leaves' })).toMatchObject({ cancelAtPeriodEnd: true });
+    const going = await scrip.resumeSubscription({ externalUserId, productId, idempotencyKey: 'stays' });
+    expect([going.status, going.cancelAtPeriodEnd ?? false]).toEqual(['active', false]);
+    expect(await refusal(scrip.checkout({ externalUserId, priceId: service.tier }))).toMatchObject({ code: 'already_subscribed', status: 409 });
+  });
+
+  it('unlocks features, as does a grant by hand', async () => {
+    const externalUserId = await user(0);
+    expect(await scrip.grantFeature({ externalUserId, feature: 'beta' })).toEqual(['beta']);
+    expect(await scrip.revokeFeature({ externalUserId, feature: 'beta' })).toEqual([]);
+    const { code } = await scrip.createWallet();
+    expect(await scrip.grantFeature({ code, feature: 'beta' })).toEqual(['beta']);
+    expect(await refusal(scrip.portal({ code, returnUrl: 'https://shop.example/' }))).toMatchObject({ code: 'no_purchase' });
+  });
+});
+
+describe('what happened', () => {
+  it('is counted', async () => {
+    const externalUserId = await user(50);
+    await scrip.deduct({ externalUserId, amount: 7, meta: { feature: 'sketch' } });
+    const buckets = await scrip.usage({ interval: 'hour', groupBy: 'feature' });
+    const sketches = buckets.flatMap(({ features }) => features ?? []).filter(({ feature }) => feature === 'sketch');
+    expect(sketches).toEqual([{ feature: 'sketch', credits: 7, deductions: 1 }]);
+  });
+
+  it('is told from a cursor on, and then as it happens', async () => {
+    const before = (await collect(scrip.allEvents())).at(-1)?.id ?? null;
+    const externalUserId = await user(20);
+    const told = await collect(scrip.allEvents({ after: before, limit: 1 }));
+    expect(told.map(({ type }) => type)).toEqual(['wallet.created', 'wallet.credited']);
+    const stop = new AbortController();
+    const seen: ScripEvent[] = [];
+    const polling = (async () => {
+      const types = ['wallet.depleted', 'wallet.credited'];
+      for await (const event of scrip.pollEvents({ after: told.at(-1)?.id ?? null, types, intervalMs: 5, signal: stop.signal })) {
+        seen.push(event);
+        if (seen.length === 2) stop.abort();
+      }
+    })();
+    await scrip.credit({ externalUserId, productId: service.product, amount: 5, idempotencyKey: 'more' });
+    await scrip.deduct({ externalUserId, amount: 25 });
+    await polling;
+    expect(seen.map(({ type }) => type)).toEqual(['wallet.credited', 'wallet.depleted']);
+  });
+});

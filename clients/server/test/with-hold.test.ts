@@ -1,0 +1,217 @@
+// Work against a hold, against the service itself: whatever happens, nothing stays held and nothing is free.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
+import { startService, type Service } from '@scrip/kit';
+import { ScripServer, isScripError, type Outcome, type RunningHold } from '../src/index.js';
+
+let service: Service;
+let scrip: ScripServer;
+beforeAll(async () => {
+  service = await startService();
+  scrip = new ScripServer(service);
+});
+afterAll(() => service?.stop());
+
+const user = async (amount: number) => {
+  const externalUserId = `user-${randomUUID()}`;
+  await scrip.credit({ externalUserId, productId: service.product, amount, idempotencyKey: 'first' });
+  return externalUserId;
+};
+const state = async (externalUserId: string) => {
+  const [found] = (await scrip.wallet({ externalUserId })).balances;
+  return [found?.balance, found?.held ?? 0];
+};
+
+it('is charged what it cost, and no more', async () => {
+  const externalUserId = await user(100);
+  const outcome = await scrip.withHold({ externalUserId, amount: 40 }, async (hold) => {
+    expect(await state(externalUserId)).toEqual([60, 40]);
+    expect(hold).toMatchObject({ amount: 40, balance: 60, holdId: expect.stringMatching(/^hold_/) });
+    return { amount: 12, value: 'an answer' };
+  });
+  expectTypeOf(outcome).toEqualTypeOf<Outcome<string>>();
+  expect(outcome).toEqual({ value: 'an answer', balance: 88, charged: 12, shortfall: 0 });
+  expect(await state(externalUserId)).toEqual([88, 0]);
+});
+
+it('that turned out free costs nothing', async () => {
+  const externalUserId = await user(100);
+  expect(await scrip.withHold({ externalUserId, amount: 40 }, async () => ({ amount: 0 }))).toMatchObject({ charged: 0, balance: 100 });
+  expect(await state(externalUserId)).toEqual([100, 0]);
+});
+
+it('that cost more than was held takes the rest from the balance', async () => {
+  const externalUserId = await user(100);
+  expect(await scrip.withHold({ externalUserId, amount: 40 }, async () => ({ amount: 90 }))).toMatchObject({ charged: 90, balance: 10, shortfall: 0 });
+});
+
+it('that cost more than there is takes what was held, delivers, and says what is missing', async () => {
+  const externalUserId = await user(100);
+  const outcome = await scrip.withHold({ externalUserId, amount: 40 }, async () => ({ amount: 130, value: 'done' }));
+  expect(outcome).toEqual({ value: 'done', charged: 40, balance: 60, shortfall: 90 });
+  expect(await state(externalUserId)).toEqual([60, 0]);
+});
+
+it('that throws costs nothing, and its own error comes out', async () => {
+  const externalUserId = await user(100);
+  const broken = new RangeError('the model is on fire');
+  await expect(
+    scrip.withHold({ externalUserId, amount: 40 }, async () => {
+      throw broken;
+    }),
+  ).rejects.toBe(broken);
+  expect(await state(externalUserId)).toEqual([100, 0]);
+});
+
+it('that does not say what it cost is refused, and costs nothing', async () => {
+  const externalUserId = await user(100);
+  for (const amount of [undefined, NaN, -1, 1.5, '3', 2 ** 53])
+    await expect(scrip.withHold({ externalUserId, amount: 40 }, async () => ({ amount: amount as number }))).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'amount',
+    });
+  // @ts-expect-error: nor does it compile.
+  await expect(scrip.withHold({ externalUserId, amount: 40 }, async () => undefined)).rejects.toMatchObject({ code: 'invalid_request' });
+  expect(await state(externalUserId)).toEqual([100, 0]);
+});
+
+it('is not begun where credits are missing', async () => {
+  const externalUserId = await user(10);
+  let begun = false;
+  const call = scrip.withHold({ externalUserId, amount: 40 }, async () => {
+    begun = true;
+    return { amount: 1 };
+  });
+  await expect(call).rejects.toSatisfy((error) => isScripError(error, 'insufficient_credits') && error.shortfall === 30);
+  expect(begun).toBe(false);
+});
+
+describe('an abort', () => {
+  const untilAborted = (hold: RunningHold) => new Promise<never>((_, reject) => hold.signal.addEventListener('abort', () => reject(hold.signal.reason)));
+
+  it('reaches the work, and gives all of it back', async () => {
+    const externalUserId = await user(100);
+    const stop = new AbortController();
+    const reason = new Error('the user closed the tab');
+    const work = async (hold: RunningHold) => {
+      const ended = untilAborted(hold);
+      stop.abort(reason);
+      return ended;
+    };
+    await expect(scrip.withHold({ externalUserId, amount: 40 }, work, { signal: stop.signal })).rejects.toBe(reason);
+    expect(await state(externalUserId)).toEqual([100, 0]);
+  });
+
+  it('that came before places no hold', async () => {
+    const externalUserId = await user(100);
+    const call = scrip.withHold({ externalUserId, amount: 40 }, async () => ({ amount: 1 }), { signal: AbortSignal.abort() });
+    await expect(call).rejects.toMatchObject({ code: 'aborted' });
+    expect(await state(externalUserId)).toEqual([100, 0]);
+  });
+
+  it('while the hold is placed gives it back, and begins nothing', async () => {
+    const externalUserId = await user(100);
+    const stop = new AbortController();
+    const slow = new ScripServer({
+      ...service,
+      fetch: async (...given) => {
+        const response = await fetch(...given);
+        if (String(given[0]).endsWith('/holds')) stop.abort();
+        return response;
+      },
+    });
+    let begun = false;
+    const work = async () => {
+      begun = true;
+      return { amount: 1 };
+    };
+    await expect(slow.withHold({ externalUserId, amount: 40 }, work, { signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' });
+    expect(begun).toBe(false);
+    expect(await state(externalUserId)).toEqual([100, 0]);
+  });
+
+  it('charges what was done until then, where the work says so', async () => {
+    const externalUserId = await user(100);
+    const stop = new AbortController();
+    const outcome = await scrip.withHold(
+      { externalUserId, amount: 40 },
+      async (hold) => {
+        const ended = untilAborted(hold).catch(() => undefined);
+        stop.abort();
+        await ended;
+        return { amount: 5, value: 'half an answer' };
+      },
+      { signal: stop.signal },
+    );
+    expect(outcome).toMatchObject({ charged: 5, balance: 95 });
+  });
+});
+
+describe('a key of the caller', () => {
+  it('is used once: what was begun under it before is not done for free', async () => {
+    const externalUserId = await user(100);
+    let runs = 0;
+    const run = () =>
+      scrip.withHold({ externalUserId, amount: 40, idempotencyKey: 'chat-1' }, async () => {
+        runs += 1;
+        return { amount: 10 };
+      });
+    await run();
+    await expect(run()).rejects.toMatchObject({ code: 'hold_replayed', idempotencyKey: 'chat-1' });
+    expect(runs).toBe(1);
+    expect(await state(externalUserId)).toEqual([90, 0]);
+  });
+
+  it('of many at once lets one of them in', async () => {
+    const externalUserId = await user(100);
+    let runs = 0;
+    const all = Array.from({ length: 10 }, () =>
+      scrip.withHold({ externalUserId, amount: 5, idempotencyKey: 'same' }, async () => {
+        runs += 1;
+        return { amount: 5 };
+      }),
+    );
+    const ends = await Promise.allSettled(all);
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(runs).toBe(1);
+  });
+
+  it('takes up an open hold where it is asked to, and no closed one', async () => {
+    const externalUserId = await user(100);
+    const key = { externalUserId, amount: 40, idempotencyKey: 'job-7' };
+    // A worker that died.
+    await scrip.hold(key);
+    expect(await scrip.withHold({ ...key, resume: true }, async () => ({ amount: 9 }))).toMatchObject({ charged: 9, balance: 91 });
+    await expect(scrip.withHold({ ...key, resume: true }, async () => ({ amount: 9 }))).rejects.toMatchObject({ code: 'hold_closed' });
+    expect(await state(externalUserId)).toEqual([91, 0]);
+  });
+});
+
+describe('a run that takes long', () => {
+  it('keeps its hold open', async () => {
+    const externalUserId = await user(100);
+    const ends: string[] = [];
+    await scrip.withHold({ externalUserId, amount: 40, expiresInSeconds: 1 }, async ({ holdId, expiresAt }) => {
+      // Over the end that it had: it was put off meanwhile.
+      while (Date.now() < Date.parse(expiresAt) + 400) {
+        const hold = await scrip.getHold(holdId);
+        if (hold.expiresAt !== ends.at(-1)) ends.push(hold.expiresAt);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      return { amount: 3 };
+    });
+    expect(ends.length).toBeGreaterThan(1);
+    expect(await state(externalUserId)).toEqual([97, 0]);
+  });
+
+  it('is told when its hold is closed under it', async () => {
+    const externalUserId = await user(100);
+    const call = scrip.withHold({ externalUserId, amount: 40, expiresInSeconds: 1 }, async (hold) => {
+      await scrip.release(hold.holdId);
+      await new Promise((resolve) => hold.signal.addEventListener('abort', resolve));
+      throw hold.signal.reason;
+    });
+    await expect(call).rejects.toMatchObject({ code: 'hold_closed' });
+    expect(await state(externalUserId)).toEqual([100, 0]);
+  });
+});

@@ -1,0 +1,49 @@
+// Starts `scrip dev` and the chat. Both end with Ctrl-C; what was bought stays under ./.scrip.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ScripServer } from '@scrip/server';
+import { chat } from './server.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const target = join(here, '../../target');
+const binary = process.env.SCRIP_BINARY ?? ['release', 'debug'].map((kind) => join(target, kind, 'scrip')).find((path) => existsSync(path));
+if (!binary) throw new Error('there is no scrip yet: cargo build');
+const dataDir = process.env.CHAT_DATA_DIR ?? join(here, '.scrip');
+
+const service = spawn(binary, ['dev', '--listen', process.env.CHAT_SCRIP_LISTEN ?? '127.0.0.1:8787', '--data-dir', dataDir], {
+  cwd: here,
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+const baseUrl = await new Promise((resolve, reject) => {
+  let said = '';
+  service.stdout.on('data', (chunk) => {
+    said += chunk;
+    const [, found] = /listening on (http\S+)[\s\S]*idempotencyKey/.exec(said) ?? [];
+    if (found) resolve(found);
+  });
+  service.once('error', reject);
+  service.once('exit', (code) => reject(new Error(`scrip ended with ${code}: ${said}`)));
+});
+// One does not go on without the other.
+service.once('exit', () => process.exit(1));
+
+const { secret_key: secretKey, product: productId } = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
+const server = chat({ scrip: new ScripServer({ baseUrl, secretKey }), productId, delayMs: Number(process.env.CHAT_DELAY_MS ?? 40) });
+server.listen(Number(process.env.CHAT_PORT ?? 3000), '127.0.0.1');
+await once(server, 'listening');
+console.log(`The chat is open: http://127.0.0.1:${server.address().port}/\nScrip is at ${baseUrl}, its dashboard at ${baseUrl}/dashboard`);
+
+const end = async () => {
+  service.removeAllListeners('exit');
+  const ended = once(service, 'exit');
+  service.kill('SIGTERM');
+  server.close();
+  server.closeAllConnections();
+  await ended;
+  process.exit(0);
+};
+process.once('SIGINT', end).once('SIGTERM', end);

@@ -1,0 +1,139 @@
+// The chat as it is started, against the service itself.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { ScripServer } from '@scrip/server';
+
+let chat;
+let data;
+let url;
+let scrip;
+
+before(async () => {
+  data = await mkdtemp(join(tmpdir(), 'scrip-chat-'));
+  chat = spawn(process.execPath, [fileURLToPath(new URL('../start.mjs', import.meta.url))], {
+    env: { ...process.env, CHAT_DATA_DIR: data, CHAT_SCRIP_LISTEN: '127.0.0.1:0', CHAT_PORT: '0', CHAT_DELAY_MS: '10' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let baseUrl;
+  [url, baseUrl] = await new Promise((resolve, reject) => {
+    let said = '';
+    chat.stdout.on('data', (chunk) => {
+      const found = /open: (http\S+)\/\nScrip is at (http\S+),/.exec((said += chunk));
+      if (found) resolve([found[1], found[2]]);
+    });
+    chat.once('exit', (code) => reject(new Error(`ended with ${code}: ${said}`)));
+  });
+  const { secret_key: secretKey } = JSON.parse(await readFile(join(data, 'dev.json'), 'utf8'));
+  scrip = new ScripServer({ baseUrl, secretKey });
+});
+after(async () => {
+  chat?.removeAllListeners('exit');
+  if (chat?.kill('SIGTERM')) {
+    const [code] = await once(chat, 'exit');
+    assert.equal(code, 0);
+  }
+  await rm(data, { recursive: true, force: true });
+});
+
+const visitor = () => {
+  const user = `u-${randomUUID().slice(0, 8)}`;
+  const headers = { cookie: `user=${user}`, 'content-type': 'application/json' };
+  const post = (path, value, more) => fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(value), ...more });
+  return {
+    user,
+    post,
+    account: async () => (await fetch(`${url}/account`, { headers })).json(),
+    ask: (prompt, more = {}, id = randomUUID()) => post('/ask', { prompt, id }, more),
+    holdings: async () => (await scrip.wallet({ externalUserId: user })).balances[0],
+  };
+};
+const lines = async (answer) => (await answer.text()).trim().split('\n').map(JSON.parse);
+
+test('an answer streams, and costs as many credits as it has tokens', async () => {
+  const { user, account, ask, holdings } = visitor();
+  assert.equal((await account()).balance, 100);
+  const answer = await ask('What is a hold?');
+  assert.equal(answer.status, 200);
+  const said = await lines(answer);
+  const { charged, balance } = said.pop();
+  assert.equal(charged, said.length + 4);
+  assert.equal(balance, 100 - charged);
+  assert.deepEqual([(await holdings()).balance, (await holdings()).held ?? 0], [balance, 0]);
+  const [entry] = (await account()).entries;
+  assert.deepEqual([entry.delta, entry.meta], [-charged, { feature: 'chat' }]);
+  assert.equal((await scrip.wallet({ externalUserId: user })).externalUserId, user);
+});
+
+test('tokens arrive while the answer is still being made, with the credits set aside', async () => {
+  const { account, ask, holdings } = visitor();
+  await account();
+  const reader = (await ask('What is a hold?')).body.getReader();
+  await reader.read();
+  assert.deepEqual([(await holdings()).balance, (await holdings()).held], [36, 64]);
+  while (!(await reader.read()).done);
+  assert.equal((await holdings()).held ?? 0, 0);
+});
+
+test('whoever leaves in the middle pays for what was said until then', async () => {
+  const { account, ask, holdings } = visitor();
+  await account();
+  const leave = new AbortController();
+  const reader = (await ask('What is a hold?', { signal: leave.signal })).body.getReader();
+  await reader.read();
+  leave.abort();
+  // Until the server has noticed.
+  let now = await holdings();
+  while (now.held) now = await holdings();
+  assert.ok(now.balance < 96 && now.balance > 60, `${now.balance} left`);
+});
+
+test('a model that fails costs nothing', async () => {
+  const { account, ask, holdings } = visitor();
+  await account();
+  const answer = await ask('please fail');
+  assert.equal(answer.status, 502);
+  assert.match((await answer.json()).message, /cost nothing/);
+  assert.deepEqual([(await holdings()).balance, (await holdings()).held ?? 0], [100, 0]);
+});
+
+test('a question that is sent twice is answered once', async () => {
+  const { account, ask, holdings } = visitor();
+  await account();
+  const id = randomUUID();
+  const answers = await Promise.all([ask('Hello there', {}, id), ask('Hello there', {}, id)]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+  const { charged } = (await lines(answers.find(({ status }) => status === 200))).pop();
+  assert.equal((await holdings()).balance, 100 - charged);
+});
+
+test('whoever has not enough is shown prices, buys, and asks again', async () => {
+  const { user, account, ask, post } = visitor();
+  const { balance } = await account();
+  await scrip.deduct({ externalUserId: user, amount: balance - 10 });
+  const refused = await ask('What is a hold?');
+  assert.equal(refused.status, 402);
+  const { shortfall, prices } = await refused.json();
+  assert.equal(shortfall, 54);
+  const { url: checkout } = await (await post('/buy', { priceId: prices[0].id })).json();
+  assert.equal((await fetch(`${checkout}/pay`, { method: 'POST' })).status, 200);
+  assert.equal((await account()).balance, 1010);
+  assert.equal((await ask('What is a hold?')).status, 200);
+});
+
+test('nonsense is refused plainly', async () => {
+  const { post } = visitor();
+  const statuses = [];
+  for (const value of [{}, { prompt: '' }, { prompt: 'x', id: '../..' }, { prompt: 'x'.repeat(3_000), id: randomUUID() }, null, []]) statuses.push((await post('/ask', value)).status);
+  assert.deepEqual(new Set(statuses), new Set([400]));
+  assert.equal((await fetch(`${url}/ask`, { method: 'POST', body: '{' })).status, 415);
+  assert.equal((await post('/buy', { priceId: 'price_none' })).status, 404);
+  assert.equal((await fetch(`${url}/nothing`)).status, 404);
+  assert.match(await (await fetch(url)).text(), /Metered chat/);
+});

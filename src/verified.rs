@@ -1,0 +1,82 @@
+//! What `scrip verify` found last: a small file in the data directory, so that whoever looks at the service
+//! sees when somebody looked at its data. It is of this directory alone: no backup takes it along.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use domain::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::private_file;
+
+/// The file's name.
+pub(crate) const FILE: &str = "verify.json";
+/// More is not read: it is not ours.
+const MOST_BYTES: u64 = 4096;
+
+/// What was found, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Verified {
+    /// When it was over; in milliseconds.
+    at: i64,
+    /// What was wrong; 0: nothing.
+    pub(crate) problems: u64,
+}
+
+impl Verified {
+    pub(crate) const fn new(at: Timestamp, problems: u64) -> Self {
+        Self { at: at.0, problems }
+    }
+
+    pub(crate) const fn at(&self) -> Timestamp {
+        Timestamp(self.at)
+    }
+
+    /// Puts it in place of what was found before.
+    pub(crate) fn write(&self, data_dir: &Path) -> io::Result<()> {
+        private_file::write(&path(data_dir), &serde_json::to_vec(self)?)
+    }
+
+    /// What was found last; `None`: nobody looked.
+    pub(crate) fn read(data_dir: &Path) -> io::Result<Option<Self>> {
+        let path = path(data_dir);
+        match fs::metadata(&path) {
+            Ok(known) if known.is_file() && known.len() <= MOST_BYTES => {}
+            Ok(_) => return Err(io::Error::other("it is not what `scrip verify` writes")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        Ok(Some(serde_json::from_slice(&fs::read(path)?)?))
+    }
+}
+
+fn path(data_dir: &Path) -> PathBuf {
+    data_dir.join(FILE)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_was_found_is_read_back_by_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Verified::read(folder.path()).unwrap(), None);
+        for problems in [0, 3] {
+            let found = Verified::new(Timestamp(1_795_000_000_000), problems);
+            found.write(folder.path()).unwrap();
+            assert_eq!(Verified::read(folder.path()).unwrap(), Some(found));
+        }
+        let mode = fs::metadata(path(folder.path())).unwrap().permissions();
+        assert_eq!(mode.mode() & 0o777, 0o600);
+        for foreign in ["{", "{}", &"x".repeat(5000)] {
+            fs::write(path(folder.path()), foreign).unwrap();
+            assert!(Verified::read(folder.path()).is_err(), "{foreign}");
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! The Rust client against the service: what a shop does with it from the first credit to the last.
+
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::{
+    Router,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::any,
+};
+use scrip_client::{
+    BatchItem, Cancel, Credit, Deduct, Error, ErrorKind, Interval, LedgerFilter, NewCheckout,
+    PlaceHold, Refund, Scrip, Spent, UsageQuery, Wallet,
+};
+use serde_json::json;
+
+use crate::{fair::Fair, service::Service};
+
+fn secret(service: &Service) -> Scrip {
+    Scrip::new(&service.base, service.secret.key()).unwrap()
+}
+
+fn code<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
+    let error = outcome.expect_err("a refusal");
+    error
+        .code()
+        .unwrap_or_else(|| panic!("{error:?}"))
+        .to_owned()
+}
+
+#[tokio::test]
+async fn credits_come_and_go_once_by_their_keys() {
+    let service = Service::start().await;
+    let scrip = secret(&service);
+    assert_eq!(scrip.me().await.unwrap().key_kind, "secret");
+    assert_eq!(scrip.products().await.unwrap()[0].id, service.product);
+
+    let ann = Wallet::external("ann & söhne/1");
+    assert_eq!(code(scrip.wallet(&ann).await), "wallet_not_found");
+    let welcome = || Credit::new(&service.product, 100).key("welcome");
+    assert!(scrip.credit(&ann, welcome()).await.unwrap().credited);
+    assert!(!scrip.credit(&ann, welcome()).await.unwrap().credited);
+
+    let render = || {
+        Deduct::new(30)
+            .key("render-1")
+            .meta(json!({"feature": "render"}))
+    };
+    let took = scrip.deduct(&ann, render()).await.unwrap();
+    assert_eq!((took.balance, took.deducted), (70, true));
+    assert!(!scrip.deduct(&ann, render()).await.unwrap().deducted);
+    scrip.deduct(&ann, Deduct::new(1)).await.unwrap();
+    scrip.deduct(&ann, Deduct::new(1)).await.unwrap();
+
+    let short = scrip.deduct(&ann, Deduct::new(100).key("too-much")).await;
+    let short = short.expect_err("69 are not 100");
+    let refusal = short.refusal().unwrap();
+    assert_eq!(
+        (refusal.status, refusal.balance, refusal.shortfall),
+        (402, Some(68), Some(32))
+    );
+    assert_eq!(short.idempotency_key(), Some("too-much"));
+
+    let view = scrip.wallet(&ann).await.unwrap();
+    assert_eq!(view.balance(&service.product), 68);
+    assert_eq!(view.external_user_id.as_deref(), Some("ann & söhne/1"));
+    let entries = scrip
+        .ledger(&ann, LedgerFilter::default())
+        .all()
+        .await
+        .unwrap();
+    let deltas: Vec<i64> = entries.iter().map(|entry| entry.delta).collect();
+    assert_eq!(deltas, [-1, -1, -30, 100]);
+    assert_eq!(entries[2].idempotency_key.as_deref(), Some("render-1"));
+    let filter = LedgerFilter {
+        reason: Some("manual".into()),
+        ..LedgerFilter::default()
+    };
+    assert_eq!(scrip.ledger(&ann, filter).all().await.unwrap().len(), 1);
+
+    let query = UsageQuery {
+        interval: Some(Interval::Month),
+        by_feature: true,
+        ..UsageQuery::default()
+    };
+    let usage = scrip.usage(query).await.unwrap();
+    let used: i64 = usage.iter().map(|bucket| bucket.deducted).sum();
+    assert_eq!(used, 32);
+    let features = usage.last().unwrap().features.clone().unwrap();
+    assert!(
+        features
+            .iter()
+            .any(|it| it.feature.as_deref() == Some("render") && it.credits == 30)
+    );
+}
+
+#[tokio::test]
+async fn a_batch_says_of_each_item_what_became_of_it() {
+    let service = Service::start().await;
+    let scrip = secret(&service);
+    let ann = Wallet::external("ann");
+    scrip
+        .credit(&ann, Credit::new(&service.product, 5))
+        .await
+        .unwrap();
+    let items = [(&ann, 3), (&ann, 3), (&Wallet::external("nobody"), 1)].map(|(wallet, amount)| {
+        BatchItem {
+            wallet: wallet.clone(),
+            deduct: Deduct::new(amount),
+        }
+    });
+    let done = scrip.deduct_batch(items.into()).await.unwrap();
+    let done = done
+        .iter()
+        .map(|done| done.as_ref().map_or_else(|it| it.code.as_str(), |_| "done"));
+    assert_eq!(
+        done.collect::<Vec<_>>(),
+        ["done", "insufficient_credits", "wallet_not_found"]
+    );
+}
+
+#[tokio::test]
+async fn a_long_ledger_comes_a_page_at_a_time_and_whole() {
+    let service = Service::start().await;
+    let scrip = secret(&service);
+    let ann = Wallet::external("ann");
+    scrip
+        .credit(&ann, Credit::new(&service.product, 1_000))
+        .await
+        .unwrap();
+    let items = vec![
+        BatchItem {
+            wallet: ann.clone(),
+            deduct: Deduct::new(1)
+        };
+        250
+    ];
+    scrip.deduct_batch(items).await.unwrap();
+    let mut entries = scrip.ledger(&ann, LedgerFilter::default());
+    let mut left = 1_000 - 250;
+    while let Some(entry) = entries.next().await.unwrap() {
+        assert_eq!(entry.balance_after, left);
+        left -= entry.delta;
+    }
+    assert_eq!(left, 0);
+}
+
+#[tokio::test]
+async fn work_under_a_hold_is_settled_or_released_whatever_happens() {
+    let service = Service::start().await;
+    let scrip = secret(&service);
+    let ann = Wallet::external("ann");
+    scrip
+        .credit(&ann, Credit::new(&service.product, 100))
+        .await
+        .unwrap();
+    let balance = async || scrip.wallet(&ann).await.unwrap().balances[0].clone();
+
+    let hold = || PlaceHold::new(50);
+    let made: Result<&str, Error> = scrip
+        .with_hold(&ann, hold(), async |held| {
+            assert_eq!((held.amount, balance().await.balance), (50, 50));
+            Ok(Spent {
+                credits: 20,
+                made: "a picture",
+            })
+        })
+        .await;
+    assert_eq!(made.unwrap(), "a picture");
+    assert_eq!(balance().await.balance, 80);
+
+    let failed: Result<Infallible, Box<dyn std::error::Error>> = scrip
+        .with_hold(&ann, hold(), async |_| Err("the model is down".into()))
+        .await;
+    assert_eq!(failed.unwrap_err().to_string(), "the model is down");
+    assert_eq!((balance().await.balance, balance().await.held), (80, 0));
+
+    // It cost more than is there: what was held is taken, and the caller knows.
+    let dear: Result<(), Error> = scrip
+        .with_hold(&ann, hold(), async |_| {
+            Ok(Spent {
+                credits: 500,
+                made: (),
+            })
+        })
+        .await;
+    assert_eq!(code(dear), "insufficient_credits");
+    assert_eq!((balance().await.balance, balance().await.held), (30, 0));
+
+    // Dropped in the middle, as a caller who hangs up: it is released all the same.
+    let forever = scrip.with_hold(&ann, PlaceHold::new(30), async |_| {
+        std::future::pending::<Result<Spent<()>, Error>>().await
+    });
+    tokio::select! {
+        _ = forever => unreachable!("it never ends"),
+        () = async { while balance().await.held == 0 { tokio::task::yield_now().await } } => {}
+    }
+    while balance().await.held > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(balance().await.balance, 30);
+}
+
+#[tokio::test]
+async fn a_hold_by_hand_is_read_extended_and_released() {
+    let service = Service::start().await;
+    let scrip = secret(&service);
+    let ann = Wallet::external("ann");
+    scrip
+        .credit(&ann, Credit::new(&service.product, 10))
+        .await
+        .unwrap();
+    let placed = scrip
+        .hold(&ann, PlaceHold::new(4).key("job"))
+        .await
+        .unwrap();
+    let again = scrip
+        .hold(&ann, PlaceHold::new(4).key("job"))
+        .await
+        .unwrap();
+    assert_eq!(again.hold_id, placed.hold_id);
+    let longer = scrip
+        .extend(&placed.hold_id, Duration::from_secs(3600))
+        .await
+        .unwrap();
+    assert!(longer.expires_at > placed.expires_at);
+    assert_eq!(
+        scrip.read_hold(&placed.hold_id).await.unwrap().status,
+        "open"
+    );
+    assert_eq!(scrip.release(&placed.hold_id).await.unwrap(), 10);
+    assert_eq!(code(scrip.settle(&placed.hold_id, 2).await), "hold_closed");
+}
+
+#[tokio::test]
+async fn an_anonymous_wallet_is_made_spent_and_given_another_code() {
+    let service = Service::start().await;
+    let shop = Scrip::new(&service.base, service.publishable.key()).unwrap();
+    let made = shop.create_wallet().await.unwrap();
+    let wallet = Wallet::code(made.code.clone().unwrap());
+    assert!(
+        !format!("{wallet:?}").contains(&made.code.unwrap()),
+        "a code is in no log"
+    );
+    let give = || Credit::new(&service.product, 10);
+    assert_eq!(
+        code(shop.credit(&wallet, give()).await),
+        "secret_key_required"
+    );
+    secret(&service).credit(&wallet, give()).await.unwrap();
+    let deduct = Deduct::new(4).product(&service.product);
+    assert_eq!(shop.deduct(&wallet, deduct).await.unwrap().balance, 6);
+    let key = Some("rotate-1".to_owned());
+    let new = shop.rotate_code(&wallet, key.clone()).await.unwrap();
+    assert_eq!(shop.rotate_code(&wallet, key).await.unwrap(), new);
+    assert_eq!(code(shop.wallet(&wallet).await), "wallet_not_found");
+    let wallet = Wallet::code(new);
+    assert_eq!(
+        shop.wallet(&wallet)
+            .await
+            .unwrap()
+            .balance(&service.product),
+        6
+    );
+    shop.recover("nobody@mail.example").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_buyer_pays_is_given_back_and_it_is_told() {
+    let fair = Fair::open().await;
+    let scrip = secret(&fair.service);
+    let ann = Wallet::external("ann");
+    let checkout = NewCheckout {
+        metadata: [("cart".to_owned(), "7".to_owned())].into(),
+        quantity: Some(2),
+        ..NewCheckout::new(&fair.price)
+    };
+    let begun = scrip.checkout(Some(&ann), checkout).await.unwrap();
+    assert!(
+        !scrip
+            .wait_for_order(&begun.order_id, Duration::ZERO)
+            .await
+            .unwrap()
+            .is_settled()
+    );
+    fair.try_press(&begun.url, "pay", json!({}))
+        .await
+        .expect(200);
+    let paid = scrip
+        .wait_for_order(&begun.checkout_id, Duration::from_secs(5))
+        .await
+        .unwrap();
+    assert_eq!(
+        (paid.status.as_str(), paid.balance, paid.quantity),
+        ("paid", 200, 2)
+    );
+    assert_eq!(paid.metadata["cart"], "7");
+    assert_eq!(paid.payment.as_ref().unwrap().provider, "sandbox");
+    assert!(
+        scrip
+            .portal(&ann, "https://shop.example/")
+            .await
+            .unwrap()
+            .starts_with("http")
+    );
+
+    let half = Refund {
+        amount_cents: Some(500),
+        ..Refund::default()
+    };
+    let refunded = scrip.refund(&begun.order_id, half).await.unwrap();
+    assert_eq!((refunded.refunded_cents, refunded.balance), (500, 100));
+    assert_eq!(scrip.orders().all().await.unwrap().len(), 1);
+
+    let (events, next) = scrip
+        .events(None, &["order.paid", "wallet.created"])
+        .await
+        .unwrap();
+    let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+    assert_eq!(kinds, ["wallet.created", "order.paid"]);
+    assert_eq!(next.as_deref(), Some(events[1].id.as_str()));
+    let (rest, same) = scrip
+        .events(next.as_deref(), &["order.paid"])
+        .await
+        .unwrap();
+    assert_eq!((rest.len(), same), (0, next));
+}
+
+#[tokio::test]
+async fn a_subscription_is_cancelled_and_resumed_and_features_are_given() {
+    let fair = Fair::open().await;
+    let scrip = secret(&fair.service);
+    fair.subscribed("ann").await;
+    let ann = Wallet::external("ann");
+    let product = scrip.wallet(&ann).await.unwrap().subscriptions[0]
+        .product_id
+        .clone();
+    let ends = scrip
+        .cancel_subscription(&ann, Cancel::at_period_end(&product))
+        .await
+        .unwrap();
+    assert!(ends.cancel_at_period_end);
+    let goes_on = scrip
+        .resume_subscription(&ann, &product, None)
+        .await
+        .unwrap();
+    assert!(!goes_on.cancel_at_period_end);
+    let over = scrip
+        .cancel_subscription(&ann, Cancel::now(&product))
+        .await
+        .unwrap();
+    assert_eq!(over.status, "canceled");
+    assert_eq!(scrip.grant_feature(&ann, "beta").await.unwrap(), ["beta"]);
+    assert_eq!(scrip.revoke_feature(&ann, "beta").await.unwrap(), [""; 0]);
+}
+
+/// A server that answers as it is told, one answer a request, and counts.
+async fn answering(answers: Vec<fn() -> Response>) -> (String, Arc<AtomicU32>) {
+    let count = Arc::new(AtomicU32::new(0));
+    let counter = Arc::clone(&count);
+    let handler = any(move || {
+        let number = counter.fetch_add(1, Ordering::AcqRel);
+        let answer = answers[(number as usize).min(answers.len() - 1)];
+        async move { answer() }
+    });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let app = Router::new().fallback(handler);
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    (base, count)
+}
+
+fn refused(status: StatusCode, code: &str) -> Response {
+    let body = json!({"code": code, "message": "Not now.", "requestId": "req_1"});
+    (status, [("retry-after", "0")], body.to_string()).into_response()
+}
+
+#[tokio::test]
+async fn it_repeats_what_is_safe_and_gives_up_what_is_not() {
+    let taken = || r#"{"balance": 1, "deducted": true}"#.into_response();
+    let unavailable = || refused(StatusCode::SERVICE_UNAVAILABLE, "unavailable");
+    let portal = || "<html>Sign in to the network</html>".into_response();
+    let wallet = Wallet::external("ann");
+
+    let (base, count) = answering(vec![unavailable, unavailable, taken]).await;
+    let scrip = Scrip::new(base, "pay_sk_x").unwrap();
+    assert!(
+        scrip
+            .deduct(&wallet, Deduct::new(1))
+            .await
+            .unwrap()
+            .deducted
+    );
+    assert_eq!(count.load(Ordering::Acquire), 3);
+
+    let (base, count) = answering(vec![unavailable]).await;
+    let scrip = Scrip::new(base, "pay_sk_x").unwrap();
+    let checkout = scrip
+        .checkout(Some(&wallet), NewCheckout::new("price_1"))
+        .await;
+    assert_eq!(code(checkout), "unavailable");
+    assert_eq!(
+        count.load(Ordering::Acquire),
+        1,
+        "a checkout has no key: it may be open already"
+    );
+
+    let (base, count) = answering(vec![portal]).await;
+    let scrip = Scrip::new(base, "pay_sk_x").unwrap();
+    let error = scrip.wallet(&wallet).await.expect_err("no API");
+    assert!(
+        matches!(error.kind(), ErrorKind::Unreadable { status: 200, .. }),
+        "{error}"
+    );
+    assert_eq!(count.load(Ordering::Acquire), 1);
+
+    let nobody = Scrip::builder("http://127.0.0.1:1", "pay_sk_x")
+        .retries(0)
+        .build()
+        .unwrap();
+    let error = nobody
+        .deduct(&Wallet::code("OLIVE-1"), Deduct::new(1))
+        .await;
+    let error = error.expect_err("nobody listens");
+    assert!(matches!(error.kind(), ErrorKind::NoAnswer(_)), "{error}");
+    assert!(
+        !format!("{error:?}").contains("OLIVE"),
+        "a code is in no log: {error:?}"
+    );
+    assert!(error.idempotency_key().is_some(), "it can be gone on with");
+}
+
+#[test]
+fn what_is_no_address_and_no_key_is_said_at_once() {
+    for (base, key) in [
+        ("localhost:8787", "pay_sk_x"),
+        ("file:///etc", "pay_sk_x"),
+        ("http://localhost:8787", "sk_live_x"),
+    ] {
+        let error = Scrip::new(base, key).expect_err(base);
+        assert!(matches!(error.kind(), ErrorKind::Misused(_)), "{error}");
+        assert!(!error.to_string().contains("sk_live_x"), "{error}");
+    }
+}

@@ -1,0 +1,58 @@
+//! How the service is, on a disk: the binary itself, since a journal in memory waits for nothing.
+
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use kit::{Server, launch::ADMIN_TOKEN};
+
+use crate::browser::Browser;
+
+async fn look(server: &Server) -> crate::browser::Page {
+    let mut browser = Browser::new(server.instance().base());
+    let page = browser.sign_in(&[("token", ADMIN_TOKEN)]).await;
+    assert_eq!(page.status, 303);
+    browser.get("/dashboard/system").await
+}
+
+#[tokio::test]
+async fn it_says_how_long_the_disk_takes_and_when_the_data_was_verified() {
+    let mut server = Server::start().await;
+    server.grant("ann", 10, "g1").await;
+    look(&server)
+        .await
+        .shows("Never; ")
+        .shows("group commits since the start")
+        .shows("data-chart")
+        .shows("<th>Took up to</th>");
+    let text = server.figures().await;
+    let name = "scrip_journal_commit_duration_seconds";
+    let line = |end: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(end));
+        line.unwrap_or_else(|| panic!("no {end} in {text}")).trim()
+    };
+    let count: u64 = line(&format!("{name}_count")).parse().unwrap();
+    let all: u64 = line(&format!("{name}_bucket{{le=\"+Inf\"}}"))
+        .parse()
+        .unwrap();
+    let sum: f64 = line(&format!("{name}_sum")).parse().unwrap();
+    assert!(
+        count > 0 && count == all && sum > 0.0,
+        "{count} {all} {sum}"
+    );
+
+    assert!(server.terminate().await.success());
+    server.verify();
+    let file = server.data_dir().join("verify.json");
+    let mode = fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    // It is in the way of neither a start nor another look.
+    server.verify();
+    server.start_again().await;
+    look(&server)
+        .await
+        .shows("Nothing was wrong")
+        .lacks("Never; ");
+    fs::write(&file, r#"{"at":1795000000000,"problems":2}"#).unwrap();
+    look(&server).await.shows("2 problems");
+    fs::write(&file, "?").unwrap();
+    look(&server).await.shows("cannot be read");
+}
