@@ -30,6 +30,8 @@ use super::{
 
 /// Orders being placed at once.
 const IN_FLIGHT: usize = 256;
+/// Wallets that entries are made of together: no more than may be awake.
+const TOGETHER: usize = 10_000;
 /// How often each page is asked for.
 const TIMES: usize = 5;
 /// A page takes so long at most, in milliseconds.
@@ -179,7 +181,13 @@ fn fill(data: &Path, project: &Project, wallets: u64, entries: u64, orders: u64)
     engine.fill(&large, entries / 10)?;
     let rest = entries.saturating_sub(wallets + orders + entries / 10);
     eprintln!("dashboard: {rest} entries of all");
-    let rate = engine.fill(&all, rest)?;
+    let begun = Instant::now();
+    // Some wallets after the others: each batch would wake a thousand of them else.
+    for some in all.chunks(TOGETHER) {
+        let part = rest * some.len() as u64 / wallets;
+        engine.fill(&some.iter().cloned().collect(), part)?;
+    }
+    let rate = rest as f64 / begun.elapsed().as_secs_f64();
     eprintln!("dashboard: {} entries/s", thousands(rate));
     engine.settle()?;
     engine.close()

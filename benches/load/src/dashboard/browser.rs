@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
+use kit::client::unled_http;
 use reqwest::{
     Client, RequestBuilder, Response, StatusCode,
     header::{CONTENT_TYPE, COOKIE, LOCATION, ORIGIN, SET_COOKIE},
-    redirect::Policy,
 };
 use tokio::runtime::Runtime;
 
@@ -28,14 +28,9 @@ impl Browser {
             .enable_all()
             .build()
             .context("a runtime")?;
-        let http = Client::builder()
-            .redirect(Policy::none())
-            .no_proxy()
-            .tls_certs_only([])
-            .build();
         let mut browser = Self {
             runtime,
-            http: http.context("a browser")?,
+            http: unled_http(),
             base: format!("http://{server}"),
             cookie: String::new(),
             token: String::new(),
