@@ -40,7 +40,9 @@ impl Log {
         let change = Change::Created(Box::new(sample::created(1)));
         log.log(change, |_| None);
         let mut wallet = Wallet::born(log.wallet, sample::NOW, sample::created(1));
-        if let Decision::Accept(change) = wallet.credit(sample::credit(0), None).unwrap() {
+        if let Decision::Accept(change) =
+            wallet.credit(sample::credit(0), None, sample::NOW).unwrap()
+        {
             log.log(change, |event| wallet.apply(event).unwrap());
         }
         log

@@ -68,7 +68,7 @@ pub(crate) fn created(number: u64) -> Created {
 /// A wallet with a lot to take from.
 pub(crate) fn funded_wallet() -> Wallet {
     let mut wallet = Wallet::born(WalletKey([1; 16]), NOW, created(1));
-    if let Decision::Accept(change) = wallet.credit(credit(0), None).unwrap() {
+    if let Decision::Accept(change) = wallet.credit(credit(0), None, NOW).unwrap() {
         wallet.apply(Event { at: NOW, change }).unwrap();
     }
     wallet

@@ -60,6 +60,10 @@ pub enum Rejection {
     /// The balance would pass [`crate::MAX_CREDITS`].
     #[error("The balance would pass 9007199254740991 credits.")]
     BalanceLimit,
+    /// Credits were to be granted until an instant that is past. Decided after the replay, so that
+    /// what was granted in time can still be asked about.
+    #[error("expiresAt has to lie in the future.")]
+    ExpiryPast,
     /// Not enough credits that can be spent now.
     #[error("Not enough credits: {balance} available, {requested} requested.")]
     Insufficient {

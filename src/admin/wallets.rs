@@ -190,7 +190,7 @@ pub(super) async fn credit(
     let asked = body.parse::<Credit>()?;
     let project = app.catalog.project(path.project()?)?;
     let stored = path.wallet()?;
-    let command = asked.command(&header, app.clock.now(), &project)?;
+    let command = asked.command(&header, &project)?;
     let applied = app
         .handle
         .credit_stored(&project.scope, stored, command)

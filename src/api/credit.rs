@@ -38,7 +38,7 @@ pub(super) async fn credit(
     body: Body,
 ) -> Result<Response, Error> {
     let (wallet, asked) = body.parse::<Request>()?.named()?;
-    let command = asked.command(&header, app.clock.now(), &key)?;
+    let command = asked.command(&header, &key)?;
     let applied = app
         .handle
         .credit(&key.scope, &wallet.address()?, command)

@@ -158,7 +158,20 @@ async fn read(
     read_whole(body, max, seconds).await
 }
 
-async fn read_whole(mut body: impl Incoming, max: usize, seconds: u64) -> Result<Bytes, Error> {
+async fn read_whole(body: impl Incoming, max: usize, seconds: u64) -> Result<Bytes, Error> {
+    let declared = body.size_hint().lower();
+    if declared > DRAINED_BYTES as u64 {
+        return Err(Error::new(Code::BodyTooLarge));
+    }
+    let read = read_up_to(body, max, seconds).await;
+    // Whatever became of what is too large by its own word.
+    read.map_err(|error| match declared > max as u64 {
+        true => Error::new(Code::BodyTooLarge),
+        false => error,
+    })
+}
+
+async fn read_up_to(mut body: impl Incoming, max: usize, seconds: u64) -> Result<Bytes, Error> {
     // Most bodies have arrived with the head, in one piece: no timer, no copy.
     let first = {
         let mut first = pin!(next(&mut body));

@@ -3,7 +3,7 @@
 
 use actors::Applied;
 use axum::response::Response;
-use domain::{Timestamp, id::ProductId, wallet::credit};
+use domain::{id::ProductId, wallet::credit};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -46,17 +46,15 @@ impl Credit {
     pub(crate) fn command(
         self,
         header: &KeyHeader,
-        now: Timestamp,
         project: &ProjectCatalog,
     ) -> Result<credit::Credit, Error> {
         let key = header.or(self.idempotency_key)?;
-        let expires_at = self.expires_at.map(|at| to_come(at, now)).transpose()?;
         let product = subject::product(&self.product_id, project)?;
         holds_credits(project, &product)?;
         Ok(credit::Credit {
             product,
             amount: self.amount.0,
-            expires_at,
+            expires_at: self.expires_at.map(|Text(at)| at),
             key,
             meta: self.meta.map(|MetaObject(meta)| meta),
         })
@@ -85,14 +83,4 @@ fn holds_credits(project: &ProjectCatalog, product: &ProductId) -> Result<(), Er
             "This product holds no credits.",
         )),
     }
-}
-
-fn to_come(Text(instant): InstantText, now: Timestamp) -> Result<Timestamp, Error> {
-    if instant > now {
-        return Ok(instant);
-    }
-    Err(Error::invalid(
-        "expiresAt",
-        "expiresAt has to lie in the future.",
-    ))
 }

@@ -80,6 +80,7 @@ impl Error {
             Rejection::CurrencyMismatch { currency } => Self::currency(Some(currency.into())),
             Rejection::BalanceLimit => Self::new(Code::BalanceLimit),
             Rejection::TooManyHolds => Self::new(Code::TooManyHolds),
+            Rejection::ExpiryPast => Self::invalid("expiresAt", rejection.to_string()),
             Rejection::TooManyLots => Self::new(Code::TooManyLots),
             Rejection::Insufficient {
                 product,

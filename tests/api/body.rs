@@ -113,3 +113,20 @@ async fn what_was_sent_is_not_repeated() {
         "{text}"
     );
 }
+
+#[tokio::test]
+async fn a_body_that_says_it_is_far_too_large_is_not_waited_for() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let service = Service::start().await;
+    let address = service.base.strip_prefix("http://").unwrap();
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: application/json\r\nContent-Length: 99999999999999\r\n\r\n",
+        service.secret.key()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 413");
+}

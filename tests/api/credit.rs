@@ -81,7 +81,10 @@ async fn credits_expire_as_told() {
     assert_eq!(wallet["balances"][0]["nextExpiry"], expected);
     service.clock.advance_millis(10_000);
     assert_eq!(read().await.expect(200)["balances"][0]["balance"], 0);
-    for bad in ["2026-11-18T11:06:40Z", "tomorrow", "2030-01-01"] {
+    let again = service.secret.post(PATH, &request).await;
+    assert_eq!(again.headers["idempotency-replayed"], "true");
+    assert_eq!(again.expect(200), json!({"balance": 0, "credited": false}));
+    for bad in ["2026-11-18T11:06:50Z", "tomorrow", "2030-01-01"] {
         let mut request = body(&service, 1, "k2");
         request["expiresAt"] = json!(bad);
         assert_invalid(&service.secret.post(PATH, &request).await, "expiresAt");

@@ -25,7 +25,8 @@ impl Verb for Grant {
         let command = self.command;
         let prior = turn.prior(Lookup::Grant(command.key.as_str()))?;
         let product = command.product;
-        let applied = match turn.wallet()?.credit(command, prior.as_ref())? {
+        let now = turn.now();
+        let applied = match turn.wallet()?.credit(command, prior.as_ref(), now)? {
             Decision::Replay(_) => false,
             Decision::Accept(change) => {
                 turn.change(change)?;

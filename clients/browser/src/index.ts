@@ -22,5 +22,6 @@ export type {
   Wallet,
 } from '@scrip/core';
 export type { CheckoutInput, DeductInput, ExtendInput, HoldInput, PortalInput, RotateInput, SettleInput, WaitOptions } from './input.js';
+export { publishableKey } from './key.js';
 export { Scrip, type ScripOptions } from './scrip.js';
 export { browserStorage, type CodeStorage } from './storage.js';

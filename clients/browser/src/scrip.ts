@@ -25,6 +25,7 @@ import {
 } from '@scrip/core';
 import type { CheckoutInput, DeductInput, ExtendInput, HoldInput, PortalInput, RotateInput, SettleInput, WaitOptions } from './input.js';
 import { here, leaveFor, needsPage, onlyOneTab, openWindow } from './page.js';
+import { publishableKey } from './key.js';
 import { settled, watch } from './orders.js';
 import { Kept, browserStorage, type CodeStorage } from './storage.js';
 
@@ -57,15 +58,14 @@ export class Scrip {
   #making: Promise<Wallet> | undefined;
 
   constructor(options: ScripOptions) {
-    const { baseUrl, publishableKey, storage } = options;
-    if (!/^pay_pk_\w+$/.test(publishableKey))
-      throw new ScripError('invalid_options', 'Not a publishable key (pay_pk_…). A secret key never belongs in a browser.');
-    this.#http = new Http(options, publishableKey);
+    const { baseUrl, storage } = options;
+    const key = publishableKey(options.publishableKey);
+    this.#http = new Http(options, key);
     // By address, not by key: a key that is replaced must not cost visitors their credits.
     this.#name = `scrip:${baseUrl.replace(/\/+$/, '')}`;
     this.#code = new Kept(storage ?? browserStorage(this.#name));
-    this.#leaving = new Kept(browserStorage(`${this.#name}:${publishableKey}:checkout`));
-    this.#rotation = new Kept(browserStorage(`${this.#name}:${publishableKey}:rotation`));
+    this.#leaving = new Kept(browserStorage(`${this.#name}:${key}:checkout`));
+    this.#rotation = new Kept(browserStorage(`${this.#name}:${key}:rotation`));
   }
 
   /** What the key is, and of which project. */

@@ -1,7 +1,7 @@
 // Against the service itself; what needs a real browser is in chromium.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { startService, type Service } from '@scrip/kit';
-import { Scrip, ScripError, browserStorage, isScripError, type CodeStorage, type ScripOptions, type Wallet } from '../src/index.js';
+import { Scrip, ScripError, browserStorage, isScripError, publishableKey, type CodeStorage, type ScripOptions, type Wallet } from '../src/index.js';
 
 let service: Service;
 beforeAll(async () => {
@@ -47,7 +47,10 @@ describe('a key', () => {
     expect(secret).not.toThrow('pay_sk_1234567890');
     for (const key of ['', undefined, 'pay_pk_', ' pay_pk_1']) {
       expect(() => new Scrip({ baseUrl: '', publishableKey: key as 'pay_pk_' })).toThrow(ScripError);
+      expect(() => publishableKey(key)).toThrow(expect.objectContaining({ code: 'invalid_options' }));
     }
+    // As an environment has it.
+    expect(new Scrip({ ...service, publishableKey: publishableKey(service.publishableKey as string) })).toBeInstanceOf(Scrip);
   });
 
   it('says whose it is', async () => {

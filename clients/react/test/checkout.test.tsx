@@ -37,7 +37,7 @@ function leaving(): string[] {
 /** The order that the client keeps in mind while the buyer is away. */
 function remembered(): string | undefined {
   const name = Object.keys(localStorage).find((key) => key.endsWith(':checkout'));
-  return name && (JSON.parse(localStorage.getItem(name) ?? '{}') as { orderId?: string }).orderId;
+  return name === undefined ? undefined : (JSON.parse(localStorage.getItem(name) ?? '{}') as { orderId?: string }).orderId;
 }
 
 describe('a checkout in a window of its own', () => {
@@ -165,6 +165,17 @@ describe('a checkout that leaves the page', () => {
     await pay(url);
     await screen.findByText('Payment received, thank you. You have 100 images.', undefined, { timeout: 5_000 });
     expect(location.search).toBe('');
+  });
+
+  it('that was left and is over is not spoken of the next day', async () => {
+    leaving();
+    const { client } = watched(shop);
+    void client.redirectToCheckout({ priceId: shop.priceId });
+    await waitFor(() => expect(remembered()).toBeTruthy());
+    await pay(shop.checkoutUrl((await client.order(remembered() ?? '')).checkoutId ?? ''), 'expire');
+    const page = visit(shop, <CheckoutNotice />);
+    await waitFor(() => expect(remembered()).toBeUndefined());
+    expect(page.container.textContent).toBe('');
   });
 
   it('that failed says so', async () => {

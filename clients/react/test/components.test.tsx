@@ -90,6 +90,22 @@ describe('<PricingTable>', () => {
   });
 });
 
+it('<PricingTable> does not sell again what is bought once and for all', async () => {
+  const product = await shop.admin('/products', { name: 'Export', type: 'one_time' });
+  await shop.admin(`/products/${product['id']}/prices`, { amountCents: 300, currency: 'EUR', interval: 'one_time', features: ['export', 'pdf'] });
+  const code = await fund(shop, 1);
+  await feature(shop, code, 'export');
+  const page = visit(shop, <PricingTable />, { code });
+  const sold = await screen.findByRole('group', { name: 'Export' });
+  within(sold).getByRole('button', { name: 'Buy Export for €3.00' });
+  await feature(shop, code, 'pdf');
+  await page.client.useCode(code);
+  await within(sold).findByText('Yours already');
+  expect(within(sold).queryByRole('button')).toBeNull();
+  // Credits are sold as often as one likes.
+  screen.getByRole('button', { name: 'Buy 100 images for €5.00' });
+});
+
 describe('<BalanceBadge>', () => {
   it('says what there is, and that it is being read', async () => {
     const code = await fund(shop, 1_234);

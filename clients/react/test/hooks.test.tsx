@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, inject, it } from 'vitest';
 import {
   BalanceBadge,
   ErrorMessage,
+  LedgerTable,
   ScripProvider,
   useBalance,
   useDeduct,
@@ -116,6 +117,17 @@ describe('looking', () => {
     expect(page.asked.slice(before)).toEqual(['GET /wallets/CODE']);
   });
 
+  it('shows what another tab opened', async () => {
+    const [here, there] = [await fund(shop, 3), await fund(shop, 4)];
+    const name = `scrip:${baseUrl}`;
+    localStorage.setItem(name, here);
+    visit(shop, <BalanceBadge />);
+    await screen.findByText('3 images');
+    localStorage.setItem(name, there);
+    act(() => void window.dispatchEvent(new StorageEvent('storage', { key: name })));
+    await screen.findByText('4 images');
+  });
+
   it('does not ask for a code that opens nothing again by itself', async () => {
     const page = visit(shop, <BalanceBadge productId={shop.productId} />, { code: 'OLIVE-0000-0000-0000' });
     await screen.findByText('No such wallet.');
@@ -192,6 +204,25 @@ describe('a deduction', () => {
     await userEvent.click(screen.getByText('Draw'));
     await screen.findByText('90');
     expect((await walletOf(shop, code)).balances[0]?.balance).toBe(90);
+  });
+
+  it('beside many others is followed by few readings', async () => {
+    const code = await fund(shop, 1_000);
+    function Burst() {
+      const { deduct } = useDeduct({ productId: shop.productId });
+      const all = () => Array.from({ length: 30 }, (_, n) => void deduct({ amount: n + 1 }));
+      return <button type="button" onClick={all}>All at once</button>;
+    }
+    const page = visit(shop, <><Burst /><BalanceBadge /><LedgerTable /></>, { code });
+    await screen.findByText('1,000 images', { selector: '[role=status]' });
+    const before = page.asked.length;
+    await userEvent.click(screen.getByText('All at once'));
+    await screen.findByText(`${1_000 - 465} images`, { selector: '[role=status]' });
+    await waitFor(() => expect(screen.getAllByRole('row').length).toBeGreaterThan(20));
+    const read = page.asked.slice(before).filter((path) => path.startsWith('GET'));
+    expect(page.asked.filter((path) => path.endsWith('deduct'))).toHaveLength(30);
+    expect(read.length).toBeLessThanOrEqual(8);
+    expect((await walletOf(shop, code)).balances[0]?.balance).toBe(535);
   });
 
   it('that wants for credits says so in the service’s words and offers the prices that cover it', async () => {

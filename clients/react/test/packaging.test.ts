@@ -1,11 +1,15 @@
 // @vitest-environment node
-import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { registryItemSchema, registrySchema } from 'shadcn/schema';
 import { describe, expect, it } from 'vitest';
 
+const execute = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
@@ -51,27 +55,47 @@ describe('the registry', () => {
     }
   });
 
-  it('is source that stands by itself in another project', { timeout: 60_000 }, () => {
+  it('is put into another project by shadcn’s own command, where it stands by itself', { timeout: 120_000 }, async () => {
     expect(existsSync(join(root, 'dist/index.d.ts')), 'npm run build').toBe(true);
     // Beside the workspace's modules, so that React's types are found.
     const folder = mkdtempSync(join(root, '../node_modules/.scrip-copy-'));
+    const write = (path: string, value: object) => writeFileSync(join(folder, path), JSON.stringify(value));
+    // The command asks shadcn's own site for a colour of its own.
+    const site = createServer((_, response) => {
+      const colours = { light: {}, dark: {} };
+      response.end(JSON.stringify({ inlineColors: colours, cssVars: colours, inlineColorsTemplate: '', cssVarsTemplate: '' }));
+    });
+    await new Promise<void>((listening) => site.listen(0, '127.0.0.1', listening));
     try {
-      for (const { files } of components) {
-        for (const { path, target } of files) {
-          mkdirSync(dirname(join(folder, target)), { recursive: true });
-          cpSync(join(root, path), join(folder, target));
-        }
+      const paths = { '@/*': ['./src/*'] };
+      const aliases = Object.fromEntries(['components', 'utils', 'ui', 'lib', 'hooks'].map((name) => [name, `@/${name}`]));
+      const tailwind = { config: '', css: 'src/index.css', baseColor: 'neutral', cssVariables: false };
+      mkdirSync(join(folder, 'src'));
+      writeFileSync(join(folder, 'src/index.css'), '');
+      write('package.json', { private: true, type: 'module', dependencies: { react: '19' } });
+      write('components.json', { style: 'new-york', rsc: true, tsx: true, tailwind, aliases });
+      const compilerOptions = {
+        target: 'ES2022', module: 'ESNext', moduleResolution: 'bundler', jsx: 'react-jsx', strict: true, noEmit: true, types: [],
+        lib: ['ES2022', 'DOM', 'DOM.Iterable'], skipLibCheck: true, baseUrl: '.', paths,
+      };
+      write('tsconfig.json', { compilerOptions, include: ['src'] });
+      const items = registry.items.map(({ name }) => {
+        // It would be fetched from npm: here it is what was just built.
+        const { dependencies: _, ...item } = JSON.parse(read(`registry/${name}.json`)) as Item;
+        write(`${name}.json`, item);
+        return `./${name}.json`;
+      });
+      const env = { ...process.env, REGISTRY_URL: `http://127.0.0.1:${(site.address() as AddressInfo).port}` };
+      const shadcn = join(root, '../node_modules/shadcn/dist/index.js');
+      await execute('node', [shadcn, 'add', ...items, '--yes', '--overwrite'], { cwd: folder, env });
+      for (const { files } of registry.items) {
+        for (const { path, target } of files) expect(readFileSync(join(folder, 'src', target), 'utf8'), target).toBe(read(path));
       }
       mkdirSync(join(folder, 'node_modules/@scrip'), { recursive: true });
       symlinkSync(root, join(folder, 'node_modules/@scrip/react'));
-      const compilerOptions = {
-        target: 'ES2022', module: 'ESNext', moduleResolution: 'bundler', jsx: 'react-jsx', strict: true, noEmit: true, types: [],
-        lib: ['ES2022', 'DOM', 'DOM.Iterable'], skipLibCheck: true,
-      };
-      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['components'] }));
-      const tsc = join(root, '../node_modules/typescript/bin/tsc');
-      expect(() => execFileSync('node', [tsc, '-p', folder], { encoding: 'utf8', stdio: 'pipe' })).not.toThrow();
+      await execute('node', [join(root, '../node_modules/typescript/bin/tsc'), '-p', folder]);
     } finally {
+      site.close();
       rmSync(folder, { recursive: true, force: true });
     }
   });

@@ -36,6 +36,7 @@ impl Wallet {
         &self,
         command: Credit,
         prior: Option<&Record>,
+        now: Timestamp,
     ) -> Result<Decision<ProductId>, Rejection> {
         let Credit {
             product,
@@ -51,6 +52,9 @@ impl Wallet {
             } else {
                 Err(Rejection::KeyReused)
             };
+        }
+        if expires_at.is_some_and(|end| end <= now) {
+            return Err(Rejection::ExpiryPast);
         }
         let account = self.account(product);
         if account.map_or(MAX_CREDITS, Account::room) < amount.get() {

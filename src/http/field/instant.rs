@@ -10,7 +10,8 @@ pub(crate) type InstantText = Text<Timestamp>;
 
 impl FromText for Timestamp {
     const NAME: &'static str = "Instant";
-    const WANTED: &'static str = "an ISO 8601 instant with its offset from UTC";
+    const WANTED: &'static str =
+        "an ISO 8601 instant with its offset from UTC, before 9999-12-30T22:00:00Z";
 
     fn from_text(text: &str) -> Option<Self> {
         let instant: jiff::Timestamp = text.parse().ok()?;

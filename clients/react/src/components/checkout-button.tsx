@@ -39,7 +39,8 @@ export function CheckoutButton({
       <button
         type="button"
         className="scrip-button scrip-primary"
-        aria-label={label}
+        // What it says while it is busy is said, too.
+        aria-label={state.pending ? undefined : label}
         aria-busy={state.pending}
         disabled={state.pending}
         onClick={buy}

@@ -35,12 +35,13 @@ export function CheckoutNotice({ children, render, className }: CheckoutNoticePr
   );
 }
 
+// Not in plain quotes: shadcn's command takes such for class names, and takes out what is there twice.
 const WORDS: Record<string, string> = {
-  pending: 'The payment is not confirmed yet. What you bought is yours as soon as it is.',
-  processing: 'The payment is on its way, which may take days. What you bought is yours as soon as it arrives.',
-  failed: 'The payment failed. Nothing was charged.',
-  expired: 'The checkout was not completed in time. Nothing was charged.',
-  refunded: 'This order was refunded.',
+  pending: `The payment is not confirmed yet. What you bought is yours as soon as it is.`,
+  processing: `The payment is on its way, which may take days. What you bought is yours as soon as it arrives.`,
+  failed: `The payment failed. Nothing was charged.`,
+  expired: `The checkout was not completed in time. Nothing was charged.`,
+  refunded: `This order was refunded.`,
 };
 
 function Thanks({ order }: { order: Order }) {
@@ -61,8 +62,9 @@ function Elsewhere({ code }: { code: string }) {
   return (
     <div className="scrip-elsewhere">
       <p>
-        What you bought is in a wallet of its own, and another one is open here. Keep both codes. The new one is{' '}
-        <code translate="no">{code}</code>.
+        What you bought is in a wallet of its own, and another one is open here. Keep both codes. The new one:
+        <br />
+        <code translate="no">{code}</code>
       </p>
       <button type="button" className="scrip-button" aria-busy={pending} disabled={pending} onClick={() => void redeem(code)}>
         Open it here

@@ -36,8 +36,7 @@ function Offers({ prices }: { prices: readonly { id: string; label?: string | nu
       {prices.map(({ id, label, amountCents, currency }) => (
         <li key={id}>
           <CheckoutButton priceId={id}>
-            {label ? `${label} for ` : 'Buy for '}
-            {formatMoney(amountCents, currency, locale)}
+            {`${label ?? 'Buy'} for ${formatMoney(amountCents, currency, locale)}`}
           </CheckoutButton>
         </li>
       ))}

@@ -94,6 +94,9 @@ function PriceCard({ price, product, products, checkout, popup, features }: Pric
   const money = formatMoney(price.amountCents, price.currency, locale);
   const interval = formatInterval(price.interval);
   const subscribed = wallet?.subscriptions.find((held) => held.productId === product.id);
+  // What is bought once and for all is not sold to the same buyer again.
+  const owned =
+    !interval && !credits && price.features.length > 0 && price.features.every((feature) => wallet?.features.includes(feature));
   return (
     <>
       <p className="scrip-price-name">{name}</p>
@@ -108,7 +111,9 @@ function PriceCard({ price, product, products, checkout, popup, features }: Pric
           <li key={feature}>{features?.[feature] ?? feature}</li>
         ))}
       </ul>
-      {!interval || !subscribed ? (
+      {owned ? (
+        <p className="scrip-current">Yours already</p>
+      ) : !interval || !subscribed ? (
         <CheckoutButton {...checkout} priceId={price.id} popup={popup} label={`${interval ? 'Subscribe to' : 'Buy'} ${name} for ${money}`}>
           {interval ? 'Subscribe' : 'Buy'}
         </CheckoutButton>

@@ -31,11 +31,11 @@ export function RecoveryCode({ concealed = true, replaceable = false, children, 
   return (
     <div role="group" aria-label="Recovery code" className={`scrip scrip-code ${className ?? ''}`}>
       <p className="scrip-muted">
-        {children ?? 'Keep this code: it is the only key to your credits. Whoever has it can spend them.'}
+        {children ?? <>Keep this code: it is the only key to your credits. Whoever has it can spend them.</>}
       </p>
       <p className="scrip-code-line">
         <code translate="no">{shown ? code : veiled(code)}</code>
-        <button type="button" className="scrip-button" aria-pressed={shown} onClick={() => setShown(!shown)}>
+        <button type="button" className="scrip-button" onClick={() => setShown(!shown)}>
           {shown ? 'Hide' : 'Show'}
         </button>
         <Copy text={code} />
@@ -73,7 +73,8 @@ function Copy({ text }: { text: string }) {
       await navigator.clipboard.writeText(text);
     } catch {
       // Not everywhere may a page write there.
-      words = 'It could not be copied. Show it and select it.';
+      // Not in plain quotes: shadcn's command takes such for class names, and takes out what is there twice.
+      words = `It could not be copied. Show it and select it.`;
     }
     setSaid(words);
     clearTimeout(timer.current);

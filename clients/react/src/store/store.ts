@@ -38,8 +38,8 @@ export class ScripStore {
     this.products = new Resource<readonly Product[]>(() => client.products());
     this.returned = new Resource<Order | null>(async (before) => {
       const back = this.#completing || isBack();
-      // Whoever only left a checkout, or has it open in another tab: one look, and no word of a payment that is
-      // awaited.
+      // Whoever only left a checkout, or has it open in another tab: one look, and a word only where something
+      // was done there.
       let order = await client.completeCheckout({ timeoutMs: 0 });
       const waits = order && (order.status === 'pending' || order.processing);
       if (back && waits) {
@@ -49,7 +49,7 @@ export class ScripStore {
       if (back) forgetReturn();
       // The thanks and what they are for are seen together.
       if (order?.status === 'paid') await this.wallet.refresh();
-      const told = back || order?.status !== 'pending' || order.processing;
+      const told = back || order?.processing || order?.status === 'paid' || order?.status === 'failed';
       return (told ? order : null) ?? before ?? null;
     });
   }

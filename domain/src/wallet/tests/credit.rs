@@ -100,18 +100,18 @@ fn another_amount_or_product_under_the_key_is_refused() {
 }
 
 #[test]
-fn credits_already_past_their_end_come_and_go_in_the_ledger() {
+fn credits_past_their_end_are_not_granted_and_one_granted_in_time_is_known_after_it() {
     let mut teller = Teller::new();
-    teller.credit(credit("late", 25, Some(teller.now))).unwrap();
-    assert_eq!(teller.wallet.available(GOLD), 0);
+    let past = credit("late", 25, Some(teller.now));
+    assert_eq!(teller.credit(past), Err(Rejection::ExpiryPast));
+    let end = teller.after_seconds(60);
+    let command = credit("in time", 25, Some(end));
+    assert_eq!(teller.credit(command.clone()), Ok(Done::Applied));
+    teller.now = end;
+    assert_eq!(teller.credit(command), Ok(Done::Replayed(GOLD)));
     assert_eq!(
         teller.ledger(GOLD),
         [(Reason::Manual, 25), (Reason::Expiry, -25)]
-    );
-    assert_eq!(
-        teller.expiries(),
-        [(teller.now, -25)],
-        "not dated before they came"
     );
 }
 

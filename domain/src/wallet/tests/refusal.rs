@@ -42,6 +42,7 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
             | Rejection::AlreadySubscribed
             | Rejection::CurrencyMismatch { .. }
             | Rejection::TooManyPending
+            | Rejection::ExpiryPast
             | Rejection::NoPurchase
             | Rejection::SubscriptionNotFound
             | Rejection::AlreadyRefunded { .. },

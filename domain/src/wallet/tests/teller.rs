@@ -108,7 +108,7 @@ impl Teller {
         self.touch();
         let key = command.key.clone();
         let prior = self.find(Lookup::Grant(key.as_str()));
-        let decision = self.wallet.credit(command, prior)?;
+        let decision = self.wallet.credit(command, prior, self.now)?;
         Ok(self.carry_out(decision))
     }
 

@@ -143,6 +143,9 @@ impl Model {
         if let Some(outcome) = self.used(Operation::Grant, key, Some(product), coins) {
             return outcome;
         }
+        if end <= self.now {
+            return Outcome::Refused(Rejection::ExpiryPast);
+        }
         if coins > self.room(product) {
             return Outcome::Refused(Rejection::BalanceLimit);
         }
