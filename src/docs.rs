@@ -1,65 +1,126 @@
-//! The API's description: for programs as it is, for people as one page that loads nothing from
-//! elsewhere and runs no script. Both are written once, at start.
+//! The documentation, in the binary: the API's description for programs as it is and for people as a page,
+//! the pages of `docs/`, and an index for language models. Nothing is loaded from elsewhere and no script
+//! runs. All of it is written once: the description at start, the pages when the first of them is asked for.
+
+use std::{collections::HashMap, sync::LazyLock};
 
 use axum::{
     Router,
     body::Bytes,
-    http::{HeaderValue, header},
+    extract::Path,
+    http::{HeaderName, HeaderValue, header},
     response::{IntoResponse, Response},
     routing::get,
 };
+use maud::{PreEscaped, html};
 use serde_json::Value;
 
-use crate::state::App;
+use crate::{
+    http::{code::Code, error::Error},
+    state::App,
+};
 
-mod page;
+mod frame;
+mod llms;
+mod markdown;
+mod pages;
+mod reference;
 mod schema;
+#[cfg(test)]
+mod tests;
+
+const HTML: &str = "text/html; charset=utf-8";
+const JSON: &str = "application/json";
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
 
 /// A page that may do nothing but show itself.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
-     frame-ancestors 'none'";
+const POLICY: (HeaderName, HeaderValue) = (
+    header::CONTENT_SECURITY_POLICY,
+    HeaderValue::from_static(
+        "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'none'; form-action 'none'; \
+         frame-ancestors 'none'",
+    ),
+);
+const NO_SNIFFING: (HeaderName, HeaderValue) = (
+    header::X_CONTENT_TYPE_OPTIONS,
+    HeaderValue::from_static("nosniff"),
+);
+/// Nothing secret: generators in browsers may read it.
+const FOR_ANYBODY: (HeaderName, HeaderValue) = (
+    header::ACCESS_CONTROL_ALLOW_ORIGIN,
+    HeaderValue::from_static("*"),
+);
 
-/// Serves both.
+/// Something to serve.
+#[derive(Clone)]
+struct Served {
+    kind: &'static str,
+    body: Bytes,
+}
+
+impl Served {
+    fn new(kind: &'static str, body: impl Into<Bytes>) -> Self {
+        let body = body.into();
+        Self { kind, body }
+    }
+}
+
+impl IntoResponse for Served {
+    fn into_response(self) -> Response {
+        let kind = (header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
+        ([kind, POLICY, NO_SNIFFING], self.body).into_response()
+    }
+}
+
+/// Serves all of it.
 pub(crate) fn router(document: &Value) -> Router<App> {
-    let json = Bytes::from(document.to_string());
-    let page = Bytes::from(page::render(document));
+    let description = Served::new(JSON, document.to_string());
+    let always = |served: Served| get(move || std::future::ready(served.clone()));
     Router::new()
         .route(
             "/api/openapi.json",
-            get(move || std::future::ready(describe(json.clone()))),
+            get(move || std::future::ready(([FOR_ANYBODY], description.clone()))),
         )
-        .route("/docs", get(move || std::future::ready(show(page.clone()))))
+        .route(
+            "/docs",
+            always(Served::new(HTML, reference::render(document))),
+        )
+        .route("/llms.txt", always(Served::new(TEXT, llms::index())))
+        .route("/llms-full.txt", always(Served::new(TEXT, llms::full())))
+        .route(
+            "/docs/{*name}",
+            get(move |Path(name): Path<String>| {
+                let found = SHELF.get(name.as_str()).cloned();
+                std::future::ready(found.ok_or(Error::new(Code::RouteNotFound)))
+            }),
+        )
 }
 
-fn describe(json: Bytes) -> Response {
-    let mut response = json.into_response();
-    let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("application/json"),
-    );
-    // Nothing secret: generators in browsers may read it.
-    headers.insert(
-        header::ACCESS_CONTROL_ALLOW_ORIGIN,
-        HeaderValue::from_static("*"),
-    );
-    response
+/// What is served, by its name under `/docs/`.
+static SHELF: LazyLock<HashMap<String, Served>> = LazyLock::new(shelf);
+
+/// Pages, the same as Markdown, and the files that they show.
+fn shelf() -> HashMap<String, Served> {
+    let pages = pages::PAGES.iter().flat_map(|page| {
+        let source = Served::new(MARKDOWN, page.text);
+        [
+            (page.name.to_owned(), Served::new(HTML, shown(page))),
+            (format!("{}.md", page.name), source),
+        ]
+    });
+    let files = pages::FILES.iter();
+    let files = files.map(|file| (file.name.to_owned(), Served::new(file.kind, file.bytes)));
+    pages.chain(files).collect()
 }
 
-fn show(page: Bytes) -> Response {
-    let mut response = page.into_response();
-    let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("text/html; charset=utf-8"),
-    );
-    headers.insert(
-        header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(POLICY),
-    );
-    headers.insert(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
-    response
+fn shown(page: &pages::Page) -> String {
+    let rendered = markdown::render(page.path, page.text);
+    let title = match page.title() {
+        "Scrip" => "Scrip".to_owned(),
+        title => format!("{title} · Scrip"),
+    };
+    // Written by `markdown`, from pages that are compiled in.
+    let main = html! { (PreEscaped(&rendered.html)) };
+    frame::page(&title, &frame::guides(Some((page, &rendered))), &main)
 }

@@ -1,6 +1,6 @@
 //! `scrip import`: balances from a CSV file, as manual grants, over the API of a running server. A grant's key
 //! is the line's own, so a file may be imported again, also after it was cut off: what was granted is
-//! not granted twice. Nothing is sent before all of the file is in order.
+//! not granted twice. Nothing is sent before all of the file is in order (`file.rs`).
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -9,34 +9,33 @@ use std::{
 };
 
 use clap::Args;
-use domain::{
-    Amount,
-    id::ProductId,
-    text::{ExternalUserId, IdempotencyKey},
-};
+use domain::{Timestamp, id::ProductId};
 use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::json;
 
+use self::file::{Grant, Product, Read as Lines};
 use super::{
     Failure, print,
     progress::Bar,
     remote::{self, Error, KeyArgs, PlaceArgs, Remote},
 };
+use crate::http::view::Instant;
+
+mod file;
 
 /// Grants that are under way at a time.
 const AT_ONCE: usize = 16;
 /// Attempts for each while the server is busy or away.
 const ATTEMPTS: u32 = 5;
-/// What keys of imports begin with: none of the caller's own is taken for one.
-const KEY_PREFIX: &str = "import:";
 /// Problems of a file that are shown.
 const SHOWN: usize = 20;
 
 /// What to import, and where.
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// The file: CSV with the columns externalUserId, productId, amount, key; `-`: standard input.
+    /// The file: CSV with the columns external_user_id, product (its id or name), balance, id (whatever
+    /// names the row in your table), and expires_at where there is any; `-`: standard input.
     #[arg(value_name = "BALANCES.CSV")]
     file: PathBuf,
     #[command(flatten)]
@@ -48,31 +47,22 @@ pub(super) struct ImportArgs {
     dry_run: bool,
 }
 
-/// A line as it is in the file.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Line {
-    external_user_id: String,
-    product_id: String,
-    amount: String,
-    key: String,
-}
-
 /// What the server answers.
 #[derive(Deserialize)]
 struct Credited {
     credited: bool,
 }
 
-/// A grant to make.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Grant {
-    /// Where it is in the file.
-    line: u64,
-    user: ExternalUserId,
-    product: ProductId,
-    amount: Amount,
-    key: IdempotencyKey,
+/// What the project offers.
+#[derive(Deserialize)]
+struct Offer {
+    products: Vec<Offered>,
+}
+
+#[derive(Deserialize)]
+struct Offered {
+    id: String,
+    name: String,
 }
 
 pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
@@ -82,90 +72,96 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
         "-" => Box::new(std::io::stdin()),
         _ => Box::new(std::fs::File::open(&args.file).map_err(unreadable)?),
     };
-    let grants = match read(input) {
-        Ok(grants) => grants,
-        Err(problems) => {
-            for problem in problems.iter().take(SHOWN) {
-                print::error(&format!("{name}: {problem}"));
-            }
-            return Err(Failure(format!(
-                "{name} has {} problems, and nothing was granted",
-                problems.len()
-            )));
+    let now = Timestamp(jiff::Timestamp::now().as_millisecond());
+    let refused = |problems: &[String]| {
+        for problem in problems.iter().take(SHOWN) {
+            print::error(&format!("{name}: {problem}"));
         }
+        Failure(format!(
+            "{name} has {} problems, and nothing was granted",
+            problems.len()
+        ))
     };
+    let lines = file::read(input, now).map_err(|problems| refused(&problems))?;
+    let Lines {
+        grants,
+        empty,
+        expired,
+    } = lines;
+    let by_name = grants
+        .iter()
+        .any(|grant| matches!(grant.product, Product::Named(_)));
+    let mut server = None;
+    let mut names = HashMap::new();
+    if by_name {
+        let remote = server.insert(args.key.api(&args.place)?);
+        names = remote::wait(offered(remote))?;
+    }
+    let grants = named(grants, &names).map_err(|problems| refused(&problems))?;
     for (product, (count, credits)) in totals(&grants)? {
         print::line(&format!("{product}: {credits} credits in {count} grants"));
+    }
+    for (count, why) in [(empty, "a balance of 0"), (expired, "expired")] {
+        if count > 0 {
+            print::line(&format!("{count} skipped: {why}"));
+        }
     }
     if args.dry_run {
         print::line("nothing was granted: this was a dry run");
         return Ok(());
     }
-    let server = args.key.api(&args.place)?;
+    let server = match server {
+        Some(server) => server,
+        None => args.key.api(&args.place)?,
+    };
     remote::wait(all(&server, &grants))
 }
 
-/// All grants of a file, or all that is wrong with it.
-fn read(input: impl Read) -> Result<Vec<Grant>, Vec<String>> {
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .from_reader(input);
-    let (mut grants, mut problems) = (Vec::<Grant>::new(), Vec::new());
-    // Two lines with one key are two grants by intention and one by effect.
-    let mut seen: HashMap<(String, String), u64> = HashMap::new();
-    let mut lines = reader.deserialize::<Line>();
-    loop {
-        let line = lines.reader().position().line();
-        let Some(read) = lines.next() else { break };
-        match read
-            .map_err(|error| error.to_string())
-            .and_then(|it| grant(line, &it))
-        {
-            Ok(grant) => {
-                let key = (
-                    grant.user.as_str().to_owned(),
-                    grant.key.as_str().to_owned(),
-                );
-                match seen.insert(key, line) {
-                    None => grants.push(grant),
-                    Some(other) => problems.push(format!(
-                        "line {line}: this user has the same key in line {other}"
-                    )),
-                }
-            }
-            Err(why) => problems.push(format!("line {line}: {why}")),
+/// The project's products by their names; of a name that several have, none.
+async fn offered(server: &Remote) -> Result<HashMap<String, Option<ProductId>>, Failure> {
+    let offer: Offer = server.get("/products").await?;
+    let mut names = HashMap::new();
+    for Offered { id, name } in offer.products {
+        let id = id.parse().ok();
+        names
+            .entry(name)
+            .and_modify(|known| *known = None)
+            .or_insert(id);
+    }
+    Ok(names)
+}
+
+/// Grants with their products known, or all lines whose product is not.
+fn named(
+    grants: Vec<Grant>,
+    names: &HashMap<String, Option<ProductId>>,
+) -> Result<Vec<(ProductId, Grant)>, Vec<String>> {
+    let (mut known, mut problems) = (Vec::new(), Vec::new());
+    for grant in grants {
+        let found = match &grant.product {
+            Product::Id(id) => Ok(*id),
+            Product::Named(name) => match names.get(name) {
+                Some(Some(id)) => Ok(*id),
+                Some(None) => Err("several active products have this name; give its id"),
+                None => Err("the project has no active product of this name; an id does, too"),
+            },
+        };
+        match found {
+            Ok(id) => known.push((id, grant)),
+            Err(why) => problems.push(format!("line {}: product: {why}", grant.line)),
         }
     }
     match problems.is_empty() {
-        true => Ok(grants),
+        true => Ok(known),
         false => Err(problems),
     }
 }
 
-fn grant(line: u64, of: &Line) -> Result<Grant, String> {
-    let amount = of.amount.parse().ok().and_then(Amount::new);
-    Ok(Grant {
-        line,
-        user: ExternalUserId::new(of.external_user_id.clone())
-            .map_err(|error| format!("externalUserId: {error}"))?,
-        product: of
-            .product_id
-            .parse()
-            .map_err(|_| "productId: it is none".to_owned())?,
-        amount: amount.ok_or("amount: it is no positive whole number of credits")?,
-        key: match of.key.is_empty() {
-            true => return Err("key: it is empty".into()),
-            false => IdempotencyKey::new(format!("{KEY_PREFIX}{}", of.key))
-                .map_err(|error| format!("key: {error}"))?,
-        },
-    })
-}
-
 /// Grants and credits by product.
-fn totals(grants: &[Grant]) -> Result<BTreeMap<String, (u64, i64)>, Failure> {
+fn totals(grants: &[(ProductId, Grant)]) -> Result<BTreeMap<String, (u64, i64)>, Failure> {
     let mut totals: BTreeMap<String, (u64, i64)> = BTreeMap::new();
-    for grant in grants {
-        let (count, credits) = totals.entry(grant.product.to_string()).or_default();
+    for (product, grant) in grants {
+        let (count, credits) = totals.entry(product.to_string()).or_default();
         *count = count.saturating_add(1);
         *credits = credits
             .checked_add(grant.amount.get())
@@ -174,13 +170,13 @@ fn totals(grants: &[Grant]) -> Result<BTreeMap<String, (u64, i64)>, Failure> {
     Ok(totals)
 }
 
-async fn all(server: &Remote, grants: &[Grant]) -> Result<(), Failure> {
+async fn all(server: &Remote, grants: &[(ProductId, Grant)]) -> Result<(), Failure> {
     let bar = Bar::counting();
     let count = u64::try_from(grants.len()).unwrap_or(u64::MAX);
     let (mut granted, mut before, mut failed) = (0_u64, 0_u64, Vec::new());
     let mut answers = stream::iter(grants)
-        .map(|grant| async {
-            let answer = credit(server, grant).await;
+        .map(|(product, grant)| async {
+            let answer = credit(server, product, grant).await;
             (grant.line, answer)
         })
         .buffer_unordered(AT_ONCE);
@@ -212,12 +208,13 @@ async fn all(server: &Remote, grants: &[Grant]) -> Result<(), Failure> {
 }
 
 /// Whether it was granted now; `false`: it had been before.
-async fn credit(server: &Remote, grant: &Grant) -> Result<bool, Error> {
+async fn credit(server: &Remote, product: &ProductId, grant: &Grant) -> Result<bool, Error> {
     let body = json!({
         "externalUserId": grant.user.as_str(),
-        "productId": grant.product.to_string(),
+        "productId": product.to_string(),
         "amount": grant.amount.get(),
         "idempotencyKey": grant.key.as_str(),
+        "expiresAt": grant.expires_at.map(Instant),
     });
     let mut wait = std::time::Duration::from_millis(200);
     let mut left = ATTEMPTS;
@@ -237,48 +234,21 @@ async fn credit(server: &Remote, grant: &Grant) -> Result<bool, Error> {
 mod tests {
     use super::*;
 
-    const HEAD: &str = "externalUserId,productId,amount,key\n";
-
-    fn product() -> String {
-        ProductId(7).to_string()
-    }
-
     #[test]
-    fn a_file_is_read_whole_or_not_at_all() {
-        let product = product();
-        let file = format!(
-            "{HEAD}ann,{product},5,a\n\"Bea, of \"\"B\"\"\",{product},9007199254740991,a\n"
+    fn products_go_by_id_or_by_a_name_of_their_own() {
+        let file = "user_id,product,balance,id\nann,Images,5,1\n";
+        let file = file.replace("user_id", "external_user_id");
+        let read = |text: &str| file::read(text.as_bytes(), Timestamp(0)).unwrap().grants;
+        let names = |id| HashMap::from([("Images".to_owned(), id)]);
+        let known = named(read(&file), &names(Some(ProductId(7)))).unwrap();
+        assert_eq!(known[0].0, ProductId(7));
+        assert_eq!(totals(&known).unwrap()[&ProductId(7).to_string()], (1, 5));
+        let twice = named(read(&file), &names(None)).unwrap_err();
+        assert!(twice[0].contains("line 2: product: several"), "{twice:?}");
+        let none = named(read(&file), &HashMap::new()).unwrap_err();
+        assert!(
+            none[0].contains("line 2: product: the project has no"),
+            "{none:?}"
         );
-        let grants = read(file.as_bytes()).unwrap();
-        assert_eq!(grants[1].user.as_str(), "Bea, of \"B\"");
-        assert_eq!(grants[1].line, 3);
-        assert_eq!(grants[0].key.as_str(), "import:a");
-        let totals = totals(&grants).unwrap();
-        assert_eq!(totals[&product], (2, 9_007_199_254_740_996));
-    }
-
-    #[test]
-    fn every_line_that_is_wrong_is_named() {
-        let product = product();
-        for (line, named) in [
-            (format!("ann,{product},5.0,b"), "amount"),
-            (format!("ann,{product},0,b"), "amount"),
-            (format!("ann,{product},-5,b"), "amount"),
-            (format!("ann,{product},1e3,b"), "amount"),
-            (format!("ann,{product},9007199254740992,b"), "amount"),
-            ("ann,prod_x,5,b".to_owned(), "productId"),
-            (format!(",{product},5,b"), "externalUserId"),
-            (format!("ann,{product},5,"), "key"),
-            (format!("ann,{product},5,{}", "k".repeat(255)), "key"),
-            (format!("ann,{product},5"), "line 3"),
-            (format!("ann,{product},6,a"), "same key in line 2"),
-        ] {
-            let file = format!("{HEAD}ann,{product},5,a\n{line}\nbea,{product},5,a\n");
-            let problems = read(file.as_bytes()).unwrap_err();
-            assert_eq!(problems.len(), 1, "{problems:?}");
-            assert!(problems[0].contains("line 3"), "{problems:?}");
-            assert!(problems[0].contains(named), "{problems:?}");
-        }
-        assert!(read("user,amount\nann,5\n".as_bytes()).is_err());
     }
 }

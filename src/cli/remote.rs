@@ -22,12 +22,14 @@ pub(super) enum Error {
     #[error("{0}")]
     Unknown(&'static str),
     /// The server refused.
-    #[error("the server refused ({status}): {reason}")]
+    #[error("the server refused ({status}): {reason}{}", more(.docs))]
     Refused {
         /// With this status.
         status: u16,
         /// In its own words.
         reason: String,
+        /// Where it explains them.
+        docs: Option<Url>,
     },
 }
 
@@ -40,6 +42,12 @@ impl Error {
             Self::Refused { status, .. } => *status == 429 || *status >= 500,
         }
     }
+}
+
+fn more(docs: &Option<Url>) -> String {
+    let docs = docs.as_ref();
+    docs.map(|docs| format!(" More: {docs}"))
+        .unwrap_or_default()
 }
 
 impl From<Error> for Failure {
@@ -209,6 +217,13 @@ impl Remote {
         })
     }
 
+    /// An address of this server's documentation; nobody is sent elsewhere.
+    fn explained(&self, path: &str) -> Option<Url> {
+        let base = Url::parse(&self.base).ok()?;
+        let docs = base.join(path).ok()?;
+        (docs.origin() == base.origin() && docs.path().starts_with("/docs/")).then_some(docs)
+    }
+
     async fn answer(
         &self,
         method: Method,
@@ -244,6 +259,7 @@ impl Remote {
         Err(Error::Refused {
             status: status.as_u16(),
             reason: table::plain(&format!("{param}{message}")),
+            docs: text("docs").and_then(|path| self.explained(path)),
         })
     }
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::page::{object, prose, text};
+use super::reference::{object, prose, text};
 
 /// A schema in a few words, with a link where it has a name.
 pub(super) fn name(schema: &Value) -> Markup {

@@ -27,6 +27,12 @@ macro_rules! codes {
                 match self { $(Self::$name => StatusCode::$status,)* }
             }
 
+            /// Where this server explains it, relative to its address.
+            #[must_use]
+            pub const fn docs(self) -> &'static str {
+                match self { $(Self::$name => concat!("/docs/errors#", $text),)* }
+            }
+
             /// One plain sentence, for want of a better one.
             #[must_use]
             pub const fn message(self) -> &'static str {

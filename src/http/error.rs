@@ -67,6 +67,9 @@ pub(crate) struct ErrorBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "items[3].amount")]
     param: Option<&'a str>,
+    /// Where this server explains the code, and what to do about it; relative to its address.
+    #[schema(value_type = Option<String>, example = "/docs/errors#invalid_request")]
+    docs: &'static str,
     /// Credits that can be spent now; with `insufficient_credits`, as are the next four.
     #[serde(skip_serializing_if = "Option::is_none")]
     balance: Option<i64>,
@@ -248,6 +251,7 @@ impl Error {
             message: &self.message,
             request_id,
             param: self.param.as_deref(),
+            docs: self.code.docs(),
             balance: short.map(|s| s.balance),
             requested: short.map(|s| s.requested),
             shortfall: short.map(|s| s.shortfall),

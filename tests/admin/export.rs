@@ -82,9 +82,64 @@ async fn balances_are_imported_once_however_often() {
     .unwrap();
     let bad = import(&server, &file, &[]);
     assert!(!bad.status.success());
-    assert!(said(&bad).contains("line 3: amount"), "{}", said(&bad));
+    assert!(said(&bad).contains("line 3: balance"), "{}", said(&bad));
     let path = "/api/v1/wallets/external?externalUserId=new";
     assert_eq!(server.client().get(path).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_credits_table_is_imported_as_a_database_writes_it() {
+    let server = Server::start().await;
+    let file = server.data_dir().with_file_name("table.csv");
+    let offer = server.client().get("/api/v1/products").await.expect(200);
+    let name = offer["products"][0]["name"].as_str().unwrap();
+    let head = "id,external_user_id,product,balance,expires_at,updated_by\n";
+    let rows = format!(
+        "1,ann,{name},40,2099-01-31 00:00:00+00,me\n2,ann,{name},2,,me\n3,bea,{name},0,,\n\
+         4,cid,{name},9,2020-01-31 00:00:00+00,\n"
+    );
+    fs::write(&file, format!("{head}{rows}5,dan,No such thing,1,,\n")).unwrap();
+    let refused = import(&server, &file, &[]);
+    assert!(!refused.status.success());
+    assert!(
+        said(&refused).contains("line 6: product: the project has no active product"),
+        "{}",
+        said(&refused)
+    );
+    fs::write(&file, format!("{head}{rows}")).unwrap();
+    for expected in ["2 were granted, 0 had been", "0 were granted, 2 had been"] {
+        let done = import(&server, &file, &[]);
+        let said = said(&done);
+        assert!(done.status.success(), "{said}");
+        for line in [
+            expected,
+            "42 credits in 2 grants",
+            "1 skipped: a balance of 0",
+            "1 skipped: expired",
+        ] {
+            assert!(said.contains(line), "{line}: {said}");
+        }
+    }
+    let path = "/api/v1/wallets/external?externalUserId=ann";
+    let wallet = server.client().get(path).await.expect(200);
+    assert_eq!(wallet["balances"][0]["balance"], 42);
+    let expiry = json!({ "amount": 40, "at": "2099-01-31T00:00:00.000Z" });
+    assert_eq!(wallet["balances"][0]["nextExpiry"], expiry);
+    // The same row with another balance is another operation under the same name.
+    fs::write(
+        &file,
+        format!("{head}1,ann,{name},41,2099-01-31 00:00:00+00,\n"),
+    )
+    .unwrap();
+    let changed = import(&server, &file, &[]);
+    let said = said(&changed);
+    assert!(!changed.status.success(), "{said}");
+    assert!(said.contains("line 2: the server refused (409)"), "{said}");
+    let more = format!(
+        "More: {}/docs/errors#idempotency_key_reused",
+        server.instance().base()
+    );
+    assert!(said.contains(&more), "{said}");
 }
 
 #[tokio::test]

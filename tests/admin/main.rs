@@ -24,6 +24,7 @@ mod files;
 mod keys;
 mod listen;
 mod logs;
+mod pages;
 mod prices;
 mod products;
 mod projects;

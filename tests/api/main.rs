@@ -13,6 +13,7 @@
 mod body;
 mod checkout;
 mod checkout_settings;
+mod compatible;
 mod cors;
 mod counter;
 mod credit;
@@ -21,6 +22,7 @@ mod deduct;
 mod deduct_external;
 mod deductions_batch;
 mod described;
+mod docs;
 mod edge;
 mod endpoints;
 mod events;

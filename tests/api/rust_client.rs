@@ -62,6 +62,8 @@ async fn credits_come_and_go_once_by_their_keys() {
     let short = scrip.deduct(&ann, Deduct::new(100).key("too-much")).await;
     let short = short.expect_err("69 are not 100");
     let refusal = short.refusal().unwrap();
+    let docs = "/docs/errors#insufficient_credits";
+    assert_eq!(refusal.docs.as_deref(), Some(docs));
     assert_eq!(
         (refusal.status, refusal.balance, refusal.shortfall),
         (402, Some(68), Some(32))

@@ -12,7 +12,9 @@
 )]
 
 mod dashboard;
+mod docs;
 mod forms;
 mod node;
+mod redocly;
 mod sandbox;
 mod webhooks;

@@ -227,6 +227,11 @@ export interface components {
              * @example EUR
              */
             currency?: string | null;
+            /**
+             * @description Where this server explains the code, and what to do about it; relative to its address.
+             * @example /docs/errors#invalid_request
+             */
+            docs?: string | null;
             /** @description What went wrong, as a person reads it: one plain sentence. */
             message: string;
             /**

@@ -31,6 +31,7 @@ interface Known {
 const FIELDS = [
   'requestId',
   'param',
+  'docs',
   'retryAfterMs',
   'idempotencyKey',
   'balance',
@@ -53,6 +54,8 @@ export class ScripError extends Error {
   declare readonly requestId?: string;
   /** The one input at fault. */
   declare readonly param?: string;
+  /** Where the service explains the code, and what to do about it; relative to its address. */
+  declare readonly docs?: string;
   /** How long to wait before trying again. */
   declare readonly retryAfterMs?: number;
   /**

@@ -50,6 +50,8 @@ pub struct Refusal {
     pub param: Option<String>,
     /// Names the request in the server's logs.
     pub request_id: Option<String>,
+    /// Where the server explains the code, and what to do about it; relative to its address.
+    pub docs: Option<String>,
     /// When to come back.
     #[serde(skip)]
     pub retry_after: Option<Duration>,

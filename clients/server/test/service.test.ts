@@ -132,6 +132,7 @@ describe('credits', () => {
     const error = await refusal(scrip.deduct({ externalUserId, amount: 500 }));
     if (!isScripError(error, 'insufficient_credits')) throw error;
     expectTypeOf(error.shortfall).toEqualTypeOf<number>();
+    expect(error.docs).toBe('/docs/errors#insufficient_credits');
     expect([error.status, error.balance, error.requested, error.shortfall, error.productId]).toEqual([402, 5, 500, 495, service.product]);
     expect(error.prices.map(({ id }) => id)).toContain(service.price);
     expect(error.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);

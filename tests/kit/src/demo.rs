@@ -41,6 +41,12 @@ impl Demo {
         }
     }
 
+    /// Where it is: `http://host:port`.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
     /// What it printed, line by line.
     #[must_use]
     pub fn said(&self) -> &[String] {

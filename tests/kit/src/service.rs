@@ -389,6 +389,7 @@ pub fn assert_refused(reply: &Reply, status: u16, code: &str) {
         reply.body["requestId"],
         header(reply, "x-request-id").unwrap()
     );
+    assert_eq!(reply.body["docs"], format!("/docs/errors#{code}"));
 }
 
 /// That one input is at fault.

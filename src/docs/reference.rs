@@ -1,13 +1,12 @@
-//! The page for people, from the document for programs.
+//! The API's reference for people, from the document for programs.
 
 use std::sync::LazyLock;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use serde_json::{Map, Value};
 
-use super::schema;
+use super::{frame, schema};
 
-const STYLE: &str = include_str!("page.css");
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// The whole page.
@@ -15,50 +14,36 @@ pub(super) fn render(document: &Value) -> String {
     let operations = operations(document);
     let schemas = object(document.pointer("/components/schemas"));
     let introduction = text(document.get("info"), "description");
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Scrip API" }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                (contents(&operations, schemas))
-                main {
-                    h1 { "Scrip API" }
-                    (prose(introduction))
-                    p {
-                        "For programs: " a href="/api/openapi.json" { "/api/openapi.json" }
-                        ". All paths below begin with " code { "/api/v1" } "."
-                    }
-                    @for operation in &operations { (operation.shown()) }
-                    @for (name, schema) in schemas {
-                        section id={ "schema-" (name) } { h2 { (name) } (schema::table(schema)) }
-                    }
-                }
-            }
+    let main = html! {
+        h1 { "Scrip API" }
+        (prose(introduction))
+        p {
+            "For programs: " a href="/api/openapi.json" { "/api/openapi.json" }
+            ". All paths below begin with " code { "/api/v1" } ". What each refusal means, and what to do: "
+            a href="/docs/errors" { "errors" } "."
+        }
+        @for operation in &operations { (operation.shown()) }
+        @for (name, schema) in schemas {
+            section id={ "schema-" (name) } { h2 { (name) } (schema::table(schema)) }
         }
     };
-    page.into_string()
+    frame::page("Scrip API", &contents(&operations, schemas), &main)
 }
 
 fn contents(operations: &[Operation<'_>], schemas: &Map<String, Value>) -> Markup {
     html! {
-        nav {
-            @for tag in tags(operations) {
-                h2 { (tag) }
-                ul {
-                    @for operation in operations.iter().filter(|operation| operation.tag() == tag) {
-                        li { a href={ "#" (operation.text("operationId")) } { (operation.text("summary")) } }
-                    }
+        (frame::guides(None))
+        @for tag in tags(operations) {
+            h2 { (tag) }
+            ul {
+                @for operation in operations.iter().filter(|operation| operation.tag() == tag) {
+                    li { a href={ "#" (operation.text("operationId")) } { (operation.text("summary")) } }
                 }
             }
-            h2 { "Schemas" }
-            ul {
-                @for name in schemas.keys() { li { a href={ "#schema-" (name) } { (name) } } }
-            }
+        }
+        h2 { "Schemas" }
+        ul {
+            @for name in schemas.keys() { li { a href={ "#schema-" (name) } { (name) } } }
         }
     }
 }

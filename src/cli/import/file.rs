@@ -1,0 +1,210 @@
+//! A file of balances, read whole or not at all: every line that is wrong is named.
+
+use std::{collections::HashMap, io::Read as Input};
+
+use domain::{
+    Amount, Timestamp,
+    id::ProductId,
+    text::{ExternalUserId, IdempotencyKey},
+};
+use serde::Deserialize;
+
+/// What keys of imports begin with: none of the caller's own is taken for one.
+const KEY_PREFIX: &str = "import:";
+
+/// A line as it is in the file. Columns go by the API's names or by a table's.
+#[derive(Debug, Deserialize)]
+struct Line {
+    #[serde(alias = "externalUserId")]
+    external_user_id: String,
+    #[serde(alias = "productId", alias = "product_id")]
+    product: String,
+    #[serde(alias = "amount")]
+    balance: String,
+    #[serde(alias = "key")]
+    id: String,
+    #[serde(alias = "expiresAt", default)]
+    expires_at: Option<String>,
+}
+
+/// Whose credits, as the file has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Product {
+    Id(ProductId),
+    /// Which one this is only the project knows.
+    Named(String),
+}
+
+/// A grant to make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Grant {
+    /// Where it is in the file.
+    pub(super) line: u64,
+    pub(super) user: ExternalUserId,
+    pub(super) product: Product,
+    pub(super) amount: Amount,
+    pub(super) key: IdempotencyKey,
+    pub(super) expires_at: Option<Timestamp>,
+}
+
+/// What a file comes to.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    pub(super) grants: Vec<Grant>,
+    /// Lines with nothing in them, and lines whose credits are gone.
+    pub(super) empty: u64,
+    pub(super) expired: u64,
+}
+
+/// All of a file, or all that is wrong with it.
+pub(super) fn read(input: impl Input, now: Timestamp) -> Result<Read, Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_reader(input);
+    let (mut read, mut problems) = (Read::default(), Vec::new());
+    // Two lines with one key are two grants by intention and one by effect.
+    let mut seen: HashMap<(String, String), u64> = HashMap::new();
+    let mut lines = reader.deserialize::<Line>();
+    loop {
+        let line = lines.reader().position().line();
+        let Some(text) = lines.next() else { break };
+        let of = text.map_err(|error| error.to_string());
+        match of.and_then(|of| Ok((grant(line, &of)?, of))) {
+            Ok((grant, of)) => {
+                let key = (of.external_user_id, of.id);
+                match (seen.insert(key, line), grant) {
+                    (Some(other), _) => problems.push(format!(
+                        "line {line}: this user has the same key in line {other}"
+                    )),
+                    (None, None) => read.empty = read.empty.saturating_add(1),
+                    (None, Some(grant)) if grant.expires_at.is_some_and(|at| at <= now) => {
+                        read.expired = read.expired.saturating_add(1);
+                    }
+                    (None, Some(grant)) => read.grants.push(grant),
+                }
+            }
+            Err(why) => problems.push(format!("line {line}: {why}")),
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(read),
+        false => Err(problems),
+    }
+}
+
+/// A line's grant; `None`: there is nothing to grant.
+fn grant(line: u64, of: &Line) -> Result<Option<Grant>, String> {
+    let user = ExternalUserId::new(of.external_user_id.clone());
+    let product = match (of.product.parse(), of.product.as_str()) {
+        (Ok(id), _) => Product::Id(id),
+        (Err(_), text) if text.is_empty() || text.starts_with(ProductId::PREFIX) => {
+            return Err("product: it is neither an id nor a name".into());
+        }
+        (Err(_), name) => Product::Named(name.to_owned()),
+    };
+    let key = match of.id.is_empty() {
+        true => return Err("key: it is empty".into()),
+        false => IdempotencyKey::new(format!("{KEY_PREFIX}{}", of.id)),
+    };
+    let user = user.map_err(|error| format!("external_user_id: {error}"))?;
+    let key = key.map_err(|error| format!("key: {error}"))?;
+    let expires_at = expiry(of.expires_at.as_deref().unwrap_or_default())?;
+    let balance: Option<i64> = of.balance.parse().ok();
+    let amount = match balance {
+        Some(0) => return Ok(None),
+        balance => balance.and_then(Amount::new),
+    };
+    Ok(Some(Grant {
+        line,
+        user,
+        product,
+        amount: amount.ok_or("balance: it is no whole number of credits from 0 on")?,
+        key,
+        expires_at,
+    }))
+}
+
+/// When they expire, with an offset from UTC: as ISO 8601 has it, or as databases write it.
+fn expiry(text: &str) -> Result<Option<Timestamp>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let instant: Result<jiff::Timestamp, _> = text.parse();
+    let instant = instant.map_err(|_| "expires_at: it is no instant with an offset from UTC")?;
+    Ok(Some(Timestamp(instant.as_millisecond())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "externalUserId,productId,amount,key\n";
+
+    fn product() -> String {
+        ProductId(7).to_string()
+    }
+
+    fn of(text: &str) -> Result<Read, Vec<String>> {
+        read(text.as_bytes(), Timestamp(1_795_000_000_000))
+    }
+
+    #[test]
+    fn a_file_is_read_whole_or_not_at_all() {
+        let product = product();
+        let file =
+            format!("{HEAD}ann,{product},5,a\n\"Bea, of \"\"B\"\"\",Images,9007199254740991,a\n");
+        let grants = of(&file).unwrap().grants;
+        assert_eq!(grants[0].product, Product::Id(ProductId(7)));
+        assert_eq!(grants[0].key.as_str(), "import:a");
+        assert_eq!(grants[1].user.as_str(), "Bea, of \"B\"");
+        assert_eq!(grants[1].product, Product::Named("Images".into()));
+        assert_eq!(grants[1].line, 3);
+    }
+
+    #[test]
+    fn a_tables_own_columns_do_and_what_is_empty_or_over_is_counted() {
+        let head = "id,external_user_id,product,balance,expires_at,note\n";
+        let file = format!(
+            "{head}1,ann,Images,5,,x\n2,bea,Images,0,,\n3,cid,Images,7,2026-01-31 00:00:00+00,\n\
+             4,dan,Images,8,2027-01-31 00:00:00+00,\n5,eve,Images,9,2027-01-31T01:00:00.5+01:00,\n"
+        );
+        let read = of(&file).unwrap();
+        assert_eq!((read.empty, read.expired), (1, 1));
+        let expiries: Vec<_> = read.grants.iter().map(|grant| grant.expires_at).collect();
+        let at = 1_801_353_600_000;
+        assert_eq!(
+            expiries,
+            [None, Some(Timestamp(at)), Some(Timestamp(at + 500))]
+        );
+    }
+
+    #[test]
+    fn every_line_that_is_wrong_is_named() {
+        let product = product();
+        for (line, named) in [
+            (format!("ann,{product},5.0,b"), "balance"),
+            (format!("ann,{product},-5,b"), "balance"),
+            (format!("ann,{product},1e3,b"), "balance"),
+            (format!("ann,{product},9007199254740992,b"), "balance"),
+            ("ann,prod_x,5,b".to_owned(), "product"),
+            ("ann,,5,b".to_owned(), "product"),
+            (format!(",{product},5,b"), "external_user_id"),
+            (format!("ann,{product},5,"), "key"),
+            (format!("ann,{product},5,{}", "k".repeat(255)), "key"),
+            (format!("ann,{product},5"), "line 3"),
+            (format!("ann,{product},6,a"), "same key in line 2"),
+        ] {
+            let file = format!("{HEAD}ann,{product},5,a\n{line}\nbea,{product},5,a\n");
+            let problems = of(&file).unwrap_err();
+            assert_eq!(problems.len(), 1, "{problems:?}");
+            assert!(problems[0].contains("line 3"), "{problems:?}");
+            assert!(problems[0].contains(named), "{problems:?}");
+        }
+        let head = "external_user_id,product,balance,id,expires_at\n";
+        for bad in ["2027-01-31", "soon", "2027-01-31 00:00:00"] {
+            let problems = of(&format!("{head}ann,Images,5,1,{bad}\n")).unwrap_err();
+            assert!(problems[0].contains("line 2: expires_at"), "{problems:?}");
+        }
+        assert!(of("user,amount\nann,5\n").is_err());
+    }
+}

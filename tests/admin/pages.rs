@@ -1,0 +1,97 @@
+//! What the pages have a reader paste does what they show: the README's five minutes, the quick start's
+//! second part, and the whole tour, against `scrip dev` in an empty folder. Only the port is another.
+
+use std::{path::Path, process::Command};
+
+use kit::{Demo, tool};
+
+/// A page's text from one heading to the next that stands as high.
+fn part<'a>(page: &'a str, heading: &str) -> &'a str {
+    let (_, after) = page.split_once(&format!("\n{heading}\n")).expect(heading);
+    after.split("\n## ").next().unwrap_or_default()
+}
+
+/// What stands in blocks of a kind.
+fn blocks(text: &str, kind: &str) -> String {
+    let opening = format!("```{kind}\n");
+    let blocks = text.split(opening.as_str()).skip(1);
+    let inside = blocks.map(|block| block.split("```").next().unwrap_or_default());
+    inside.collect()
+}
+
+/// Pastes all of a text's commands at a demo of its own; what they printed.
+async fn followed(text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let demo = Demo::start(&folder.path().join(".scrip")).await;
+    // `verify` waits for the demo to end; another test has it.
+    let commands = blocks(text, "sh").replace("scrip verify --data-dir .scrip\n", "");
+    let (_, address) = demo.base().split_once("://").unwrap();
+    let commands = commands.replace("127.0.0.1:8787", address);
+    let mut shell = Command::new("sh");
+    shell.args(["-euc", &commands]).current_dir(folder.path());
+    let said = tool::run(&mut shell);
+    demo.terminate().await;
+    said
+}
+
+/// Every line that the text shows as an answer and that is the same each time was answered, in this order.
+fn answers_as_shown(text: &str, said: &str) {
+    let shown = blocks(text, "json");
+    // Identifiers, keys, instants and what was cut out differ.
+    let differs = |line: &&str| {
+        !["_01", "_test_", "_…", "…", "T1", "T2", "-"]
+            .iter()
+            .any(|part| line.contains(part))
+    };
+    let mut rest = said;
+    let mut compared = 0;
+    for line in shown.lines().filter(differs) {
+        let (_, after) = rest
+            .split_once(line)
+            .unwrap_or_else(|| panic!("not answered: {line}\n{said}"));
+        rest = after;
+        compared += 1;
+    }
+    assert!(compared > 0, "{shown}");
+}
+
+fn read(page: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap()
+}
+
+#[tokio::test]
+async fn the_first_minutes_of_the_readme_are_as_they_say() {
+    let page = read("README.md");
+    let text = part(&page, "## Five minutes");
+    let said = followed(text).await;
+    answers_as_shown(text, &said);
+    assert!(
+        said.contains("\"docs\":\"/docs/errors#insufficient_credits\""),
+        "{said}"
+    );
+    assert!(said.contains("\"shortfall\":503"), "{said}");
+}
+
+#[tokio::test]
+async fn the_quick_start_spends_a_credit() {
+    let page = read("docs/quick-start.md");
+    let text = part(&page, "## 2. Sell credits, and spend one");
+    answers_as_shown(text, &followed(text).await);
+}
+
+#[tokio::test]
+async fn the_tour_goes_through_all_that_it_names() {
+    let page = read("docs/tour.md");
+    let said = followed(&page).await;
+    answers_as_shown(&page, &said);
+    for seen in [
+        "\"holdId\":\"hold_",
+        "\"reason\":\"expiry\"",
+        "\"refundedCents\":100",
+        "\"cancelAtPeriodEnd\":true",
+    ] {
+        assert!(said.contains(seen), "{seen}: {said}");
+    }
+    // Nothing but what is meant to be was refused.
+    assert_eq!(said.matches("\"requestId\":").count(), 1, "{said}");
+}

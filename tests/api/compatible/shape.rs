@@ -1,0 +1,222 @@
+//! Schemas, as far as a change of one may break a caller: what it holds once references are followed and
+//! parts are put together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+/// Which way what a schema describes goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Way {
+    /// From the caller: what was taken must be taken on.
+    In,
+    /// To the caller: what was there must be there still.
+    Out,
+}
+
+/// A document, and a schema in it.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) document: &'a Value,
+    pub(super) schema: &'a Value,
+}
+
+/// What a schema comes to.
+#[derive(Default)]
+struct Shape<'a> {
+    types: BTreeSet<&'a str>,
+    /// Values that it lists.
+    values: Option<BTreeSet<String>>,
+    fields: BTreeMap<&'a str, At<'a>>,
+    required: BTreeSet<&'a str>,
+    items: Option<At<'a>>,
+    entries: Option<At<'a>>,
+    /// Of each choice, what can be chosen.
+    choices: Vec<Vec<At<'a>>>,
+    bounds: BTreeMap<&'static str, f64>,
+    pattern: Option<&'a str>,
+}
+
+/// Bounds from below and from above.
+const LEAST: [&str; 4] = ["minimum", "minLength", "minItems", "minProperties"];
+const MOST: [&str; 4] = ["maximum", "maxLength", "maxItems", "maxProperties"];
+
+impl<'a> At<'a> {
+    fn to(self, schema: &'a Value) -> Self {
+        Self { schema, ..self }
+    }
+
+    /// Its name, where it has one.
+    fn name(self) -> Option<&'a str> {
+        self.schema.get("$ref")?.as_str()
+    }
+
+    /// Its name followed.
+    pub(super) fn resolved(self) -> Self {
+        match self.name().and_then(|name| name.strip_prefix('#')) {
+            Some(pointer) => {
+                let schema = self.document.pointer(pointer);
+                self.to(schema.unwrap_or_else(|| panic!("{pointer} leads nowhere")))
+                    .resolved()
+            }
+            None => self,
+        }
+    }
+
+    fn shape(self) -> Shape<'a> {
+        let mut shape = Shape::default();
+        self.add_to(&mut shape);
+        shape
+    }
+
+    fn add_to(self, shape: &mut Shape<'a>) {
+        let at = self.resolved();
+        let get = |key: &str| at.schema.get(key);
+        match get("type") {
+            Some(Value::String(one)) => drop(shape.types.insert(one)),
+            Some(Value::Array(all)) => shape.types.extend(all.iter().filter_map(Value::as_str)),
+            _ => {}
+        }
+        if let Some(values) = get("enum").and_then(Value::as_array) {
+            shape.values = Some(values.iter().map(Value::to_string).collect());
+        }
+        if let Some(fields) = get("properties").and_then(Value::as_object) {
+            let fields = fields
+                .iter()
+                .map(|(name, schema)| (name.as_str(), at.to(schema)));
+            shape.fields.extend(fields);
+        }
+        let required = get("required").and_then(Value::as_array);
+        shape
+            .required
+            .extend(required.into_iter().flatten().filter_map(Value::as_str));
+        shape.items = get("items").map(|schema| at.to(schema)).or(shape.items);
+        let entries = get("additionalProperties").filter(|schema| schema.is_object());
+        shape.entries = entries.map(|schema| at.to(schema)).or(shape.entries);
+        for bound in LEAST.into_iter().chain(MOST) {
+            if let Some(value) = get(bound).and_then(Value::as_f64) {
+                shape.bounds.insert(bound, value);
+            }
+        }
+        shape.pattern = get("pattern").and_then(Value::as_str).or(shape.pattern);
+        for part in get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            at.to(part).add_to(shape);
+        }
+        let Some(choices) = get("oneOf").or(get("anyOf")).and_then(Value::as_array) else {
+            return;
+        };
+        let is_null = |choice: &&Value| choice.get("type").is_some_and(|kind| kind == "null");
+        let others: Vec<_> = choices.iter().filter(|choice| !is_null(choice)).collect();
+        if others.len() < choices.len() {
+            shape.types.insert("null");
+        }
+        match others.as_slice() {
+            // Something or nothing.
+            [one] => at.to(one).add_to(shape),
+            _ => shape
+                .choices
+                .push(others.into_iter().map(|one| at.to(one)).collect()),
+        }
+    }
+}
+
+/// Names of schemas that are being compared already: they refer to themselves.
+type Seen = BTreeSet<(String, String, Way)>;
+
+/// What a caller who knows the old schema would miss in the new one, each with its place.
+pub(super) fn breaks(old: At<'_>, new: At<'_>, way: Way, place: &str) -> Vec<String> {
+    compare(old, new, way, place, &mut Seen::new())
+}
+
+fn compare(old: At<'_>, new: At<'_>, way: Way, place: &str, seen: &mut Seen) -> Vec<String> {
+    if let (Some(one), Some(other)) = (old.name(), new.name())
+        && !seen.insert((one.into(), other.into(), way))
+    {
+        return Vec::new();
+    }
+    let (old, new) = (old.shape(), new.shape());
+    let mut found = Vec::new();
+    values(&old, &new, way, place, &mut found);
+    for (name, field) in &old.fields {
+        let place = format!("{place}.{name}");
+        match new.fields.get(name) {
+            None => found.push(format!("{place} is gone")),
+            Some(now) => {
+                let (before, after) = (old.required.contains(name), new.required.contains(name));
+                if way == Way::Out && before && !after {
+                    found.push(format!("{place} may be left out now"));
+                }
+                found.extend(compare(*field, *now, way, &place, seen));
+            }
+        }
+    }
+    if way == Way::In {
+        let newly = new.required.difference(&old.required);
+        found.extend(newly.map(|name| format!("{place}.{name} is required now")));
+    }
+    for (before, after, kind) in [
+        (old.items, new.items, "[]"),
+        (old.entries, new.entries, "{}"),
+    ] {
+        if let (Some(before), Some(after)) = (before, after) {
+            found.extend(compare(before, after, way, &format!("{place}{kind}"), seen));
+        }
+    }
+    if way == Way::In && new.choices.len() > old.choices.len() {
+        found.push(format!("{place} has a choice to make now"));
+    }
+    for (before, after) in old.choices.iter().zip(&new.choices) {
+        for (number, choice) in before.iter().enumerate() {
+            let place = format!("{place}|{number}");
+            let against = |now: &At<'_>| compare(*choice, *now, way, &place, &mut seen.clone());
+            let nearest = after.iter().map(against).min_by_key(Vec::len);
+            found.extend(nearest.unwrap_or_default());
+        }
+    }
+    if old.choices.len() > new.choices.len() {
+        found.push(format!("{place} has no choice any more"));
+    }
+    found
+}
+
+/// What is said of the value itself.
+fn values(old: &Shape<'_>, new: &Shape<'_>, way: Way, place: &str, found: &mut Vec<String>) {
+    let (narrow, wide) = match way {
+        Way::In => (&old.types, &new.types),
+        Way::Out => (&new.types, &old.types),
+    };
+    let fits = |kind: &&str| wide.contains(kind) || (*kind == "integer" && wide.contains("number"));
+    if !wide.is_empty() && !narrow.iter().all(fits) {
+        found.push(format!(
+            "{place} was {:?} and is {:?}",
+            old.types, new.types
+        ));
+    }
+    match (&old.values, &new.values) {
+        (Some(before), Some(after)) => {
+            let gone = before.difference(after);
+            found.extend(gone.map(|value| format!("{place} has no value {value} any more")));
+        }
+        (Some(_), None) if way == Way::Out => {
+            found.push(format!("{place} does not say its values any more"));
+        }
+        (None, Some(_)) if way == Way::In => found.push(format!("{place} takes some values only")),
+        _ => {}
+    }
+    if way == Way::Out {
+        return;
+    }
+    for (bound, value) in &new.bounds {
+        let before = old.bounds.get(bound);
+        let tighter = |before: &f64| match LEAST.contains(bound) {
+            true => value > before,
+            false => value < before,
+        };
+        if before.is_none_or(tighter) {
+            found.push(format!("{place} has a tighter {bound}: {value}"));
+        }
+    }
+    if new.pattern.is_some() && new.pattern != old.pattern {
+        found.push(format!("{place} has another pattern"));
+    }
+}
