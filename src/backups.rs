@@ -33,6 +33,8 @@ pub struct Order {
     pub keep: Option<usize>,
     /// Whether the server key goes with it.
     pub with_server_key: bool,
+    /// Whether it is somebody's working copy: nobody is to take it for the last good backup.
+    pub temporary: bool,
 }
 
 /// A backup that is being made.
@@ -161,6 +163,7 @@ impl Backups {
             to,
             keep: self.settings.kept(),
             with_server_key: self.settings.with_server_key,
+            temporary: false,
         };
         let backups = Arc::clone(self);
         Some(tokio::spawn(async move {
@@ -207,6 +210,7 @@ impl Backups {
     /// Makes the one that began; whether it is good.
     async fn make(&self, order: Order) -> bool {
         let begun = Instant::now();
+        let temporary = order.temporary;
         let result = self.copy(order).await;
         let took = begun.elapsed();
         let mut status = self.status.lock();
@@ -216,9 +220,11 @@ impl Backups {
         let good = result.is_ok();
         match &result {
             Ok(made) => {
-                status.last_good = Some(was.started_at);
-                if self.settings.to.as_ref() == Some(&was.to) {
-                    status.last_at_home = status.last_good;
+                if !temporary {
+                    status.last_good = Some(was.started_at);
+                    if self.settings.to.as_ref() == Some(&was.to) {
+                        status.last_at_home = status.last_good;
+                    }
                 }
                 tracing::info!(
                     backup.name = made.name,

@@ -86,6 +86,8 @@ pub struct Deliveries {
     pub refused: Counter,
     /// Not answered.
     pub unanswered: Counter,
+    /// Not sent, and given up: the event could not be read.
+    pub unreadable: Counter,
 }
 
 impl fmt::Debug for Metrics {
@@ -145,7 +147,7 @@ impl Metrics {
         let attempts = Family::<OutcomeLabels, Counter>::default();
         registry.register(
             "webhook_attempts",
-            "Attempts to deliver events to projects' endpoints: accepted, refused or unanswered",
+            "Attempts to deliver events to projects' endpoints: accepted, refused, unanswered, or unreadable (not sent, and given up)",
             attempts.clone(),
         );
         let outcome = |outcome| attempts.get_or_create_owned(&OutcomeLabels { outcome });
@@ -153,6 +155,7 @@ impl Metrics {
             accepted: outcome("accepted"),
             refused: outcome("refused"),
             unanswered: outcome("unanswered"),
+            unreadable: outcome("unreadable"),
         };
         let commits = CommitLatency::default();
         registry.register_collector(Box::new(commits.clone()));

@@ -8,7 +8,7 @@
 mod books;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     sync::{Arc, Weak},
 };
 
@@ -64,6 +64,8 @@ struct State {
     /// How much may wait to be folded; `None`: anything.
     backlog_limit: Option<Backlog>,
     failure: Option<Error>,
+    /// Wallets that cannot be read.
+    damaged: HashSet<WalletKey>,
 }
 
 /// A journal in memory.
@@ -151,6 +153,16 @@ impl MemoryJournal {
         self.deliver();
     }
 
+    /// From now on a wallet's state and history cannot be read, or can be again.
+    pub fn damage(&self, key: WalletKey, yes: bool) {
+        let damaged = &mut self.state.lock().damaged;
+        if yes {
+            damaged.insert(key);
+        } else {
+            damaged.remove(&key);
+        }
+    }
+
     /// Moves everything on as far as it may go, and answers outside of the lock.
     fn deliver(&self) {
         loop {
@@ -183,6 +195,13 @@ impl MemoryJournal {
 }
 
 impl State {
+    fn readable(&self, key: &WalletKey) -> Result<(), Error> {
+        match self.damaged.contains(key) {
+            true => Err(Error::Damaged("as a test says".into())),
+            false => Ok(()),
+        }
+    }
+
     fn refusing(&self) -> Option<Refused> {
         self.failure
             .as_ref()
@@ -341,6 +360,7 @@ impl Books for MemoryJournal {
 
     fn load(&self, key: &WalletKey) -> Result<Option<Stored>, Error> {
         let state = self.state.lock();
+        state.readable(key)?;
         Ok(state.books.wallet(key).map(|wallet| Stored {
             wallet: wallet.clone(),
             history: self.new_history(key),
@@ -432,6 +452,7 @@ impl MemoryHistory {
         let gone = || Error::Unusable("the journal is closed".into());
         let state = self.state.upgrade().ok_or_else(gone)?;
         let state = state.lock();
+        state.readable(&self.key)?;
         Ok(read(state.books.records(&self.key)))
     }
 }

@@ -46,6 +46,12 @@ pub struct Report {
     pub disk_bytes: u64,
     /// Things that projects' servers are told, folded.
     pub notices: u64,
+    /// Keys and values of ledgers and wallets, without the index of old keys.
+    pub ledger_bytes: u64,
+    /// The same of notices.
+    pub notice_bytes: u64,
+    /// The same of usage.
+    pub usage_bytes: u64,
     /// What is wrong, a plain sentence each; empty: nothing.
     pub problems: Vec<String>,
 }

@@ -28,6 +28,10 @@ struct Create {
     #[serde(default)]
     #[schema(nullable = false)]
     with_server_key: bool,
+    /// Whether it will be removed soon: then it does not count as the last good one.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    temporary: bool,
 }
 
 /// How backups stand.
@@ -122,6 +126,7 @@ pub(super) async fn create(
         to,
         keep,
         with_server_key,
+        temporary,
     } = body.parse()?;
     let settings = app.backups.settings();
     let to = match to.map(PathBuf::from) {
@@ -139,7 +144,8 @@ pub(super) async fn create(
     let order = Order {
         to,
         keep,
-        with_server_key: with_server_key || settings.with_server_key,
+        with_server_key: with_server_key || (settings.with_server_key && !temporary),
+        temporary,
     };
     match app.backups.start(order) {
         Ok(running) => Ok((StatusCode::ACCEPTED, Json(Backup::of(running, "running")))),

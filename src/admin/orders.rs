@@ -7,7 +7,7 @@ use super::path::Segments;
 use crate::{
     http::{
         Administrator, Error,
-        orders::Part,
+        orders::Filtered,
         query::Params,
         respond,
         view::{Order, Orders},
@@ -21,7 +21,7 @@ use crate::{
     path = "/projects/{projectId}/orders",
     operation_id = "listOrders",
     tag = "Orders",
-    params(("projectId" = String, Path, description = "The project."), Part),
+    params(("projectId" = String, Path, description = "The project."), Filtered),
     responses((status = 200, description = "A page of orders.", body = Orders)),
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
@@ -29,7 +29,7 @@ pub(super) async fn list(
     _: Administrator,
     State(app): State<App>,
     path: Segments,
-    Params(part): Params<Part>,
+    Params(part): Params<Filtered>,
 ) -> Result<Response, Error> {
     let project = app.catalog.project(path.project()?)?;
     part.answer(&app, &project).await

@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 use actors::clock::{Clock as _, SystemClock};
 use clap::Args;
 use persistence::backup::{BackUp, Moved};
-use serde_json::json;
+use serde_json::{Value, json};
 use url::Url;
 
 use super::{
@@ -75,15 +75,19 @@ pub(super) fn run(args: BackupArgs) -> Result<(), Failure> {
     }
 }
 
-/// The server makes it.
-fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<(), Failure> {
-    let token = args.admin_token.clone().ok_or_else(|| {
+/// The server that uses the data directory.
+pub(super) fn server_of(
+    config: &Config,
+    url: Option<&Url>,
+    token: Option<&str>,
+) -> Result<Remote, Failure> {
+    let token = token.filter(|token| !token.is_empty()).ok_or_else(|| {
         Failure(format!(
             "a server is using {}: set {ADMIN_TOKEN_VARIABLE} to have it make the backup",
             config.data_dir.display()
         ))
     })?;
-    let url: Url = match &args.url {
+    let url: Url = match url {
         Some(url) => url.clone(),
         None if config.listen.port() == 0 => {
             return Err(Failure("name the running server with --url".into()));
@@ -98,6 +102,40 @@ fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
             url.parse().map_err(Failure::new)?
         }
     };
+    let unknown = "the server does not know this administrator token";
+    Remote::new(&url, admin::PREFIX, token.to_owned(), unknown)
+}
+
+/// Has a server make a backup, and shows how it goes.
+pub(super) async fn made_by(server: &Remote, order: &Value) -> Result<Backup, Failure> {
+    let path = "/backups";
+    let begun: Backup = server.post(path, order).await?;
+    let bar = Bar::new();
+    loop {
+        let all: Backups = server.get(path).await?;
+        let ended = all.last.filter(|last| last.name == begun.name);
+        if let Some(ended) = ended {
+            bar.end();
+            return match &ended.error {
+                None => Ok(ended),
+                Some(why) => Err(Failure(why.clone())),
+            };
+        }
+        match all.running.filter(|running| running.name == begun.name) {
+            Some(running) => bar.at(running.bytes, running.of_bytes),
+            None => {
+                return Err(Failure(
+                    "the server does not know this backup any more".into(),
+                ));
+            }
+        }
+        tokio::time::sleep(ASK_EVERY).await;
+    }
+}
+
+/// The server makes it.
+fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<(), Failure> {
+    let server = server_of(config, args.url.as_ref(), args.admin_token.as_deref())?;
     let mut body = json!({ "withServerKey": args.with_server_key });
     if let (Some(to), Some(body)) = (to, body.as_object_mut()) {
         let to = to
@@ -108,35 +146,10 @@ fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
     if let (Some(keep), Some(body)) = (args.keep, body.as_object_mut()) {
         body.insert("keep".into(), keep.into());
     }
-    let unknown = "the server does not know this administrator token";
-    let server = Remote::new(&url, admin::PREFIX, token, unknown)?;
     remote::wait(async {
-        let path = "/backups";
-        let begun: Backup = server.post(path, &body).await?;
-        let bar = Bar::new();
-        loop {
-            let all: Backups = server.get(path).await?;
-            let ended = all.last.filter(|last| last.name == begun.name);
-            if let Some(ended) = ended {
-                bar.end();
-                return match ended.error {
-                    None => {
-                        said(&ended, args.with_server_key);
-                        Ok(())
-                    }
-                    Some(why) => Err(Failure(why)),
-                };
-            }
-            match all.running.filter(|running| running.name == begun.name) {
-                Some(running) => bar.at(running.bytes, running.of_bytes),
-                None => {
-                    return Err(Failure(
-                        "the server does not know this backup any more".into(),
-                    ));
-                }
-            }
-            tokio::time::sleep(ASK_EVERY).await;
-        }
+        let made = made_by(&server, &body).await?;
+        said(&made, args.with_server_key);
+        Ok(())
     })
 }
 

@@ -1,11 +1,12 @@
 //! `scrip doctor`: whether what a server needs is there, a line each, with what to do where it is not. It
 //! changes nothing, and may run beside the server.
 
+mod certificate;
 mod disk;
 mod outside;
 mod secrets;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::SystemTime};
 
 use clap::Args;
 use serde::Serialize;
@@ -156,7 +157,7 @@ fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Failure> {
     findings.extend(secrets::examine(&config));
     findings.extend(disk::examine(&config));
     findings.push(open_files(&config));
-    findings.extend(tls(&config));
+    findings.extend(tls(&config).into_iter().flatten());
     findings.push(proxy(&config));
     remote::wait(async {
         let seen = outside::examine(&config, args.url.as_ref(), args.admin_token.as_deref());
@@ -180,18 +181,28 @@ fn open_files(config: &Config) -> Finding {
     }
 }
 
-fn tls(config: &Config) -> Option<Finding> {
+/// Whether the files work, and for how long.
+fn tls(config: &Config) -> Option<Vec<Finding>> {
     const CHECK: &str = "TLS";
     let (cert, key) = config
         .http
         .tls_cert
         .clone()
         .zip(config.http.tls_key.clone())?;
-    Some(match Tls::open(Files { cert, key }) {
-        Ok(_) => Finding::ok(CHECK, "certificate and key fit each other"),
+    let files = Files { cert, key };
+    let chain = files.chain();
+    let opened = Tls::open(files).and(chain);
+    Some(match opened {
+        Ok(chain) => {
+            let chain = chain.iter().map(|cert| &**cert);
+            vec![
+                Finding::ok(CHECK, "certificate and key fit each other"),
+                certificate::judge("the one in http.tls_cert", chain, SystemTime::now()),
+            ]
+        }
         Err(error) => {
             let advice = "Mend http.tls_cert and http.tls_key, and let the server's user read them";
-            Finding::failure(CHECK, error.to_string(), advice)
+            vec![Finding::failure(CHECK, error.to_string(), advice)]
         }
     })
 }

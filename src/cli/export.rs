@@ -1,6 +1,8 @@
-//! `scrip export`: ledgers from a data directory that no server uses, as JSON Lines or CSV; whole, or of one
-//! project, user or wallet. `docs/export.md` has the form. Of a running server: restore a backup into another
-//! directory and export that.
+//! `scrip export`: ledgers, as JSON Lines or CSV; whole, or of one project, user or wallet. `docs/export.md`
+//! has the form. What a running server uses is copied first, as a backup is, so that all of it is as of one
+//! moment.
+
+mod copied;
 
 use std::{
     io::{self, BufWriter, Write},
@@ -19,11 +21,14 @@ use persistence::{Error, Reader, SledJournal};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tempfile::NamedTempFile;
+use url::Url;
 
-use super::{Failure, print};
+use self::copied::Copied;
+use super::{Failure, print, progress::Bar};
 use crate::{
     config::{Config, Flags},
     http::view::Instant,
+    secrets::ADMIN_TOKEN_VARIABLE,
 };
 
 /// The columns of the CSV form.
@@ -61,6 +66,22 @@ pub(super) struct ExportArgs {
     /// Only this wallet.
     #[arg(long, value_name = "WAL_ID")]
     wallet: Option<WalletId>,
+    /// Where a running server's data is copied to for a while; the server has to be able to write there
+    /// [default: beside the file].
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+    /// The running server [default: the one that uses the data directory, where it listens by the
+    /// configuration].
+    #[arg(long, env = "SCRIP_URL")]
+    url: Option<Url>,
+    /// The administrator's token, where a server is running.
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = ADMIN_TOKEN_VARIABLE,
+        hide_env_values = true
+    )]
+    admin_token: Option<String>,
     /// The data directory [default: as `scrip serve` would use].
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -88,35 +109,44 @@ pub(super) fn run(args: ExportArgs) -> Result<(), Failure> {
     if !dir.join("sled").exists() {
         return Err(Failure(format!("{} holds no data of Scrip", dir.display())));
     }
-    if persistence::is_in_use(dir).map_err(Failure::new)? {
-        return Err(Failure(format!(
-            "a server is using {}: make a backup, restore it into another directory, and export that",
-            dir.display()
-        )));
+    // Before anything is copied.
+    free(&args.to)?;
+    if !persistence::is_in_use(dir).map_err(Failure::new)? {
+        return from(dir, &config, &args);
     }
+    let copy = Copied::make(&args, &config)?;
+    from(copy.dir(), &config, &args)
+}
+
+/// From a directory that nobody uses.
+fn from(dir: &Path, config: &Config, args: &ExportArgs) -> Result<(), Failure> {
     let mut options = persistence::Options::new(dir);
     options.allow_unsynced = config.journal.allow_unsynced;
     options.min_free_bytes = 0;
     let (wallets, entries) = if args.to == Path::new("-") {
-        write(options, &args, io::stdout().lock())?
+        write(options, args, io::stdout().lock())?
     } else {
-        to_file(options, &args)?
+        to_file(options, args)?
     };
     // Not among what a program reads.
     print::error(&format!("{entries} ledger entries of {wallets} wallets"));
     Ok(())
 }
 
+fn free(to: &Path) -> Result<(), Failure> {
+    match to != Path::new("-") && to.symlink_metadata().is_ok() {
+        false => Ok(()),
+        true => Err(Failure(format!(
+            "{} is there, and nothing is overwritten",
+            to.display()
+        ))),
+    }
+}
+
 /// The file is there whole or not at all, and for its owner alone.
 fn to_file(options: persistence::Options, args: &ExportArgs) -> Result<(u64, u64), Failure> {
     let to = &args.to;
     let unusable = |error: &io::Error| Failure(format!("{} cannot be used: {error}", to.display()));
-    if to.symlink_metadata().is_ok() {
-        return Err(Failure(format!(
-            "{} is there, and nothing is overwritten",
-            to.display()
-        )));
-    }
     let folder = to.parent().filter(|it| !it.as_os_str().is_empty());
     let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
     let file = file.map_err(|error| unusable(&error))?;
@@ -143,9 +173,11 @@ fn write(
         },
         wallets: 0,
         entries: 0,
+        bar: Bar::sharing(),
     };
     let read = out.head().and_then(|()| journal.read_all(&mut out));
     let ended = read.and_then(|()| out.end());
+    out.bar.end();
     persistence::Log::close(&journal).map_err(Failure::new)?;
     ended.map_err(Failure::new)?;
     Ok((out.wallets, out.entries))
@@ -161,6 +193,7 @@ struct Out<'a, W: Write> {
     rows: Rows<W>,
     wallets: u64,
     entries: u64,
+    bar: Bar,
 }
 
 /// A line of the JSON form.
@@ -227,6 +260,10 @@ impl<W: Write> Out<'_, W> {
 
 impl<W: Write> Reader for Out<'_, W> {
     fn wallet(&mut self, wallet: &Wallet) -> Result<bool, Error> {
+        // They come in the order of their keys, which are hashes.
+        let [high, low, ..] = wallet.key.0;
+        self.bar
+            .at(u16::from_be_bytes([high, low]).into(), u16::MAX.into());
         if !self.wants(wallet) {
             return Ok(false);
         }
@@ -244,7 +281,7 @@ impl<W: Write> Reader for Out<'_, W> {
                 external_user_id: user(wallet),
                 balances: balances.collect(),
             };
-            json(rows, &line)?;
+            put(rows, &line)?;
         }
         Ok(true)
     }
@@ -262,7 +299,7 @@ impl<W: Write> Reader for Out<'_, W> {
         });
         let order = order.map(|order| order.to_string());
         match &mut self.rows {
-            Rows::Jsonl(rows) => json(
+            Rows::Jsonl(rows) => put(
                 rows,
                 &Line::Entry {
                     id,
@@ -329,7 +366,7 @@ fn harmless(text: &str) -> String {
     }
 }
 
-fn json(to: &mut impl Write, line: &Line<'_>) -> Result<(), Error> {
+fn put(to: &mut impl Write, line: &Line<'_>) -> Result<(), Error> {
     serde_json::to_writer(&mut *to, line).map_err(|error| failed(&error))?;
     to.write_all(b"\n").map_err(|error| failed(&error))
 }

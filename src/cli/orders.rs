@@ -1,6 +1,6 @@
 //! `scrip orders`: a look at a project's orders.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use domain::id::OrderId;
 use serde_json::Value;
 
@@ -25,6 +25,9 @@ enum Verb {
         /// How many at most.
         #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
+        /// Only those that stand so.
+        #[arg(long, value_enum)]
+        status: Option<Status>,
         #[command(flatten)]
         project: ProjectArgs,
         /// For programs. Holds recovery codes.
@@ -44,14 +47,36 @@ enum Verb {
     },
 }
 
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Status {
+    Pending,
+    Paid,
+    Failed,
+    Refunded,
+    Expired,
+}
+
+impl Status {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Paid => "paid",
+            Self::Failed => "failed",
+            Self::Refunded => "refunded",
+            Self::Expired => "expired",
+        }
+    }
+}
+
 pub(super) fn run(args: OrdersArgs) -> Result<(), Failure> {
     remote::wait(async {
         match args.verb {
             Verb::List {
                 limit,
+                status,
                 project,
                 json,
-            } => show_all(limit, &project, json).await,
+            } => show_all((limit, status), &project, json).await,
             Verb::Show {
                 order,
                 project,
@@ -61,10 +86,18 @@ pub(super) fn run(args: OrdersArgs) -> Result<(), Failure> {
     })
 }
 
-async fn show_all(limit: u32, project: &ProjectArgs, json: bool) -> Result<(), Failure> {
+async fn show_all(
+    (limit, status): (u32, Option<Status>),
+    project: &ProjectArgs,
+    json: bool,
+) -> Result<(), Failure> {
     let project = project.open().await?;
     let path = project.path("/orders");
-    let orders = pages::read(&project.remote, &path, &[], ("orders", limit)).await?;
+    let filters: Vec<_> = status
+        .iter()
+        .map(|status| ("status", status.name()))
+        .collect();
+    let orders = pages::read(&project.remote, &path, &filters, ("orders", limit)).await?;
     if json {
         table::json(&serde_json::json!({ "orders": orders }));
         return Ok(());
@@ -86,7 +119,11 @@ async fn show_all(limit: u32, project: &ProjectArgs, json: bool) -> Result<(), F
             field(order, "id"),
         ]);
     }
-    table.print("no orders yet");
+    table.print(if status.is_none() {
+        "no orders yet"
+    } else {
+        "no such orders"
+    });
     Ok(())
 }
 

@@ -25,6 +25,15 @@ impl Bar {
         Self(bar)
     }
 
+    /// Of a share of all.
+    pub(super) fn sharing() -> Self {
+        let Self(bar) = Self::new();
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent} %, {elapsed}") {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
     pub(super) fn at(&self, done: u64, of: u64) {
         self.0.set_length(of);
         self.0.set_position(done);

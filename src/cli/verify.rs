@@ -56,6 +56,13 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
             count(untold),
             "of them reports of payment providers, not worked off",
         ),
+        (
+            report.notices,
+            "folded events that projects' servers are told",
+        ),
+        (report.ledger_bytes, "bytes of wallets and ledgers"),
+        (report.notice_bytes, "bytes of events"),
+        (report.usage_bytes, "bytes of usage"),
         (report.disk_bytes, "bytes on the disk"),
     ] {
         print::line(&format!("{count:>14} {of_what}"));

@@ -29,8 +29,6 @@ use crate::{
 
 /// Orders on a page.
 const SHOWN: usize = 25;
-/// Pages looked through for orders of one state.
-const LOOKED_THROUGH: usize = 8;
 
 const STATES: [(OrderStatus, &str, &str); 5] = [
     (OrderStatus::Paid, "paid", "Paid"),
@@ -69,24 +67,17 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
     let wanted = STATES.iter().find(|(_, name, _)| *name == wanted);
     let cursor = query.some("before").map(OrderCursor::from_text);
     let cursor = cursor.map(|read| read.ok_or_else(|| Error::invalid("before", "No such page.")));
-    let mut before = cursor
+    let before = cursor
         .transpose()?
         .map(|OrderCursor(at, order)| (at, order));
-    let mut orders: Vec<OrderAnswer> = Vec::new();
-    for _ in 0..LOOKED_THROUGH {
-        let limit = SHOWN.saturating_sub(orders.len());
-        let page = app.handle.orders(&project.scope, before, limit).await;
-        let page = page.map_err(|error| Error::from_wallet(error, &project))?;
-        let fits = |order: &OrderAnswer| {
-            wanted.is_none_or(|(status, _, _)| *status == order.order.status())
-        };
-        orders.extend(page.orders.into_iter().filter(fits));
-        before = page.next;
-        if orders.len() >= SHOWN || before.is_none() {
-            break;
-        }
-    }
-    let older = before.map(|(at, order)| {
+    let (handle, scope) = (&app.handle, &project.scope);
+    let page = match wanted {
+        Some((status, ..)) => handle.orders_that(scope, *status, before, SHOWN).await,
+        None => handle.orders(scope, before, SHOWN).await,
+    };
+    let page = page.map_err(|error| Error::from_wallet(error, &project))?;
+    let orders = page.orders;
+    let older = page.next.map(|(at, order)| {
         let status = wanted.map_or("", |(_, name, _)| name);
         format!("?status={status}&before={}", OrderCursor(at, order))
     });

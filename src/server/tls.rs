@@ -31,6 +31,13 @@ pub struct Error {
     why: String,
 }
 
+impl Error {
+    fn new(path: &Path, why: String) -> Self {
+        let path = path.to_owned();
+        Self { path, why }
+    }
+}
+
 /// What is in use, and where it came from.
 pub struct Tls {
     files: Files,
@@ -108,17 +115,24 @@ impl Tls {
 }
 
 impl Files {
-    fn read(&self) -> Result<ServerConfig, Error> {
-        let error = |path: &Path, why: String| Error {
-            path: path.to_owned(),
-            why,
-        };
+    /// The certificates, the server's own first.
+    ///
+    /// # Errors
+    ///
+    /// They cannot be read, or there is none.
+    pub(crate) fn chain(&self) -> Result<Vec<CertificateDer<'static>>, Error> {
         let chain = CertificateDer::pem_file_iter(&self.cert)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(|why| error(&self.cert, why.to_string()))?;
+            .map_err(|why| Error::new(&self.cert, why.to_string()))?;
         if chain.is_empty() {
-            return Err(error(&self.cert, "it has no certificate in it".into()));
+            return Err(Error::new(&self.cert, "it has no certificate in it".into()));
         }
+        Ok(chain)
+    }
+
+    fn read(&self) -> Result<ServerConfig, Error> {
+        let error = Error::new;
+        let chain = self.chain()?;
         // What the library says of a key is not repeated.
         let key = PrivateKeyDer::from_pem_file(&self.key)
             .map_err(|_| error(&self.key, "it cannot be read, or has no key in it".into()))?;

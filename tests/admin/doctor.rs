@@ -102,6 +102,31 @@ fn a_server_key_that_others_can_read_is_a_failure_that_says_what_to_do() {
     assert!(!output.status.success());
 }
 
+#[test]
+fn a_certificate_that_has_ended_is_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut params = rcgen::CertificateParams::new(vec!["pay.example".into()]).unwrap();
+    params.not_after = rcgen::date_time_ymd(2025, 12, 31);
+    let signing = rcgen::KeyPair::generate().unwrap();
+    let cert = params.self_signed(&signing).unwrap();
+    let [cert_file, key_file] = ["cert.pem", "key.pem"].map(|name| folder.path().join(name));
+    std::fs::write(&cert_file, cert.pem()).unwrap();
+    std::fs::write(&key_file, signing.serialize_pem()).unwrap();
+    let words = ["--json", "--url", "http://127.0.0.1:1"];
+    let mut command = doctor(&folder.path().join("data"), &words);
+    command
+        .env("SCRIP_STRIPE_API_BASE", "http://127.0.0.1:1")
+        .env("SCRIP_HTTP_TLS_CERT", &cert_file)
+        .env("SCRIP_HTTP_TLS_KEY", &key_file);
+    let output = command.output().unwrap();
+    assert_eq!(one(&output, "TLS")["status"], "ok");
+    let found = one(&output, "certificate");
+    assert_eq!(found["status"], "failure", "{found}");
+    let said = found["message"].as_str().unwrap();
+    assert_eq!(said, "the one in http.tls_cert ended on 2025-12-31");
+    assert!(!output.status.success());
+}
+
 // The double of Stripe answers while the command runs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_provider_whose_key_works_no_more_is_found() {

@@ -159,12 +159,6 @@ async fn ledgers_are_exported_whole_exactly_and_harmlessly() {
     let ledger = server.client().get(path).await.expect(200);
 
     let to = server.data_dir().with_file_name("ledger.jsonl");
-    let refused = export(server.data_dir(), &[to.to_str().unwrap()]);
-    assert!(
-        said(&refused).contains("a server is using"),
-        "{}",
-        said(&refused)
-    );
     assert!(server.terminate().await.success());
     let done = export(server.data_dir(), &[to.to_str().unwrap()]);
     assert!(done.status.success(), "{}", said(&done));
@@ -219,4 +213,54 @@ async fn ledgers_are_exported_whole_exactly_and_harmlessly() {
     let one = String::from_utf8(export(server.data_dir(), &words).stdout).unwrap();
     assert_eq!(one.lines().count(), 3, "{one}");
     assert!(one.contains(",deduction,-3,9007199254740988,"), "{one}");
+}
+
+/// Nothing of it is left beside the file.
+#[tokio::test]
+async fn what_a_running_server_has_is_exported_through_a_copy() {
+    let mut server = Server::start().await;
+    for user in ["ann", "bob"] {
+        server.grant(user, 10, "k1").await;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("ledger.jsonl");
+    let url = server.instance().base().to_owned();
+    let export_by = |token: Option<&str>| {
+        let mut command = Launch::default().command("export", server.data_dir());
+        command.arg(&to).args(["--url", &url]);
+        match token {
+            Some(token) => command.env("SCRIP_ADMIN_TOKEN", token),
+            None => command.env_remove("SCRIP_ADMIN_TOKEN"),
+        };
+        command.output().expect("the binary starts")
+    };
+    for (token, why) in [
+        (None, "a server is using"),
+        (Some("guessed"), "does not know this administrator token"),
+    ] {
+        let refused = export_by(token);
+        assert!(!refused.status.success());
+        assert!(said(&refused).contains(why), "{}", said(&refused));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+    let done = export_by(Some(kit::launch::ADMIN_TOKEN));
+    assert!(done.status.success(), "{}", said(&done));
+    let counted = "2 ledger entries of 2 wallets";
+    assert!(said(&done).contains(counted), "{}", said(&done));
+    let live = fs::read_to_string(&to).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    // It is nobody's backup.
+    let backups = server
+        .admin()
+        .get("/api/admin/v1/backups")
+        .await
+        .expect(200);
+    assert_eq!(backups["lastGoodAt"], Value::Null, "{backups}");
+    assert!(!server.figures().await.contains("scrip_backup_age_seconds "));
+
+    assert!(server.terminate().await.success());
+    let whole = folder.path().join("whole.jsonl");
+    let done = export(server.data_dir(), &[whole.to_str().unwrap()]);
+    assert!(done.status.success(), "{}", said(&done));
+    assert_eq!(fs::read_to_string(&whole).unwrap(), live);
 }

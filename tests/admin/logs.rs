@@ -1,6 +1,10 @@
 //! What the log says of a request: its name in every line.
 
-use kit::{Launch, Server, deadline, stripe};
+use kit::{
+    Launch, Server, deadline,
+    receiver::{Receiver, Say},
+    stripe,
+};
 use serde_json::{Value, json};
 
 use crate::post;
@@ -57,4 +61,21 @@ async fn what_is_administrated_is_logged() {
         assert!(said.contains(part), "{part} in {said}");
     }
     assert!(!said.contains("Second"), "{said}");
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_switched_off_is_told_of() {
+    let launch = Launch::default().env("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true");
+    let server = Server::launch(launch).await;
+    let receiver = Receiver::start().await;
+    let path = format!("/projects/{}/webhooks", server.project().id);
+    let url = format!("{}?token=a-secret", receiver.url);
+    let made = post(&server.admin(), &path, &json!({"url": url})).await;
+    let made = made.expect(201);
+    receiver.next(Say::Status(410));
+    server.grant("ann", 1, "g1").await;
+    let id = made["id"].as_str().unwrap();
+    let said = line(&server, &["WARN", "sent nothing any more", id]).await;
+    assert!(said.contains(&server.project().id), "{said}");
+    assert!(!said.contains("a-secret"), "{said}");
 }

@@ -243,6 +243,24 @@ async fn things_happen_in_the_sandbox_when_they_are_triggered_and_nowhere_else()
     assert_eq!(table.lines().count(), 6, "{table}");
     let found = says(&server, &["wallet", "find", newest]);
     assert!(found.contains("dispute"), "{found}");
+    let status = |status, limit| {
+        let words = [
+            "orders", "list", "--status", status, "--limit", limit, "--json",
+        ];
+        let orders = json_of(&server, &words);
+        let orders = orders["orders"].as_array().unwrap().clone();
+        let users = orders.iter().map(|order| {
+            assert_eq!(order["status"], status);
+            order["externalUserId"].as_str().unwrap().to_owned()
+        });
+        users.collect::<Vec<_>>()
+    };
+    assert_eq!(status("refunded", "25"), ["dispute", "order.refunded"]);
+    assert_eq!(status("refunded", "1"), ["dispute"]);
+    assert_eq!(status("paid", "1"), ["order.paid"], "the oldest of all");
+    assert_eq!(status("pending", "25"), [""; 0]);
+    let table = says(&server, &["orders", "list", "--status", "pending"]);
+    assert_eq!(table.trim(), "no such orders");
 
     let said = complains(&server, &["trigger", "subscription.started"]);
     assert!(said.contains("sells nothing by subscription"), "{said}");

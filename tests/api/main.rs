@@ -64,5 +64,6 @@ mod webhooks_out_disabled;
 mod webhooks_out_endpoints;
 mod webhooks_out_receivers;
 mod webhooks_out_replay;
+mod webhooks_out_unread;
 
 use kit::{client, service, stripe};

@@ -71,6 +71,40 @@ async fn what_is_pending_is_tried_at_once_when_asked_for() {
 }
 
 #[tokio::test]
+async fn what_is_asked_for_by_hand_takes_no_attempt_away() {
+    let hooked = Hooked::start().await;
+    hooked.receiver.always(Some(Say::Status(500)));
+    hooked.service.code().await;
+    hooked.settled().await;
+    let page = hooked.deliveries("").await;
+    let planned = page["deliveries"][0]["nextAttemptAt"].clone();
+    for asked in 1..=12 {
+        replay(&hooked, &page["deliveries"][0]).await;
+        hooked.settled().await;
+        assert_eq!(hooked.told().len(), 1 + asked);
+    }
+    let page = hooked.deliveries("").await;
+    assert_eq!(page["deliveries"][0]["status"], "pending");
+    assert_eq!(page["deliveries"][0]["nextAttemptAt"], planned);
+    let attempts = |page: &Value| {
+        let attempts = page["deliveries"][0]["attempts"].as_array();
+        attempts.unwrap().len()
+    };
+    assert_eq!(attempts(&page), 13);
+    let minutes = [1, 6, 34, 3 * 60, 6 * 60, 12 * 60, 16 * 60, 23 * 60, 27 * 60];
+    for (tried, minutes) in (13..).zip(minutes) {
+        assert_eq!(hooked.told().len(), tried);
+        let page = hooked.deliveries("").await;
+        assert_eq!(page["deliveries"][0]["status"], "pending");
+        hooked.pass(minutes * 60).await;
+    }
+    assert_eq!(hooked.told().len(), 12 + 10);
+    let page = hooked.deliveries("").await;
+    assert_eq!(page["deliveries"][0]["status"], "failed");
+    assert_eq!(attempts(&page), 20, "the oldest are forgotten");
+}
+
+#[tokio::test]
 async fn all_since_an_instant_is_sent_again_in_order() {
     let hooked = Hooked::start().await;
     hooked.grant("ann", 1).await;

@@ -75,6 +75,24 @@ async fn an_endpoint_is_made_watched_and_sent_to_again() {
 }
 
 #[tokio::test]
+async fn an_endpoint_that_was_switched_off_says_why() {
+    let (service, receiver, browser, webhooks) = open().await;
+    let _running = service.webhooks.start();
+    let form = [("url", receiver.url.as_str()), ("events", "")];
+    let here = path(&browser.post(&webhooks, &form).await);
+    receiver.next(Say::Status(410));
+    service.grant("ann", 1).await;
+    service.webhooks.settled().await;
+    for page in [&webhooks, &here] {
+        browser.get(page).await.shows("Off: it answered 410");
+    }
+    browser
+        .submit(&here, &[("action", "on")])
+        .await
+        .lacks("Off: it answered 410");
+}
+
+#[tokio::test]
 async fn an_endpoint_is_switched_given_a_secret_and_deleted() {
     let (_service, receiver, browser, webhooks) = open().await;
     let form = [

@@ -7,7 +7,7 @@ use domain::{
     terms::Terms,
     text::{CheckoutId, CustomerId, ExternalUserId, InvoiceId},
     wallet::{
-        Created, Owner,
+        Created, OrderStatus, Owner,
         pay::{Billing, MintedCode, Pay, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
@@ -22,6 +22,9 @@ use crate::{
     keyring::{external_key, order_key},
     wallet::{Caller, Checkout, FindOrder, Leave, Left, OrderParts, PortalCustomer, Report},
 };
+
+/// Orders looked at for one page of those that stand in a certain way: each may have to wake its wallet.
+const MAX_LOOKED_AT: usize = 200;
 
 /// An order about to be placed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,6 +174,34 @@ impl Handle {
         let order = found.map_err(|error| unreadable(&error))?;
         self.order(scope, order.ok_or(Rejection::OrderNotFound)?)
             .await
+    }
+
+    /// The same, only those that stand so. Among many others few are found at once: then the page is
+    /// short, and goes on.
+    pub async fn orders_that(
+        &self,
+        scope: &Scope,
+        status: OrderStatus,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<OrderPage, Error> {
+        let mut found = OrderPage {
+            orders: Vec::new(),
+            next: before,
+        };
+        let mut looked_at = 0_usize;
+        loop {
+            let wanted = limit.saturating_sub(found.orders.len());
+            let page = self.orders(scope, found.next, wanted).await?;
+            looked_at = looked_at.saturating_add(wanted);
+            let fits = |order: &OrderAnswer| order.order.status() == status;
+            found.orders.extend(page.orders.into_iter().filter(fits));
+            found.next = page.next;
+            let enough = found.orders.len() >= limit || looked_at >= MAX_LOOKED_AT;
+            if enough || found.next.is_none() {
+                return Ok(found);
+            }
+        }
     }
 
     /// A project's orders before a place, newest first.

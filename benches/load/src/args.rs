@@ -7,6 +7,9 @@ use clap::{Parser, Subcommand};
 /// Fulfilments a second unless told otherwise.
 pub(crate) const FULFILMENTS: f64 = 100.0;
 
+/// Deliveries of webhooks a second, likewise.
+pub(crate) const DELIVERIES: f64 = 1000.0;
+
 /// The variable by which `scrip bench` says which server it is.
 pub(crate) const SERVER_VARIABLE: &str = "SCRIP_BENCH_SERVER";
 
@@ -84,6 +87,28 @@ pub(crate) enum Suite {
         /// Pending orders, over 24 hours.
         #[arg(long, value_name = "ORDERS", value_parser = clap::value_parser!(u64).range(5_000..=10_000_000))]
         pending: Option<u64>,
+    },
+    /// Webhooks beside deductions, to ten endpoints of which one hangs, and what events and usage take on
+    /// the disk.
+    Told {
+        /// Deliveries a second.
+        #[arg(long, value_name = "PER_SECOND", default_value_t = DELIVERIES, value_parser = positive)]
+        rate: f64,
+    },
+    /// Nine hundred connections that send half of a webhook and wait, beside deductions.
+    Stalled,
+    /// Each page of the dashboard over a million wallets and ten million entries, then a full and an
+    /// incremental backup of them.
+    Dashboard {
+        /// Wallets.
+        #[arg(long, value_name = "WALLETS", value_parser = clap::value_parser!(u64).range(100..=5_000_000))]
+        wallets: Option<u64>,
+        /// Entries of their ledgers.
+        #[arg(long, value_name = "ENTRIES", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
+        entries: Option<u64>,
+        /// Orders, paid.
+        #[arg(long, value_name = "ORDERS", value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
+        orders: Option<u64>,
     },
     /// Whether it stays as fast: single deductions for minutes, then batches up to many entries, by
     /// the half minute. Not part of `all`.

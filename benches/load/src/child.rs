@@ -21,7 +21,7 @@ use super::{
 };
 
 /// The administrator secret of every server started here.
-const ADMIN_TOKEN: &str = "bench-admin-token-0123456789abcdef";
+pub(crate) const ADMIN_TOKEN: &str = "bench-admin-token-0123456789abcdef";
 /// Lines shown of a server that failed.
 const SHOWN_LINES: usize = 20;
 

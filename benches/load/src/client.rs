@@ -52,6 +52,16 @@ impl Client {
         self.send("PATCH", path, body)
     }
 
+    /// DELETEs, likewise; nothing is said to that.
+    pub(crate) fn delete(&self, path: &str) -> Result<()> {
+        let reply = self.call("DELETE", path, "")?;
+        if (200..300).contains(&reply.status) {
+            return Ok(());
+        }
+        let Reply { status, body } = reply;
+        Err(Error(format!("DELETE {path}: {status} {body}")))
+    }
+
     fn send(&self, method: &str, path: &str, body: &Value) -> Result<Value> {
         let reply = self.call(method, path, &body.to_string())?;
         if !(200..300).contains(&reply.status) {
@@ -76,6 +86,13 @@ impl Client {
         stream
             .read_to_end(&mut bytes)
             .context(format_args!("{method} {path}"))?;
+        // It has no body, and says nothing of one.
+        if bytes.starts_with(b"HTTP/1.1 204 ") {
+            return Ok(Reply {
+                status: 204,
+                body: String::new(),
+            });
+        }
         let head = parse_head(&bytes)
             .and_then(|head| head.ok_or("the answer ends in its head"))
             .context(format_args!("{method} {path}"))?;

@@ -7,6 +7,7 @@ use super::{
     engine::{Engine, addresses},
     error::Result,
     format::{median, thousands},
+    proc::processor_time,
     report::Target,
 };
 
@@ -30,6 +31,7 @@ impl Bench {
                 .enumerate()
             {
                 let begun = std::time::Instant::now();
+                let before = (engine.next_key(), processor_time(std::process::id())?);
                 let rate = match kind {
                     0 => engine.deduct(&many, IN_FLIGHT, warm_up, length)?,
                     1 => engine.deduct(&hot, IN_FLIGHT, warm_up, length)?,
@@ -37,13 +39,18 @@ impl Bench {
                 };
                 let busy = begun.elapsed().as_secs_f64();
                 let put_off = engine.settle()?.as_secs_f64();
+                // Less at the mercy of the machine's other guests than any rate.
+                let used = processor_time(std::process::id())?.saturating_sub(before.1);
+                let done = engine.next_key() - before.0;
+                let each = used.as_secs_f64() * 1e6 / (done as f64).max(1.0);
                 eprintln!(
-                    "core round {round}: {name:>14} {:>9}/s, then folding for {put_off:.2} s",
+                    "core round {round}: {name:>14} {:>9}/s, {each:.3} µs of processor each, then folding \
+                     for {put_off:.2} s",
                     thousands(rate)
                 );
                 self.report.detail(json!({
                     "suite": "core", "load": name, "round": round, "perSecond": rate,
-                    "foldingAfterwardsSeconds": put_off,
+                    "processorMicrosecondsEach": each, "foldingAfterwardsSeconds": put_off,
                 }));
                 if let (Some(rates), Some(settled)) = (rates.get_mut(kind), settled.get_mut(kind)) {
                     rates.push(rate);

@@ -9,7 +9,7 @@ use std::{
 use actors::{Address, Handle, Paid, Scope};
 use domain::{
     catalog::Interval,
-    id::PriceId,
+    id::{PriceId, ProductId},
     terms::Terms,
     wallet::{pay::Payment, place_order::PlaceOrder},
 };
@@ -125,7 +125,7 @@ fn do_times(engine: &Engine, wallets: &Arc<[Address]>, what: &str, times: u64) -
                 if reads {
                     handle.read(&scope, wallet).await.context("a read")?;
                 } else {
-                    buy(&handle, &scope, wallet).await?;
+                    buy(&handle, &scope, wallet, PRODUCT).await?;
                 }
                 done += 1;
             }
@@ -135,11 +135,17 @@ fn do_times(engine: &Engine, wallets: &Arc<[Address]>, what: &str, times: u64) -
     Ok(begun.elapsed().as_secs_f64() * 1e6 / done.max(1) as f64)
 }
 
-async fn buy(handle: &Handle, scope: &Scope, wallet: &Address) -> Result<()> {
+/// Buys credits of a product, and pays.
+pub(crate) async fn buy(
+    handle: &Handle,
+    scope: &Scope,
+    wallet: &Address,
+    product: ProductId,
+) -> Result<()> {
     let Address::External(user) = wallet else {
         return Err(Error("a wallet without a user".into()));
     };
-    let terms = terms();
+    let terms = terms(product);
     let draft = handle
         .draft_order(scope, Some(wallet), &terms, domain::Quantity::ONE)
         .await;
@@ -175,11 +181,11 @@ async fn buy(handle: &Handle, scope: &Scope, wallet: &Address) -> Result<()> {
 }
 
 /// Each order brings a lot of its own, of the credits that are deducted.
-fn terms() -> Terms {
+fn terms(product: ProductId) -> Terms {
     Terms {
         price: PriceId(1),
-        product: PRODUCT,
-        fills: PRODUCT,
+        product,
+        fills: product,
         credits: 10,
         expire_after_days: None,
         rollover: false,

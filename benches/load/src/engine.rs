@@ -32,10 +32,12 @@ use super::{
 };
 
 pub(crate) const PRODUCT: ProductId = ProductId(1);
+/// Whose wallets, where no server is to find them.
+const PROJECT: ProjectId = ProjectId(1);
 /// Credits that every wallet starts with.
 const FUNDS: i64 = 1_000_000_000;
 /// Codes are kept under it; there are none here.
-const SERVER_KEY: [u8; 32] = [7; 32];
+pub(crate) const SERVER_KEY: [u8; 32] = [7; 32];
 /// What the load's tasks are told.
 const WARMING: u8 = 0;
 const COUNTING: u8 = 1;
@@ -52,6 +54,7 @@ pub(crate) struct Engine {
 pub(crate) struct Shared {
     handle: Handle,
     scope: Arc<Scope>,
+    product: ProductId,
     keys: Arc<AtomicU64>,
 }
 
@@ -62,8 +65,22 @@ impl Engine {
         Self::open_at(data, first_key, Arc::new(SystemClock::new()))
     }
 
+    /// Opens what a server made, under our [`SERVER_KEY`], and will serve again.
+    pub(crate) fn open_of(data: &Path, project: ProjectId, product: ProductId) -> Result<Self> {
+        Self::open_with(data, 0, Arc::new(SystemClock::new()), (project, product))
+    }
+
     /// The same by another clock.
     pub(crate) fn open_at(data: &Path, first_key: u64, clock: Arc<dyn Clock>) -> Result<Self> {
+        Self::open_with(data, first_key, clock, (PROJECT, PRODUCT))
+    }
+
+    fn open_with(
+        data: &Path,
+        first_key: u64,
+        clock: Arc<dyn Clock>,
+        (project, product): (ProjectId, ProductId),
+    ) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
@@ -82,7 +99,7 @@ impl Engine {
                 .context("starting the wallets")
         })?;
         let scope = Scope {
-            project: ProjectId(1),
+            project,
             free_grants: Arc::new([]),
             low_balances: Arc::new([]),
             free_grants_for_code_wallets: false,
@@ -94,6 +111,7 @@ impl Engine {
             shared: Shared {
                 handle,
                 scope: Arc::new(scope),
+                product,
                 keys,
             },
         })
@@ -128,7 +146,8 @@ impl Engine {
 
     /// Makes and funds wallets.
     pub(crate) fn fund(&self, wallets: &Arc<[Address]>) -> Result<()> {
-        let step = 64;
+        // Each waits for a sync that all of them share.
+        let step = 1_024;
         self.together(step, |task| {
             let (shared, wallets) = (self.shared.clone(), Arc::clone(wallets));
             async move {
@@ -263,10 +282,10 @@ impl Shared {
         wallets.get(place as usize).needed("a wallet")
     }
 
-    fn command(key: IdempotencyKey) -> Result<Deduct> {
+    fn command(&self, key: IdempotencyKey) -> Result<Deduct> {
         let amount = Amount::new(1).needed("an amount")?;
         Ok(Deduct {
-            product: ProductRef::Named(PRODUCT),
+            product: ProductRef::Named(self.product),
             amount,
             key,
             meta: None,
@@ -277,7 +296,7 @@ impl Shared {
         let (_, key) = self.next()?;
         let amount = Amount::new(FUNDS).needed("an amount")?;
         let command = Credit {
-            product: PRODUCT,
+            product: self.product,
             amount,
             expires_at: None,
             key,
@@ -292,7 +311,7 @@ impl Shared {
         let wallet = self.pick(wallets, number)?;
         let answer = self
             .handle
-            .deduct(&self.scope, wallet, Self::command(key)?)
+            .deduct(&self.scope, wallet, self.command(key)?)
             .await;
         applied(answer.context("a deduction")?.applied)
     }
@@ -301,7 +320,7 @@ impl Shared {
         let mut items = Vec::with_capacity(1_000);
         for _ in 0..1_000 {
             let (number, key) = self.next()?;
-            items.push((self.pick(wallets, number)?.clone(), Self::command(key)?));
+            items.push((self.pick(wallets, number)?.clone(), self.command(key)?));
         }
         let answers = self
             .handle

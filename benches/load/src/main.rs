@@ -19,6 +19,7 @@ mod child;
 mod client;
 mod core;
 mod customer;
+mod dashboard;
 mod disk;
 mod engine;
 mod error;
@@ -37,8 +38,10 @@ mod report;
 mod rust_client;
 mod server;
 mod shop;
+mod stalled;
 mod stop;
 mod sustained;
+mod told;
 
 use std::{path::Path, process::ExitCode};
 
@@ -109,6 +112,13 @@ impl Bench {
             Suite::CatchUp { events, per_second } => self.catch_up(*events, *per_second),
             Suite::Client => self.rust_client(),
             Suite::Orders { pending } => self.orders(*pending),
+            Suite::Told { rate } => self.told(*rate),
+            Suite::Stalled => self.stalled(),
+            Suite::Dashboard {
+                wallets,
+                entries,
+                orders,
+            } => self.dashboard(*wallets, *entries, *orders),
             Suite::Sustained { minutes, entries } => self.sustained(*minutes, *entries),
             Suite::All => {
                 self.http()?;
@@ -120,7 +130,10 @@ impl Bench {
                 self.purchases(args::FULFILMENTS, None)?;
                 self.catch_up(None, None)?;
                 self.rust_client()?;
-                self.orders(None)
+                self.orders(None)?;
+                self.told(args::DELIVERIES)?;
+                self.stalled()?;
+                self.dashboard(None, None, None)
             }
             Suite::Noop { .. } => Ok(()),
         }

@@ -89,6 +89,11 @@ pub(super) fn verify(store: &Store, unfolded: &Unfolded, report: &mut Report) ->
         Ok(count) => report.notices = count,
         Err(error) => report.problems.push(error.to_string()),
     }
+    for tree in [&store.wallets, &store.pages, &store.parts, &store.directory] {
+        report.ledger_bytes = report.ledger_bytes.saturating_add(bytes(tree)?);
+    }
+    report.notice_bytes = bytes(&store.notices)?;
+    report.usage_bytes = bytes(&store.usage)?;
     // What is damaged was not reached either: saying so again would only hide the cause.
     if report.problems.is_empty() {
         orphans(store, &reached, report)?;
@@ -104,6 +109,17 @@ pub(super) fn verify(store: &Store, unfolded: &Unfolded, report: &mut Report) ->
         }
     }
     Ok(())
+}
+
+/// What keys and values come to.
+fn bytes(tree: &sled::Tree) -> Result<u64, Error> {
+    let mut total = 0_u64;
+    for record in tree {
+        let (key, value) = record.map_err(io)?;
+        let size = key.len().saturating_add(value.len());
+        total = total.saturating_add(u64::try_from(size).unwrap_or(u64::MAX));
+    }
+    Ok(total)
 }
 
 /// One wallet's way from nothing to what is stored.

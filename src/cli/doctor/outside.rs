@@ -3,10 +3,11 @@
 
 use std::time::{Duration, SystemTime};
 
+use reqwest::tls::TlsInfo;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::Finding;
+use super::{Finding, certificate};
 use crate::{
     admin::{
         PREFIX,
@@ -34,7 +35,7 @@ pub(super) async fn examine(
     url: Option<&Url>,
     token: Option<&str>,
 ) -> Result<Vec<Finding>, Failure> {
-    let http = remote::client()?.timeout(PATIENCE);
+    let http = remote::client()?.timeout(PATIENCE).tls_info(true);
     let http = http.build().map_err(Failure::new)?;
     let base = match url {
         Some(url) => url.as_str().trim_end_matches('/').to_owned(),
@@ -46,7 +47,8 @@ pub(super) async fn examine(
     let token = token.map(str::to_owned).filter(|token| !token.is_empty());
     let token = token.or_else(|| Some(dev?.admin_token));
     let (answers, ready) = running(&http, &base).await;
-    let mut findings = vec![ready, reachable(&http, config, answers).await];
+    let mut findings = vec![ready];
+    findings.extend(reachable(&http, config, answers).await);
     let projects = match (answers, token) {
         (true, Some(token)) => Some(providers(&base, token).await?),
         (true, None) => {
@@ -115,40 +117,49 @@ async fn running(http: &reqwest::Client, base: &str) -> (bool, Finding) {
 }
 
 /// Whether providers and buyers reach the public address, as far as this machine can tell.
-async fn reachable(http: &reqwest::Client, config: &Config, answers: bool) -> Finding {
+async fn reachable(http: &reqwest::Client, config: &Config, answers: bool) -> Vec<Finding> {
     const CHECK: &str = "public address";
     let Some(public) = &config.public_url else {
-        return Finding::warning(
+        return vec![Finding::warning(
             CHECK,
             "public_url is empty: webhooks cannot come, and buyers' pages lead to this machine",
             "Payments are found all the same, within seconds to minutes; set public_url on a server",
-        );
+        )];
     };
     if !answers {
-        return Finding::warning(
+        return vec![Finding::warning(
             CHECK,
             format!("{public} was not tried, since no server runs"),
             "Start it and run this again",
-        );
+        )];
     }
     let advice = "See to DNS, the firewall and the proxy: providers' webhooks take this way";
     let answer = match http.get(format!("{public}/healthz")).send().await {
         Ok(answer) => answer,
         Err(error) => {
+            // A certificate that has ended is said to have, too.
             let said = format!("{public} does not answer: {}", remote::root(&error));
-            return Finding::failure(CHECK, said, advice);
+            return vec![Finding::failure(CHECK, said, advice)];
         }
     };
+    let shown = answer.extensions().get::<TlsInfo>();
+    let shown = shown.and_then(TlsInfo::peer_certificate);
+    let certificate = shown.map(|shown| {
+        let whose = format!("the one of {public}");
+        certificate::judge(&whose, [shown], SystemTime::now())
+    });
     let status = answer.status();
     let body: Value = answer.json().await.unwrap_or_default();
-    if status.is_success() && body.get("status") == Some(&json!("ok")) {
-        return Finding::ok(
+    let found = if status.is_success() && body.get("status") == Some(&json!("ok")) {
+        Finding::ok(
             CHECK,
             format!("{public} leads to the server, from this machine"),
-        );
-    }
-    let said = format!("{public}/healthz is not answered by Scrip ({status})");
-    Finding::failure(CHECK, said, advice)
+        )
+    } else {
+        let said = format!("{public}/healthz is not answered by Scrip ({status})");
+        Finding::failure(CHECK, said, advice)
+    };
+    [found].into_iter().chain(certificate).collect()
 }
 
 /// What each project's provider says of its key, and whether one is Stripe.

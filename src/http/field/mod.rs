@@ -12,6 +12,7 @@ mod line;
 mod meta;
 mod number;
 mod object;
+mod order_status;
 mod pairs;
 mod reason;
 mod text;
@@ -28,6 +29,7 @@ pub(crate) use line::{
 pub(crate) use meta::MetaObject;
 pub(crate) use number::{Credits, Positive, Seconds, Whole};
 pub(crate) use object::Object;
+pub(crate) use order_status::OrderStatusText;
 pub(crate) use pairs::Pairs;
 pub(crate) use reason::ReasonText;
 pub(crate) use text::{EmailText, FeatureText, FromText, KeyText, Text, UserText};

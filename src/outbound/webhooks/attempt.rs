@@ -26,8 +26,10 @@ pub(super) struct Task {
 pub(super) enum Tried {
     /// It was sent, at this instant.
     Answered(Timestamp, Answer),
-    /// It could not be read now; nothing was sent.
+    /// There was too much else to do; nothing was sent.
     Later,
+    /// It could not be read; nothing was sent.
+    Unread,
     /// It is not kept any more.
     Lost(Timestamp),
 }
@@ -49,11 +51,12 @@ impl Task {
             None => match handle.told_as(&project.scope, event).await {
                 Ok(Some(told)) => told,
                 Ok(None) => return Tried::Lost(handle.now()),
-                Err(_) => return Tried::Later,
+                Err(error) => return Tried::nothing(&error),
             },
         };
-        let Ok(event) = Event::of(&told, handle, &project).await else {
-            return Tried::Later;
+        let event = match Event::of(&told, handle, &project).await {
+            Ok(event) => event,
+            Err(error) => return Tried::nothing(&error),
         };
         let now = handle.now();
         let mut parcel = parcel(&endpoint, &event, now);
@@ -61,6 +64,15 @@ impl Task {
         let (id, seconds) = (&parcel.id, parcel.seconds);
         parcel.signature = standard_webhooks::signatures(&secrets, id, seconds, &parcel.body);
         Tried::Answered(now, ground.sender.send(parcel).await)
+    }
+}
+
+impl Tried {
+    const fn nothing(error: &actors::Error) -> Self {
+        match error {
+            actors::Error::Overloaded => Self::Later,
+            _ => Self::Unread,
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use persistence::NoticeNumber;
 
 use crate::http::field::EventType;
 
-/// Attempts that are kept of a delivery: more than are made, unless it is sent again and again by hand.
+/// Attempts that are kept of a delivery: more than the schedule makes, with those that are asked for by hand.
 const KEPT_ATTEMPTS: usize = 20;
 
 /// One event on its way.
@@ -24,6 +24,9 @@ pub(crate) struct Delivery {
     pub(crate) status: Status,
     /// Oldest first.
     pub(crate) attempts: Vec<Attempt>,
+    /// How many of those that were ever made the schedule asked for: whoever asks for more by hand takes
+    /// none away from it.
+    pub(crate) scheduled: usize,
     /// Of one that is pending.
     pub(crate) next_at: Option<Timestamp>,
 }
@@ -64,7 +67,10 @@ impl Delivery {
     }
 
     /// Adds an attempt; the oldest are forgotten.
-    pub(super) fn tried(&mut self, attempt: Attempt) {
+    pub(super) fn tried(&mut self, attempt: Attempt, by_hand: bool) {
+        if !by_hand {
+            self.scheduled = self.scheduled.saturating_add(1);
+        }
         if self.attempts.len() >= KEPT_ATTEMPTS {
             self.attempts.remove(0);
         }

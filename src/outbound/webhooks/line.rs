@@ -319,6 +319,7 @@ impl Line {
             origin: Origin::Replay,
             status: Status::Pending,
             attempts: Vec::new(),
+            scheduled: 0,
             next_at: Some(now),
             ..delivery
         };
@@ -338,6 +339,8 @@ impl Entry {
             kind: delivery.kind,
             origin: delivery.origin,
             noted: true,
+            by_hand: false,
+            unread: 0,
             told: None,
         }
     }
@@ -353,6 +356,7 @@ impl Entry {
             origin: self.origin,
             status: Status::Pending,
             attempts: Vec::new(),
+            scheduled: 0,
             next_at: None,
         }
     }

@@ -85,6 +85,9 @@ struct Body {
     outcome: Outcome,
     attempts: Vec<Tried>,
     next: Option<i64>,
+    /// Where it is not how many attempts there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scheduled: Option<usize>,
 }
 
 /// When, status, what went wrong, and how many milliseconds it took.
@@ -142,6 +145,7 @@ pub(super) fn put_delivery(endpoint: EndpointId, delivery: &Delivery) -> Note {
             .map(|it| (it.at.0, it.status_code, it.error.clone(), it.millis))
             .collect(),
         next: delivery.next_at.map(|at| at.0),
+        scheduled: Some(delivery.scheduled).filter(|count| *count != delivery.attempts.len()),
     };
     put(key(DELIVERY, endpoint, Some(delivery.id)), &body)
 }
@@ -287,6 +291,7 @@ fn delivery(id: DeliveryId, body: &[u8]) -> Result<Delivery, String> {
     let wallet = HEXLOWER.decode(body.wallet.as_bytes());
     let wallet = wallet.ok().and_then(|wallet| wallet.try_into().ok());
     let kind = EventType::named(&body.kind);
+    let scheduled = body.scheduled.unwrap_or(body.attempts.len());
     let attempts = body.attempts.into_iter();
     Ok(Delivery {
         id,
@@ -311,6 +316,7 @@ fn delivery(id: DeliveryId, body: &[u8]) -> Result<Delivery, String> {
                 millis,
             })
             .collect(),
+        scheduled,
         next_at: body.next.map(Timestamp),
     })
 }

@@ -17,8 +17,8 @@ use super::{
     send::Answer,
 };
 
-/// What cannot be told now is told a little later, in milliseconds.
-const LATER_MILLIS: i64 = 1000;
+/// What there was no room for is told a little later.
+const LATER_SECONDS: i64 = 1;
 
 impl Line {
     pub(super) async fn finished(&mut self, done: Result<(task::Id, Tried), task::JoinError>) {
@@ -26,7 +26,7 @@ impl Line {
             Ok(done) => done,
             Err(error) => {
                 tracing::error!(%error, "An attempt to deliver a webhook ended in a defect");
-                (error.id(), Tried::Later)
+                (error.id(), Tried::Unread)
             }
         };
         let Some((wallet, entry)) = self.of.remove(&id) else {
@@ -34,21 +34,37 @@ impl Line {
         };
         match tried {
             Tried::Later => {
-                let at = self.ground.handle.now().0.saturating_add(LATER_MILLIS);
-                self.queue.postpone(wallet, Timestamp(at), false);
+                let at = self.ground.handle.now().plus_seconds(LATER_SECONDS);
+                self.queue.put_off(wallet, at, entry.unread);
             }
-            Tried::Lost(at) => {
-                let error = "The event is not kept any more.".into();
-                let attempt = Attempt {
-                    at,
-                    status_code: None,
-                    error: Some(error),
-                    millis: 0,
-                };
-                self.over(wallet, &entry, attempt, Status::Failed);
-            }
+            Tried::Unread => self.unread(wallet, &entry),
+            Tried::Lost(at) => self.give_up(wallet, &entry, at, "The event is not kept any more."),
             Tried::Answered(at, answer) => self.answered(wallet, &entry, at, answer).await,
         }
+    }
+
+    /// Tried again, less and less often; then the next events of its wallet have waited long enough.
+    fn unread(&mut self, wallet: WalletKey, entry: &Entry) {
+        let now = self.ground.handle.now();
+        let times = entry.unread.saturating_add(1);
+        if let Some(at) = schedule::unread(times, now) {
+            self.queue.put_off(wallet, at, times);
+            return;
+        }
+        tracing::error!(endpoint = %self.id, event = %entry.event, times, "An event cannot be read, and is not sent to a webhook endpoint");
+        self.ground.counters.unreadable.inc();
+        let why = "The event could not be read; nothing was sent. The log of the server says more.";
+        self.give_up(wallet, entry, now, why);
+    }
+
+    fn give_up(&mut self, wallet: WalletKey, entry: &Entry, at: Timestamp, why: &str) {
+        let attempt = Attempt {
+            at,
+            status_code: None,
+            error: Some(why.into()),
+            millis: 0,
+        };
+        self.over(wallet, entry, attempt, Status::Failed);
     }
 
     async fn answered(&mut self, wallet: WalletKey, entry: &Entry, at: Timestamp, answer: Answer) {
@@ -80,11 +96,16 @@ impl Line {
         self.places = 1;
         let since = *self.failing_since.get_or_insert(at);
         let mut delivery = self.current(wallet, entry);
-        delivery.tried(attempt);
+        delivery.tried(attempt, entry.by_hand);
         let wish = answer.retry_after;
         let wish = wish.and_then(|header| schedule::wish(&header, now));
-        let random = getrandom::u64().unwrap_or(0);
-        match schedule::next(delivery.attempts.len(), now, wish, random) {
+        let next = if entry.by_hand {
+            Some(schedule::after_by_hand(delivery.next_at, now, wish))
+        } else {
+            let random = getrandom::u64().unwrap_or(0);
+            schedule::next(delivery.scheduled, now, wish, random)
+        };
+        match next {
             Some(next) => {
                 delivery.next_at = Some(next);
                 self.queue.postpone(wallet, next, true);
@@ -104,7 +125,7 @@ impl Line {
 
     fn over(&mut self, wallet: WalletKey, entry: &Entry, attempt: Attempt, status: Status) {
         let mut delivery = self.current(wallet, entry);
-        delivery.tried(attempt);
+        delivery.tried(attempt, entry.by_hand);
         delivery.ended(status);
         self.fresh.insert(delivery.id, delivery);
         self.queue.finish(wallet, self.ground.handle.now());

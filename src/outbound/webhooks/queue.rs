@@ -22,6 +22,10 @@ pub(super) struct Entry {
     pub(super) origin: Origin,
     /// Whether a note says that it is pending.
     pub(super) noted: bool,
+    /// Whether somebody asked for it to be sent now.
+    pub(super) by_hand: bool,
+    /// How often it could not be read.
+    pub(super) unread: u32,
     /// What it says, where it was read just now.
     pub(super) told: Option<Box<Told>>,
 }
@@ -121,6 +125,16 @@ impl Queue {
     pub(super) fn postpone(&mut self, key: WalletKey, at: Timestamp, noted: bool) {
         if let Some(wallet) = self.wallets.get_mut(&key) {
             wallet.head.noted |= noted;
+            wallet.head.by_hand = false;
+            wallet.head.unread = 0;
+            self.set_due(key, at);
+        }
+    }
+
+    /// A wallet's head could not be read so often; it is tried again at this instant.
+    pub(super) fn put_off(&mut self, key: WalletKey, at: Timestamp, unread: u32) {
+        if let Some(wallet) = self.wallets.get_mut(&key) {
+            wallet.head.unread = unread;
             self.set_due(key, at);
         }
     }
@@ -135,8 +149,10 @@ impl Queue {
 
     /// A delivery that is its wallet's head and waits for its next attempt is due now.
     pub(super) fn hurry(&mut self, key: WalletKey, delivery: DeliveryId, now: Timestamp) {
-        let wallet = self.wallets.get(&key);
-        if wallet.is_some_and(|it| it.due.is_some() && it.head.delivery == delivery) {
+        let wallet = self.wallets.get_mut(&key);
+        let waits = wallet.filter(|it| it.due.is_some() && it.head.delivery == delivery);
+        if let Some(wallet) = waits {
+            wallet.head.by_hand = true;
             self.set_due(key, now);
         }
     }
@@ -210,6 +226,8 @@ mod tests {
             kind: EventType::named("wallet.created").unwrap(),
             origin: Origin::Live,
             noted: false,
+            by_hand: false,
+            unread: 0,
             told: None,
         }
     }

@@ -167,6 +167,8 @@ fn entry(told: Told, origin: Origin) -> (WalletKey, Entry) {
         kind: EventType::of(&told.notice.news),
         origin,
         noted: false,
+        by_hand: false,
+        unread: 0,
         told: Some(Box::new(told)),
     };
     (wallet, entry)

@@ -17,6 +17,8 @@ const PAUSES: [i64; 9] = [
 const HOUR: i64 = 3600;
 /// Longer does nobody put us off.
 const LONGEST_WISH: i64 = 24 * HOUR;
+/// What cannot be read is tried after a second, two, four, and so on up to this many, and then given up.
+const LONGEST_UNREAD: i64 = 2048;
 /// After so long of nothing but failures an endpoint is switched off.
 pub(super) const FAILING_SECONDS: i64 = 5 * 24 * HOUR;
 
@@ -38,6 +40,27 @@ pub(super) fn next(
         .clamp(0, LONGEST_WISH)
         .saturating_mul(1000);
     Some(Timestamp(now.0.saturating_add(millis.max(wish))))
+}
+
+/// When to send what somebody asked for by hand and was not accepted: as was planned before, but not in the
+/// same breath.
+pub(super) fn after_by_hand(
+    planned: Option<Timestamp>,
+    now: Timestamp,
+    wish: Option<i64>,
+) -> Timestamp {
+    let [soonest, ..] = PAUSES;
+    let wait = wish.unwrap_or(0).clamp(soonest, LONGEST_WISH);
+    let soonest = now.plus_seconds(wait);
+    planned.map_or(soonest, |planned| planned.max(soonest))
+}
+
+/// When to try again what could not be read so often; `None`: not any more, after more than an hour, for the
+/// next events of its wallet wait.
+pub(super) fn unread(times: u32, now: Timestamp) -> Option<Timestamp> {
+    let pause = 1_i64.checked_shl(times.checked_sub(1)?);
+    let pause = pause.filter(|pause| *pause <= LONGEST_UNREAD)?;
+    Some(now.plus_seconds(pause))
 }
 
 /// What `Retry-After` asks for, in seconds from now: a number, or an instant.
@@ -80,6 +103,24 @@ mod tests {
         assert_eq!(wait(1), 5_000, "never sooner than the schedule");
         assert_eq!(wait(i64::MAX), 86_400_000);
         assert_eq!(wait(-1), 5_000);
+    }
+
+    #[test]
+    fn what_was_asked_for_by_hand_changes_no_plan() {
+        let at = |millis| Timestamp(NOW.0 + millis);
+        assert_eq!(after_by_hand(Some(at(90_000)), NOW, None), at(90_000));
+        assert_eq!(after_by_hand(Some(at(90_000)), NOW, Some(120)), at(120_000));
+        assert_eq!(after_by_hand(Some(at(-1)), NOW, None), at(5_000));
+        assert_eq!(after_by_hand(None, NOW, Some(i64::MAX)), at(86_400_000));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_given_up_after_an_hour() {
+        let waits = (1..).map_while(|times| unread(times, NOW));
+        let waits: Vec<_> = waits.map(|at| (at.0 - NOW.0) / 1000).collect();
+        assert_eq!((waits.len(), waits[0], waits[11]), (12, 1, 2048));
+        assert_eq!(waits.iter().sum::<i64>(), 4095);
+        assert_eq!((unread(0, NOW), unread(u32::MAX, NOW)), (None, None));
     }
 
     #[test]

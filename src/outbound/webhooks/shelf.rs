@@ -93,6 +93,7 @@ mod tests {
             origin: Origin::Live,
             status,
             attempts: Vec::new(),
+            scheduled: 0,
             next_at: (status == Status::Pending).then_some(Timestamp(0)),
         }
     }

@@ -14,7 +14,12 @@ use super::{
 };
 use crate::{
     Logged,
-    fold::Unfolded,
+    fold::{
+        Unfolded,
+        copied::{Extent, Section},
+    },
+    frame::Place,
+    kept::Mark,
     usage::{FEATURES, Interval, OTHER},
 };
 
@@ -22,8 +27,12 @@ const DAY: i64 = 24 * 60 * 60 * 1000;
 const GOLD: ProductId = ProductId(1);
 
 fn told(at: i64) -> Logged {
+    told_of(ProjectId(1), at)
+}
+
+fn told_of(project: ProjectId, at: i64) -> Logged {
     Logged::Notice(Notice {
-        project: ProjectId(1),
+        project,
         at: Timestamp(at),
         key: WalletKey([1; 16]),
         wallet: domain::id::WalletId(1),
@@ -58,6 +67,42 @@ fn notices_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
     );
     assert!(days.ends_with(&[98, 99]) && days.is_sorted());
     assert_eq!(verified(&shelf, &Unfolded::new()).problems, [""; 0]);
+}
+
+/// Folds go on between two parts of a copy, and add to pages that it has and begin others that it has not
+/// come to: only what is left of all that beyond its mark leaves no gap.
+#[test]
+fn a_copy_has_what_was_told_up_to_its_mark_and_nothing_beyond() {
+    let shelf = Shelf::open(&database(), small());
+    let projects = [ProjectId(1), ProjectId(2)];
+    let fold_one = |done: u64| {
+        let event = [told_of(projects[(done % 2) as usize], done as i64)];
+        let report = fold(&shelf, Part::of(done, &event)).unwrap();
+        shelf.forget(report).unwrap();
+    };
+    (0..40).for_each(fold_one);
+    let lsn = 40;
+    let before: Vec<_> = projects
+        .iter()
+        .flat_map(|project| shelf.notices(*project, 0, usize::MAX).unwrap())
+        .map(|(number, _)| number)
+        .collect();
+    (40..120).for_each(fold_one);
+    let mark = Mark {
+        folded: Place { lsn, hash: [0; 32] },
+        fold: 0,
+    };
+    let extent = Extent {
+        mark,
+        last_fold: shelf.number(),
+    };
+    let mut copied = Vec::new();
+    let read = Section::Notices.read(shelf.store(), &extent, &mut |key, _| {
+        copied.push(u64::from_be_bytes(*key.last_chunk().unwrap()));
+        Ok(())
+    });
+    read.unwrap();
+    assert_eq!((copied.len(), copied), (40, before));
 }
 
 fn used(world: &mut World, at: i64, feature: &str) {

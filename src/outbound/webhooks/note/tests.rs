@@ -28,6 +28,7 @@ fn delivery() -> Delivery {
                 millis: 0,
             },
         ],
+        scheduled: 2,
         next_at: Some(Timestamp(1_795_000_300_000)),
     }
 }
@@ -54,6 +55,16 @@ fn what_is_kept_reads_back() {
         panic!("it does not read back")
     };
     assert_eq!(read_back, delivery());
+    let by_hand = Delivery {
+        scheduled: 1,
+        ..delivery()
+    };
+    let note = put_delivery(ENDPOINT, &by_hand);
+    let (key, body) = bytes(&note);
+    let Ok(Read::Delivery(ENDPOINT, read_back)) = read(key, body) else {
+        panic!("it does not read back")
+    };
+    assert_eq!(read_back, by_hand);
     let note = put_said(ENDPOINT, DeliveryId(3), &answer());
     let (key, body) = bytes(&note);
     let Ok(Read::Said(read_back)) = read(key, body) else {

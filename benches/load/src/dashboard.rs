@@ -1,0 +1,219 @@
+//! The dashboard's pages over a million wallets, one of them with a tenth of all entries, and backups of
+//! all that. The data is made in this process; the pages and backups are the server's.
+
+mod browser;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::AtomicU64},
+    time::Instant,
+};
+
+use actors::Address;
+use serde_json::json;
+
+use self::browser::Browser;
+use super::{
+    Bench,
+    child::{ADMIN_TOKEN, Server},
+    customer::buy,
+    engine::{Engine, SERVER_KEY, addresses, take_one},
+    error::{Context, Error, Needed, Result},
+    format::{median, thousands},
+    load::user,
+    place::disk_use,
+    project::Project,
+    report::Target,
+    server::Binary,
+    stop,
+};
+
+/// Orders being placed at once.
+const IN_FLIGHT: usize = 256;
+/// Wallets that entries are made of together: no more than may be awake.
+const TOGETHER: usize = 10_000;
+/// How often each page is asked for.
+const TIMES: usize = 5;
+/// A page takes so long at most, in milliseconds.
+const TARGET: Target = Target::AtMost(200.0);
+
+impl Bench {
+    /// The suite of the dashboard.
+    pub(crate) fn dashboard(
+        &mut self,
+        wallets: Option<u64>,
+        entries: Option<u64>,
+        orders: Option<u64>,
+    ) -> Result<()> {
+        let wallets = wallets.unwrap_or_else(|| self.args.count(1_000_000));
+        let entries = entries.unwrap_or_else(|| self.args.count(10_000_000));
+        let orders = orders.unwrap_or_else(|| self.args.count(100_000));
+        let data = self.place.data("dashboard");
+        let [byte, ..] = SERVER_KEY;
+        let key = format!("{byte:02x}").repeat(SERVER_KEY.len());
+        let env = [("SCRIP_SERVER_KEY", key)];
+        let mut server = self.server(&data, &env)?;
+        server.ready()?;
+        let project = Project::create(&server)?;
+        server.terminate()?;
+        fill(&data, &project, wallets, entries, orders)?;
+        let mut server = self.server(&data, &env)?;
+        server.ready()?;
+        server.quiet()?;
+        self.pages(&server, &project, wallets)?;
+        self.backups(&server, &project, &data)?;
+        server.terminate().map(drop)
+    }
+
+    fn pages(&mut self, server: &Server, project: &Project, wallets: u64) -> Result<()> {
+        let browser = Browser::sign_in(server.address(), ADMIN_TOKEN)?;
+        let base = format!("/dashboard/projects/{}", project.id);
+        let find = format!("{base}/wallets");
+        // Asked for first, so that its wallet is asleep.
+        let of = |number| browser.find(&find, &user(number));
+        let usual = of(wallets / 2)?;
+        let large = of(0)?;
+        let order = browser.link(&format!("{base}/orders"), "/orders/ord_")?;
+        let pages = [
+            ("projects", "/dashboard".to_owned()),
+            ("overview, day", format!("{base}?range=day")),
+            ("overview, month", format!("{base}?range=month")),
+            ("overview, year", format!("{base}?range=year")),
+            ("orders", format!("{base}/orders")),
+            (
+                "orders, refunded: none is",
+                format!("{base}/orders?status=refunded"),
+            ),
+            ("an order", order),
+            ("a wallet", usual),
+            ("a wallet with a tenth of all entries", large.clone()),
+            ("its refunds: none is", format!("{large}?reason=refund")),
+            ("find a wallet", find.clone()),
+            ("catalog", format!("{base}/catalog")),
+            ("keys", format!("{base}/keys")),
+            ("settings", format!("{base}/settings")),
+            ("webhooks", format!("{base}/webhooks")),
+            ("audit log", "/dashboard/audit".to_owned()),
+            ("system", "/dashboard/system".to_owned()),
+        ];
+        for (name, path) in &pages {
+            self.page(name, || browser.get(path))?;
+        }
+        let mut next = 0;
+        self.page("finding a sleeping wallet", || {
+            next += 1;
+            browser.find(&find, &user(next)).map(drop)
+        })
+    }
+
+    /// The slowest of some times.
+    fn page(&mut self, name: &str, mut open: impl FnMut() -> Result<()>) -> Result<()> {
+        let mut took = Vec::new();
+        for _ in 0..TIMES {
+            stop::check()?;
+            let begun = Instant::now();
+            open()?;
+            took.push(begun.elapsed().as_secs_f64() * 1e3);
+        }
+        let slowest = took.iter().copied().fold(0.0, f64::max);
+        self.report
+            .detail(json!({"suite": "dashboard", "page": name, "milliseconds": took}));
+        self.report
+            .add(format!("dashboard: {name}"), slowest, "ms", TARGET);
+        let usual = median(took);
+        self.report
+            .note(format!("the slowest of {TIMES}; median {usual:.1} ms"));
+        Ok(())
+    }
+
+    fn backups(&mut self, server: &Server, project: &Project, data: &Path) -> Result<()> {
+        let to = self.place.data("backups");
+        let used = disk_use(data)? as f64 / 1e6;
+        self.report
+            .add("disk that is backed up", used, "MB", Target::None);
+        let mut before = 0;
+        for name in ["a full backup", "one after 10,000 more entries"] {
+            let begun = Instant::now();
+            self.back_up(server, data, &to)?;
+            let took = begun.elapsed().as_secs_f64();
+            self.report.add(name, took, "s", Target::None);
+            let size = disk_use(&to)?;
+            let new = size.saturating_sub(before) as f64 / 1e6;
+            self.report.note(format!("{new:.0} MB more on the disk"));
+            before = size;
+            project.fund(server, self.args.load_threads, 10_000)?;
+        }
+        Ok(())
+    }
+
+    fn back_up(&self, server: &Server, data: &Path, to: &PathBuf) -> Result<()> {
+        let binary = Binary::find(self.args.server.as_deref())?;
+        let mut command = binary.command();
+        command.args(["backup", "--url", &format!("http://{}", server.address())]);
+        command.arg("--data-dir").arg(data).arg("--to").arg(to);
+        command.env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN);
+        let ended = command.output().context("scrip backup")?;
+        let said = String::from_utf8_lossy(&ended.stdout);
+        eprintln!("dashboard: {}", said.trim_end());
+        if ended.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&ended.stderr);
+        Err(Error(format!("scrip backup: {said}")))
+    }
+}
+
+/// Wallets with as many entries each, one with a tenth of all, and orders.
+fn fill(data: &Path, project: &Project, wallets: u64, entries: u64, orders: u64) -> Result<()> {
+    let id = project.id.parse().map_err(|_| Error("no project".into()))?;
+    let product = project.product.parse();
+    let product = product.map_err(|_| Error("no product".into()))?;
+    let engine = Engine::open_of(data, id, product)?;
+    eprintln!("dashboard: {wallets} wallets");
+    let all = addresses(0, wallets)?;
+    engine.fund(&all)?;
+    engine.settle()?;
+    eprintln!("dashboard: {orders} orders");
+    sell(&engine, &all, orders, product)?;
+    engine.settle()?;
+    let large: Arc<[Address]> = all.first().into_iter().cloned().collect();
+    eprintln!("dashboard: {} entries of one wallet", entries / 10);
+    engine.fill(&large, entries / 10)?;
+    let rest = entries.saturating_sub(wallets + orders + entries / 10);
+    eprintln!("dashboard: {rest} entries of all");
+    let begun = Instant::now();
+    // Some wallets after the others: each batch would wake a thousand of them else.
+    for some in all.chunks(TOGETHER) {
+        let part = rest * some.len() as u64 / wallets;
+        engine.fill(&some.iter().cloned().collect(), part)?;
+    }
+    let rate = rest as f64 / begun.elapsed().as_secs_f64();
+    eprintln!("dashboard: {} entries/s", thousands(rate));
+    engine.settle()?;
+    engine.close()
+}
+
+fn sell(
+    engine: &Engine,
+    all: &Arc<[Address]>,
+    orders: u64,
+    product: domain::id::ProductId,
+) -> Result<()> {
+    let left = Arc::new(AtomicU64::new(orders));
+    let done = engine.together(IN_FLIGHT, |task| {
+        let (handle, scope) = (engine.handle().clone(), engine.scope().clone());
+        let (all, left) = (Arc::clone(all), Arc::clone(&left));
+        async move {
+            // Far from each other: what is listed together lies apart.
+            let mut place = task * 7_919;
+            while take_one(&left) {
+                stop::check()?;
+                place = (place + 104_729) % all.len();
+                let wallet = all.get(place).needed("a wallet")?;
+                buy(&handle, &scope, wallet, product).await?;
+            }
+            Ok(0)
+        }
+    });
+    done.map(drop)
+}

@@ -1,0 +1,105 @@
+//! A browser that is signed in to the dashboard.
+
+use std::net::SocketAddr;
+
+use kit::client::unled_http;
+use reqwest::{
+    Client, RequestBuilder, Response, StatusCode,
+    header::{CONTENT_TYPE, COOKIE, LOCATION, ORIGIN, SET_COOKIE},
+};
+use tokio::runtime::Runtime;
+
+use crate::error::{Context, Error, Needed, Result};
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+pub(super) struct Browser {
+    runtime: Runtime,
+    http: Client,
+    base: String,
+    cookie: String,
+    token: String,
+}
+
+impl Browser {
+    /// Signs in with the administrator's token.
+    pub(super) fn sign_in(server: SocketAddr, token: &str) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("a runtime")?;
+        let mut browser = Self {
+            runtime,
+            http: unled_http(),
+            base: format!("http://{server}"),
+            cookie: String::new(),
+            token: String::new(),
+        };
+        let reply = browser.post("/dashboard/sign-in", format!("token={token}"))?;
+        let cookie = reply.headers().get(SET_COOKIE);
+        let cookie = cookie.and_then(|cookie| cookie.to_str().ok());
+        let cookie = cookie.and_then(|cookie| cookie.split(';').next());
+        browser.cookie = cookie.needed("a session's cookie")?.to_owned();
+        let page = browser.page("/dashboard")?;
+        let (_, rest) = page.split_once("name=\"formToken\"").needed("a form")?;
+        let (_, rest) = rest.split_once("value=\"").needed("a form's token")?;
+        let (token, _) = rest.split_once('"').needed("a form's token")?;
+        browser.token = token.to_owned();
+        Ok(browser)
+    }
+
+    /// Opens a page.
+    pub(super) fn get(&self, path: &str) -> Result<()> {
+        self.page(path).map(drop)
+    }
+
+    /// Looks for a wallet; where its page is.
+    pub(super) fn find(&self, path: &str, clue: &str) -> Result<String> {
+        let body = format!("formToken={}&clue={clue}", self.token);
+        let reply = self.post(path, body)?;
+        let found = reply.headers().get(LOCATION);
+        let found = found.and_then(|found| found.to_str().ok());
+        found
+            .map(str::to_owned)
+            .ok_or_else(|| Error(format!("{clue} was not found: {}", reply.status())))
+    }
+
+    /// The first link on a page that has this in it.
+    pub(super) fn link(&self, path: &str, part: &str) -> Result<String> {
+        let page = self.page(path)?;
+        let mut links = page.split("href=\"").skip(1);
+        let link = links.find_map(|rest| {
+            let (link, _) = rest.split_once('"')?;
+            link.contains(part).then(|| link.to_owned())
+        });
+        link.needed("a link")
+    }
+
+    fn page(&self, path: &str) -> Result<String> {
+        self.runtime.block_on(async {
+            let reply = self.send(self.http.get(self.url(path))).await?;
+            let status = reply.status();
+            let text = reply.text().await.context(path)?;
+            if status == StatusCode::OK {
+                return Ok(text);
+            }
+            Err(Error(format!("GET {path}: {status}")))
+        })
+    }
+
+    fn post(&self, path: &str, body: String) -> Result<Response> {
+        let request = self.http.post(self.url(path)).body(body);
+        let request = request.header(CONTENT_TYPE, FORM);
+        let request = request.header(ORIGIN, &self.base);
+        self.runtime.block_on(self.send(request))
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<Response> {
+        let request = request.header(COOKIE, &self.cookie);
+        request.send().await.context("asking the dashboard")
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+}

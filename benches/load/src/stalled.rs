@@ -1,0 +1,174 @@
+//! Nine hundred clients that send half of a webhook's body and wait, beside deductions: what that does to
+//! those, and to memory, until they are cut off.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpStream},
+    time::{Duration, Instant},
+};
+
+use hdrhistogram::Histogram;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::json;
+
+use super::{
+    Bench,
+    child::Server,
+    error::{Context, Error, Result},
+    format::{median, thousands},
+    load::{Load, Outcome, Wallets, histogram},
+    proc::resident,
+    project::{PROJECTS, Project},
+    report::Target,
+};
+
+/// Connections that stall: fewer than a client address may have.
+const STALLED: usize = 900;
+/// Of a body that says it is larger.
+const SENT_BYTES: usize = 20 * 1024;
+const SAID_BYTES: usize = 500_000;
+/// For so long a webhook's body is waited for, and some patience.
+const CUT_OFF_WITHIN: Duration = Duration::from_secs(30);
+const WALLETS: u64 = 10_000;
+const CONNECTIONS: usize = 64;
+
+/// Deductions over all rounds.
+struct Series {
+    rates: Vec<f64>,
+    latency: Histogram<u64>,
+}
+
+impl Series {
+    fn new() -> Result<Self> {
+        Ok(Self {
+            rates: Vec::new(),
+            latency: histogram()?,
+        })
+    }
+
+    fn add(&mut self, outcome: &Outcome) -> Result<()> {
+        self.rates.push(outcome.rate());
+        let added = self.latency.add(&outcome.latency);
+        added.context("adding latencies")
+    }
+}
+
+impl Bench {
+    /// The suite of stalled clients.
+    pub(crate) fn stalled(&mut self) -> Result<()> {
+        allow_many_files()?;
+        let mut server = self.server(&self.place.data("stalled"), &[])?;
+        server.ready()?;
+        let project = Project::create(&server)?;
+        // A webhook of a project without a provider is refused before its body is read.
+        let sandbox = json!({"provider": {"kind": "sandbox"}});
+        let path = format!("{PROJECTS}/{}", project.id);
+        server.admin().patch(&path, &sandbox)?;
+        eprintln!("stalled: funding {WALLETS} wallets");
+        project.fund(&server, self.args.load_threads, WALLETS)?;
+        server.folded()?;
+        let (mut alone, mut beside) = (Series::new()?, Series::new()?);
+        let (mut memory, mut cut_off) = (Vec::new(), Vec::new());
+        for round in 1..=self.args.rounds() {
+            alone.add(&self.any_wallet(&server, &project)?)?;
+            server.folded()?;
+            let before = resident(server.pid())?;
+            let begun = Instant::now();
+            let stalled = stall(server.address(), &project.id)?;
+            let most = resident(server.pid())?.saturating_sub(before);
+            memory.push(most as f64 / 1e6);
+            beside.add(&self.any_wallet(&server, &project)?)?;
+            for stream in stalled {
+                wait_for_end(stream)?;
+            }
+            cut_off.push(begun.elapsed().as_secs_f64());
+            eprintln!(
+                "stalled round {round}: {} and {} deductions/s",
+                thousands(alone.rates.last().copied().unwrap_or(0.0)),
+                thousands(beside.rates.last().copied().unwrap_or(0.0)),
+            );
+            server.folded()?;
+        }
+        let report = &mut self.report;
+        for (series, name) in [
+            (&alone, "deductions alone, 64 connections"),
+            (&beside, "the same beside 900 stalled connections"),
+        ] {
+            let rate = median(series.rates.iter().copied());
+            report.add(name, rate, "/s", Target::None);
+            let at = |percent| series.latency.value_at_percentile(percent) as f64 / 1e6;
+            report.note(format!("p50 {:.2} ms, p99 {:.2} ms", at(50.0), at(99.0)));
+        }
+        let rate = |series: &Series| median(series.rates.iter().copied());
+        let ratio = rate(&beside) / rate(&alone).max(1e-9);
+        let name = "deductions, beside stalled connections / alone";
+        report.add(name, ratio, "", Target::AtLeast(0.9, None));
+        let memory = median(memory);
+        report.add(
+            "900 stalled connections: memory",
+            memory,
+            "MB",
+            Target::None,
+        );
+        report.note(format!("{:.0} KB each", memory * 1e3 / STALLED as f64));
+        let name = "900 stalled connections: all cut off after";
+        report.add(name, median(cut_off), "s", Target::None);
+        server.terminate().map(drop)
+    }
+
+    fn any_wallet(&self, server: &Server, project: &Project) -> Result<Outcome> {
+        let template = project.deduct();
+        let load = Load {
+            server: server.address(),
+            connections: CONNECTIONS,
+            threads: self.args.load_threads,
+            template: &template,
+            wallets: Wallets::Random(WALLETS),
+            rate: None,
+            patient: false,
+            warm_up: self.args.warm_up(),
+            // While they stall: no longer than a body is waited for.
+            length: self.args.round().min(Duration::from_secs(8)),
+        };
+        load.run()
+    }
+}
+
+/// Both of us need a descriptor for each connection.
+fn allow_many_files() -> Result<()> {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: maximum,
+        maximum,
+    };
+    setrlimit(Resource::Nofile, raised).context("descriptors")
+}
+
+/// Sends half of webhooks that look like a provider's.
+fn stall(server: SocketAddr, project: &str) -> Result<Vec<TcpStream>> {
+    let head = format!(
+        "POST /webhooks/stripe/{project} HTTP/1.1\r\nHost: x\r\nContent-Length: {SAID_BYTES}\r\n\
+         Stripe-Signature: t=1,v1={}\r\n\r\n",
+        "0".repeat(64),
+    );
+    let sent = [head.into_bytes(), vec![b' '; SENT_BYTES]].concat();
+    let mut stalled = Vec::with_capacity(STALLED);
+    for _ in 0..STALLED {
+        let mut stream = TcpStream::connect(server).context("a stalled connection")?;
+        stream.set_read_timeout(Some(CUT_OFF_WITHIN))?;
+        stream.write_all(&sent).context("half of a body")?;
+        stalled.push(stream);
+    }
+    Ok(stalled)
+}
+
+fn wait_for_end(mut stream: TcpStream) -> Result<()> {
+    match stream.read_to_end(&mut Vec::new()) {
+        // A reset ends it, too.
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => Ok(()),
+        Err(error) => Err(Error(format!(
+            "a stalled connection is still open: {error}"
+        ))),
+    }
+}

@@ -1,0 +1,350 @@
+//! What it costs to tell projects' servers: a thousand deliveries a second beside deductions, what one
+//! endpoint that hangs costs nine others, and what events and usage take on the disk. The receivers run in
+//! this process and share its processor.
+
+mod receiver;
+
+use std::{path::Path, time::Duration};
+
+use hdrhistogram::Histogram;
+use serde_json::json;
+
+use self::receiver::{Hanging, Receiver};
+use super::{
+    Bench,
+    child::Server,
+    error::{Context, Error, Result},
+    format::{median, milliseconds, thousands},
+    load::{Load, Outcome, Wallets, histogram},
+    proc::Watch,
+    project::{PROJECTS, Project, text},
+    report::Target,
+    stop,
+};
+
+/// Wallets that everything is spread over.
+const WALLETS: u64 = 10_000;
+/// Connections of the deductions, and of the grants that there is something to tell of.
+const DEDUCTING: usize = 64;
+const GRANTING: usize = 16;
+/// Endpoints of which one hangs, and grants a second while it does: each of them is told to all.
+const ENDPOINTS: usize = 10;
+const GRANTS_BESIDE_HANGING: f64 = 50.0;
+/// What is left after a round has to be delivered within this.
+const DRAINED_WITHIN: Duration = Duration::from_secs(60);
+
+/// Deductions in one way of loading, over all rounds.
+struct Series {
+    rates: Vec<f64>,
+    latency: Histogram<u64>,
+}
+
+impl Series {
+    fn new() -> Result<Self> {
+        Ok(Self {
+            rates: Vec::new(),
+            latency: histogram()?,
+        })
+    }
+
+    fn add(&mut self, outcome: &Outcome) -> Result<()> {
+        self.rates.push(outcome.rate());
+        let added = self.latency.add(&outcome.latency);
+        added.context("adding latencies")
+    }
+
+    fn rate(&self) -> f64 {
+        median(self.rates.iter().copied())
+    }
+}
+
+/// A percentile in milliseconds.
+fn at(latency: &Histogram<u64>, percent: f64) -> f64 {
+    latency.value_at_percentile(percent) as f64 / 1e6
+}
+
+/// What is measured on.
+struct Ground {
+    server: Server,
+    project: Project,
+    threads: usize,
+    warm_up: Duration,
+    length: Duration,
+}
+
+impl Bench {
+    /// The suite of what is told.
+    pub(crate) fn told(&mut self, per_second: f64) -> Result<()> {
+        let data = self.place.data("told");
+        let near = ("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true".to_owned());
+        let mut server = self.server(&data, &[near])?;
+        server.ready()?;
+        let project = Project::create(&server)?;
+        eprintln!("told: funding {WALLETS} wallets");
+        project.fund(&server, self.args.load_threads, WALLETS)?;
+        server.folded()?;
+        let mut ground = Ground {
+            server,
+            project,
+            threads: self.args.load_threads,
+            warm_up: self.args.warm_up(),
+            length: self.args.round(),
+        };
+        self.beside_deductions(&mut ground, per_second)?;
+        self.beside_hanging(&mut ground)?;
+        ground.server.folded()?;
+        ground.server.terminate()?;
+        self.on_disk(&data)
+    }
+
+    fn beside_deductions(&mut self, ground: &mut Ground, per_second: f64) -> Result<()> {
+        let receiver = Receiver::start()?;
+        let (mut without, mut with) = (Series::new()?, Series::new()?);
+        let (mut delivered, mut drained) = (Vec::new(), Vec::new());
+        for round in 1..=self.args.rounds() {
+            for told in [false, true] {
+                let endpoint = match told {
+                    true => Some(ground.add(&receiver.url)?),
+                    false => None,
+                };
+                let watch = Watch::start(ground.server.pid())?;
+                let (outcome, heard) = ground.load(per_second, &receiver)?;
+                let busy = watch.stop()?;
+                let series = if told { &mut with } else { &mut without };
+                series.add(&outcome)?;
+                let mut late = Duration::ZERO;
+                if let Some(endpoint) = endpoint {
+                    delivered.push(heard);
+                    late = ground.drained()?;
+                    drained.push(late.as_secs_f64());
+                    ground.remove(&endpoint)?;
+                }
+                let how = if told { "told" } else { "untold" };
+                let rate = thousands(outcome.rate());
+                eprintln!(
+                    "told round {round}: {rate} deductions/s, {how}: {} deliveries/s, the rest after {}; \
+                     cores: server {:.2}, load and receiver {:.2}, others {:.2}",
+                    thousands(heard),
+                    milliseconds(late),
+                    busy.server,
+                    busy.generator,
+                    busy.others,
+                );
+                self.report.detail(json!({
+                    "suite": "told", "round": round, "told": told, "deductionsPerSecond": outcome.rate(),
+                    "deliveriesPerSecond": heard, "drainedSeconds": late.as_secs_f64(),
+                    "coresServer": busy.server, "coresOthers": busy.others,
+                }));
+                ground.server.folded()?;
+            }
+        }
+        let report = &mut self.report;
+        let name = "deliveries beside deductions, 64 connections";
+        report.add(
+            name,
+            median(delivered),
+            "/s",
+            Target::AtLeast(0.98 * per_second, None),
+        );
+        report.note(format!(
+            "what was left took {:.2} s more; from event to arrival p50 {:.0} ms, p99 {:.0} ms",
+            median(drained),
+            at(&receiver.latency(), 50.0),
+            at(&receiver.latency(), 99.0),
+        ));
+        for (series, name) in [(&without, "nobody told"), (&with, "told")] {
+            report.add(
+                format!("deductions beside the same grants, {name}"),
+                series.rate(),
+                "/s",
+                Target::None,
+            );
+            report.note(format!(
+                "p50 {:.2} ms, p99 {:.2} ms",
+                at(&series.latency, 50.0),
+                at(&series.latency, 99.0)
+            ));
+        }
+        report.add(
+            "deductions, told / nobody told",
+            with.rate() / without.rate().max(1e-9),
+            "",
+            Target::None,
+        );
+        Ok(())
+    }
+
+    fn beside_hanging(&mut self, ground: &mut Ground) -> Result<()> {
+        let hanging = Hanging::start()?;
+        let mut of = Vec::new();
+        for hangs in [false, true] {
+            let receiver = Receiver::start()?;
+            let mut endpoints = (1..ENDPOINTS)
+                .map(|_| ground.add(&receiver.url))
+                .collect::<Result<Vec<_>>>()?;
+            if hangs {
+                endpoints.push(ground.add(&hanging.url)?);
+            }
+            let length = self.args.round() * self.args.rounds() as u32;
+            let grants = ground.grants(GRANTS_BESIDE_HANGING, length);
+            receiver.count(true);
+            let granted = grants.run()?;
+            // What is left is the hanging one's: it is given some seconds, not waited for.
+            std::thread::sleep(Duration::from_secs(1));
+            receiver.count(false);
+            let expected = granted.answers * (ENDPOINTS as u64 - 1);
+            if receiver.heard() < expected {
+                let heard = receiver.heard();
+                return Err(Error(format!("{heard} of {expected} deliveries arrived")));
+            }
+            for endpoint in endpoints {
+                ground.remove(&endpoint)?;
+            }
+            of.push(receiver.latency());
+        }
+        let [alone, beside] = of.as_slice() else {
+            return Ok(());
+        };
+        for percent in [50.0, 99.0] {
+            let name =
+                format!("nine endpoints beside one that hangs: event to arrival, p{percent}");
+            let report = &mut self.report;
+            report.add(name, at(beside, percent), "ms", Target::None);
+            report.note(format!("{:.2} ms without it", at(alone, percent)));
+        }
+        let ratio = at(beside, 99.0) / at(alone, 99.0).max(1.0);
+        let name = "nine endpoints' p99, beside one that hangs / alone";
+        self.report.add(name, ratio, "", Target::AtMost(1.5));
+        Ok(())
+    }
+
+    fn on_disk(&mut self, data: &Path) -> Result<()> {
+        let found = persistence::verify::verify(data).context("verifying")?;
+        if let Some(problem) = found.problems.first() {
+            return Err(Error(problem.clone()));
+        }
+        let report = &mut self.report;
+        let each = |bytes: u64, of: u64| bytes as f64 / (of as f64).max(1.0);
+        let ledger = each(found.ledger_bytes, found.records);
+        report.add("ledger, each entry", ledger, "bytes", Target::None);
+        report.note(format!(
+            "{} entries, as stored, with wallets and without the index of keys",
+            thousands(found.records as f64)
+        ));
+        let event = each(found.notice_bytes, found.notices);
+        report.add("event, each", event, "bytes", Target::None);
+        report.note(format!("{} events", thousands(found.notices as f64)));
+        let told = each(found.notice_bytes + found.usage_bytes, found.records);
+        let name = "events and usage / ledger";
+        report.add(name, told / ledger.max(1e-9), "", Target::AtMost(2.0));
+        report.note(format!(
+            "{told:.1} bytes an entry; usage is {} bytes in all",
+            thousands(found.usage_bytes as f64)
+        ));
+        Ok(())
+    }
+}
+
+impl Ground {
+    fn webhooks(&self) -> String {
+        format!("{PROJECTS}/{}/webhooks", self.project.id)
+    }
+
+    /// An endpoint, which hears of what happens from now on.
+    fn add(&self, url: &str) -> Result<String> {
+        let body = json!({"url": url, "events": ["wallet.credited"]});
+        let made = self.server.admin().post(&self.webhooks(), &body)?;
+        text(&made, "id")
+    }
+
+    fn remove(&self, endpoint: &str) -> Result<()> {
+        let path = format!("{}/{endpoint}", self.webhooks());
+        self.server.admin().delete(&path)
+    }
+
+    /// So many grants a second, for so long.
+    fn grants(&self, per_second: f64, length: Duration) -> Paced<'_> {
+        Paced {
+            ground: self,
+            per_second,
+            warm_up: Duration::ZERO,
+            length,
+        }
+    }
+
+    /// Deductions as fast as they go beside so many grants a second: the deductions, and how many
+    /// deliveries arrived in a second of that time.
+    fn load(&self, per_second: f64, receiver: &Receiver) -> Result<(Outcome, f64)> {
+        let template = self.project.deduct();
+        let deductions = Load {
+            server: self.server.address(),
+            connections: DEDUCTING,
+            threads: self.threads,
+            template: &template,
+            wallets: Wallets::Random(WALLETS),
+            rate: None,
+            patient: false,
+            warm_up: self.warm_up,
+            length: self.length,
+        };
+        let grants = Paced {
+            warm_up: self.warm_up,
+            ..self.grants(per_second, self.length)
+        };
+        std::thread::scope(|scope| {
+            let granting = scope.spawn(|| grants.run());
+            let counting = scope.spawn(|| {
+                std::thread::sleep(self.warm_up);
+                let before = receiver.heard_ever();
+                receiver.count(true);
+                std::thread::sleep(self.length);
+                receiver.count(false);
+                let heard = receiver.heard_ever() - before;
+                heard as f64 / self.length.as_secs_f64()
+            });
+            let outcome = deductions.run();
+            let ended = |_| Error("a thread of the load panicked".into());
+            granting.join().map_err(ended)??;
+            Ok((outcome?, counting.join().map_err(ended)?))
+        })
+    }
+
+    /// Waits until all is delivered; how long that took.
+    fn drained(&self) -> Result<Duration> {
+        let begun = std::time::Instant::now();
+        while self.server.gauge("scrip_webhook_deliveries_pending ")? > 0 {
+            stop::check()?;
+            if begun.elapsed() > DRAINED_WITHIN {
+                return Err(Error("deliveries do not end".into()));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(begun.elapsed())
+    }
+}
+
+/// Grants at a pace.
+struct Paced<'a> {
+    ground: &'a Ground,
+    per_second: f64,
+    warm_up: Duration,
+    length: Duration,
+}
+
+impl Paced<'_> {
+    fn run(&self) -> Result<Outcome> {
+        let template = self.ground.project.credit();
+        let load = Load {
+            server: self.ground.server.address(),
+            connections: GRANTING,
+            threads: 1,
+            template: &template,
+            wallets: Wallets::Random(WALLETS),
+            rate: Some(self.per_second),
+            patient: false,
+            warm_up: self.warm_up,
+            length: self.length,
+        };
+        load.run()
+    }
+}

@@ -1,0 +1,145 @@
+//! A project's own server that takes everything at once, and one that takes nothing and says nothing.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use axum::{Router, body::Bytes, extract::State};
+use hdrhistogram::Histogram;
+use tokio::runtime::Runtime;
+
+use crate::{
+    error::{Context, Result},
+    load::histogram,
+};
+
+const DAY_MILLIS: u64 = 24 * 3600 * 1000;
+
+/// Accepts, counts, and knows how long each was on its way. Dropping it ends it.
+pub(super) struct Receiver {
+    pub(super) url: String,
+    heard: Arc<Heard>,
+    _runtime: Runtime,
+}
+
+struct Heard {
+    ever: AtomicU64,
+    counting: AtomicBool,
+    counted: AtomicU64,
+    latency: Mutex<Histogram<u64>>,
+}
+
+impl Receiver {
+    pub(super) fn start() -> Result<Self> {
+        let heard = Arc::new(Heard {
+            ever: AtomicU64::new(0),
+            counting: AtomicBool::new(false),
+            counted: AtomicU64::new(0),
+            latency: Mutex::new(histogram()?),
+        });
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .context("a runtime")?;
+        let router = Router::new().fallback(take).with_state(Arc::clone(&heard));
+        let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        let listener = runtime.block_on(tokio::net::TcpListener::bind(anywhere))?;
+        let url = format!("http://{}/hooks", listener.local_addr()?);
+        runtime.spawn(async move { axum::serve(listener, router).await });
+        Ok(Self {
+            url,
+            heard,
+            _runtime: runtime,
+        })
+    }
+
+    /// Whether what arrives now counts.
+    pub(super) fn count(&self, yes: bool) {
+        self.heard.counting.store(yes, Ordering::Relaxed);
+    }
+
+    /// Deliveries that counted.
+    pub(super) fn heard(&self) -> u64 {
+        self.heard.counted.load(Ordering::Relaxed)
+    }
+
+    /// All deliveries.
+    pub(super) fn heard_ever(&self) -> u64 {
+        self.heard.ever.load(Ordering::Relaxed)
+    }
+
+    /// Nanoseconds from event to arrival, of those that counted, to the millisecond.
+    pub(super) fn latency(&self) -> Histogram<u64> {
+        let latency = self.heard.latency.lock();
+        latency.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+async fn take(State(heard): State<Arc<Heard>>, body: Bytes) {
+    heard.ever.fetch_add(1, Ordering::Relaxed);
+    if !heard.counting.load(Ordering::Relaxed) {
+        return;
+    }
+    heard.counted.fetch_add(1, Ordering::Relaxed);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_or(0, |now| now.as_millis() as u64 % DAY_MILLIS);
+    if let Some(then) = time_of_day(&body) {
+        let took = (now + DAY_MILLIS - then) % DAY_MILLIS;
+        let nanoseconds = Duration::from_millis(took).as_nanos() as u64;
+        let mut latency = heard.latency.lock().unwrap_or_else(PoisonError::into_inner);
+        latency.saturating_record(nanoseconds);
+    }
+}
+
+/// Milliseconds since midnight of `"timestamp":"2026-11-18T11:06:40.000Z"`.
+fn time_of_day(body: &[u8]) -> Option<u64> {
+    let name = b"\"timestamp\":\"";
+    let found = memchr::memmem::find(body, name)?;
+    let instant = body.get(found + name.len()..)?.get(..24)?;
+    let number = |from: usize, length: usize| -> Option<u64> {
+        let digits = instant.get(from..from + length)?;
+        std::str::from_utf8(digits).ok()?.parse().ok()
+    };
+    let seconds = (number(11, 2)? * 60 + number(14, 2)?) * 60 + number(17, 2)?;
+    Some(seconds * 1000 + number(20, 3)?)
+}
+
+/// Takes connections and neither reads nor answers.
+pub(super) struct Hanging {
+    pub(super) url: String,
+}
+
+impl Hanging {
+    pub(super) fn start() -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let url = format!("http://{}/hooks", listener.local_addr()?);
+        std::thread::spawn(move || {
+            let mut held = Vec::new();
+            while let Ok((stream, _)) = listener.accept() {
+                held.push(stream);
+            }
+        });
+        Ok(Self { url })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_events_time_is_read() {
+        let body =
+            br#"{"type":"wallet.credited","timestamp":"2026-11-18T11:06:40.125Z","data":{}}"#;
+        let expected = ((11 * 60 + 6) * 60 + 40) * 1000 + 125;
+        assert_eq!(time_of_day(body), Some(expected));
+        assert_eq!(time_of_day(b"{\"timestamp\":\"soon\"}"), None);
+        assert_eq!(time_of_day(b"{}"), None);
+    }
+}

@@ -1,0 +1,31 @@
+//! How an order stands, as a filter.
+
+use domain::wallet::OrderStatus;
+
+use super::{choice, text::Text};
+
+/// A status of orders.
+pub(crate) type OrderStatusText = Text<OrderStatus>;
+
+choice!(OrderStatus, "OrderStatus":
+    "pending" => OrderStatus::Pending,
+    "paid" => OrderStatus::Paid,
+    "failed" => OrderStatus::Failed,
+    "refunded" => OrderStatus::Refunded,
+    "expired" => OrderStatus::Expired,
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::field::FromText as _;
+
+    #[test]
+    fn a_status_is_read_as_an_order_shows_it() {
+        assert_eq!(OrderStatus::from_text("Paid"), None);
+        for text in ["pending", "paid", "failed", "refunded", "expired"] {
+            let status = OrderStatus::from_text(text).expect(text);
+            assert_eq!(serde_json::to_value(status).unwrap(), text);
+        }
+    }
+}
