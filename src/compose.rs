@@ -555,7 +555,9 @@ pub fn log_to_stderr(config: &Config) -> Result<(), Error> {
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal() && !plain)
-        .with_writer(std::io::stderr);
+        .with_writer(std::io::stderr)
+        // It would say so on the same stream, and panic in whoever wrote where nobody reads it any more.
+        .log_internal_errors(false);
     let set = match config.log_format {
         LogFormat::Text => lines.try_init(),
         LogFormat::Json => lines.json().try_init(),

@@ -1,7 +1,7 @@
 //! What the log says of a request: its name in every line.
 
 use kit::{
-    Launch, Server, deadline,
+    Client, Launch, Project, Server, deadline,
     receiver::{Receiver, Say},
     stripe,
 };
@@ -78,4 +78,32 @@ async fn an_endpoint_that_is_switched_off_is_told_of() {
     let said = line(&server, &["WARN", "sent nothing any more", id]).await;
     assert!(said.contains(&server.project().id), "{said}");
     assert!(!said.contains("a-secret"), "{said}");
+}
+
+#[tokio::test]
+async fn a_server_whose_lines_nobody_reads_any_more_serves_and_ends_all_the_same() {
+    use std::io::{BufRead, BufReader};
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Launch::default()
+        .env("SCRIP_LOG", "info")
+        .serve(folder.path());
+    command.stdout(std::process::Stdio::piped());
+    command.stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+    let base = said.find_map(|line| kit::process::listening(&line.unwrap()));
+    let base = base.unwrap();
+    drop((said, child.stderr.take()));
+    // It logs a refusal of the provider's, and that it stops.
+    let admin = Client::new(&base, kit::launch::ADMIN_TOKEN);
+    let project = Project::create(&admin).await;
+    let path = format!("/api/admin/v1/projects/{}", project.id);
+    let change = json!({"provider": {"kind": "stripe", "secretKey": "sk_test_x"}});
+    let patch = admin.request(reqwest::Method::PATCH, &path).json(&change);
+    Client::send(patch).await.unwrap().expect(200);
+    assert_eq!(admin.get("/healthz").await.status, 200);
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    let status = deadline::until("the end", deadline::SOON, || child.try_wait().unwrap()).await;
+    assert!(status.success(), "{status}");
 }

@@ -162,7 +162,12 @@ impl Line {
                     self.queue.all_due(self.ground.handle.now());
                 }
                 self.read(&project, &endpoint).await;
-                self.start(&project, &endpoint);
+                // That took its time: where it was switched off meanwhile nothing is sent, and where it
+                // was moved nothing to the old address.
+                let now = self.endpoint().filter(|(_, now)| now.is_active());
+                if let Some((project, endpoint)) = now {
+                    self.start(&project, &endpoint);
+                }
             }
             self.was_active = endpoint.is_active();
             let kept = self.keep().await;
