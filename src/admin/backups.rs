@@ -19,10 +19,10 @@ use crate::{
 struct Create {
     /// The directory that backups are kept in, on the server's machine, from its root; `backup.to` of the
     /// configuration where it is left out.
-    #[schema(nullable = false)]
+    #[schema(pattern = "^/")]
     to: Option<String>,
     /// How many are kept, 0 for all; `backup.keep` of the configuration where it is left out.
-    #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 1_000_000)]
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 1_000_000)]
     keep: Option<Whole<0, 1_000_000>>,
     /// Whether the server key goes with it: whoever has the backup can read recovery codes then.
     #[serde(default)]

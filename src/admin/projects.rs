@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{Json, extract::State, http::StatusCode};
-use domain::catalog::CheckoutChange;
+use domain::catalog::{CheckoutChange, SecretText};
 use domain::id::ProjectId;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use tracing::Instrument as _;
 use utoipa::{ToSchema, openapi::ObjectBuilder};
@@ -253,7 +253,7 @@ pub(super) async fn update(
     body: Body,
 ) -> Result<Json<Project>, Error> {
     let mut update = body.parse::<Update>()?;
-    let provider = provider(std::mem::take(&mut update.provider));
+    let provider = provider(std::mem::take(&mut update.provider))?;
     let change = update.read()?;
     let id = path.project()?;
     match provider {
@@ -296,8 +296,16 @@ fn view(app: &App, catalog: &ProjectCatalog) -> Project {
 }
 
 /// With whether it is forced.
-fn provider(field: Field<Object<Provider>>) -> Option<(ProviderChange, bool)> {
+fn provider(field: Field<Object<Provider>>) -> Result<Option<(ProviderChange, bool)>, Error> {
     let read = |Object(provider): Object<Provider>| {
+        // Also where the sandbox needs none: what is no secret is a mistake.
+        for (secret, rule) in [
+            (&provider.secret_key, SecretText::key as fn(String) -> _),
+            (&provider.webhook_secret, SecretText::webhook),
+        ] {
+            let text = secret.as_ref().map(|it| it.expose_secret().to_owned());
+            text.map(rule).transpose()?;
+        }
         let change = match provider.kind {
             Text(Kind::Sandbox) => ProviderChange::Sandbox,
             Text(Kind::Stripe) => ProviderChange::Stripe {
@@ -305,10 +313,12 @@ fn provider(field: Field<Object<Provider>>) -> Option<(ProviderChange, bool)> {
                 webhook_secret: provider.webhook_secret,
             },
         };
-        (change, provider.force)
+        Ok((change, provider.force))
     };
     let change = field.nullable();
-    change.map(|provider| provider.map_or((ProviderChange::None, false), read))
+    change
+        .map(|provider| provider.map_or(Ok((ProviderChange::None, false)), read))
+        .transpose()
 }
 
 impl Update {
