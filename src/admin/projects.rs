@@ -298,16 +298,15 @@ fn view(app: &App, catalog: &ProjectCatalog) -> Project {
 /// With whether it is forced.
 fn provider(field: Field<Object<Provider>>) -> Result<Option<(ProviderChange, bool)>, Error> {
     let read = |Object(provider): Object<Provider>| {
-        // Also where the sandbox needs none: what is no secret is a mistake.
-        for (secret, rule) in [
-            (&provider.secret_key, SecretText::key as fn(String) -> _),
-            (&provider.webhook_secret, SecretText::webhook),
-        ] {
-            let text = secret.as_ref().map(|it| it.expose_secret().to_owned());
-            text.map(rule).transpose()?;
-        }
         let change = match provider.kind {
-            Text(Kind::Sandbox) => ProviderChange::Sandbox,
+            Text(Kind::Sandbox) => {
+                // It needs none, and what is no secret is a mistake all the same.
+                let text = |it: SecretString| it.expose_secret().to_owned();
+                let (key, webhook) = (provider.secret_key, provider.webhook_secret);
+                key.map(text).map(SecretText::key).transpose()?;
+                webhook.map(text).map(SecretText::webhook).transpose()?;
+                ProviderChange::Sandbox
+            }
             Text(Kind::Stripe) => ProviderChange::Stripe {
                 secret_key: provider.secret_key,
                 webhook_secret: provider.webhook_secret,

@@ -36,6 +36,7 @@ mod project;
 mod purchases;
 mod report;
 mod rust_client;
+mod series;
 mod server;
 mod shop;
 mod stalled;

@@ -7,7 +7,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hdrhistogram::Histogram;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
@@ -16,10 +15,11 @@ use super::{
     child::Server,
     error::{Context, Error, Result},
     format::{median, thousands},
-    load::{Load, Outcome, Wallets, histogram},
+    load::{Load, Outcome, Wallets},
     proc::resident,
     project::{PROJECTS, Project},
     report::Target,
+    series::Series,
 };
 
 /// Connections that stall: fewer than a client address may have.
@@ -31,27 +31,6 @@ const SAID_BYTES: usize = 500_000;
 const CUT_OFF_WITHIN: Duration = Duration::from_secs(30);
 const WALLETS: u64 = 10_000;
 const CONNECTIONS: usize = 64;
-
-/// Deductions over all rounds.
-struct Series {
-    rates: Vec<f64>,
-    latency: Histogram<u64>,
-}
-
-impl Series {
-    fn new() -> Result<Self> {
-        Ok(Self {
-            rates: Vec::new(),
-            latency: histogram()?,
-        })
-    }
-
-    fn add(&mut self, outcome: &Outcome) -> Result<()> {
-        self.rates.push(outcome.rate());
-        let added = self.latency.add(&outcome.latency);
-        added.context("adding latencies")
-    }
-}
 
 impl Bench {
     /// The suite of stalled clients.
@@ -94,13 +73,12 @@ impl Bench {
             (&alone, "deductions alone, 64 connections"),
             (&beside, "the same beside 900 stalled connections"),
         ] {
-            let rate = median(series.rates.iter().copied());
+            let rate = series.rate();
             report.add(name, rate, "/s", Target::None);
             let at = |percent| series.latency.value_at_percentile(percent) as f64 / 1e6;
             report.note(format!("p50 {:.2} ms, p99 {:.2} ms", at(50.0), at(99.0)));
         }
-        let rate = |series: &Series| median(series.rates.iter().copied());
-        let ratio = rate(&beside) / rate(&alone).max(1e-9);
+        let ratio = beside.rate() / alone.rate().max(1e-9);
         let name = "deductions, beside stalled connections / alone";
         report.add(name, ratio, "", Target::AtLeast(0.9, None));
         let memory = median(memory);

@@ -15,10 +15,11 @@ use super::{
     child::Server,
     error::{Context, Error, Result},
     format::{median, milliseconds, thousands},
-    load::{Load, Outcome, Wallets, histogram},
+    load::{Load, Outcome, Wallets},
     proc::Watch,
     project::{PROJECTS, Project, text},
     report::Target,
+    series::Series,
     stop,
 };
 
@@ -32,31 +33,6 @@ const ENDPOINTS: usize = 10;
 const GRANTS_BESIDE_HANGING: f64 = 50.0;
 /// What is left after a round has to be delivered within this.
 const DRAINED_WITHIN: Duration = Duration::from_secs(60);
-
-/// Deductions in one way of loading, over all rounds.
-struct Series {
-    rates: Vec<f64>,
-    latency: Histogram<u64>,
-}
-
-impl Series {
-    fn new() -> Result<Self> {
-        Ok(Self {
-            rates: Vec::new(),
-            latency: histogram()?,
-        })
-    }
-
-    fn add(&mut self, outcome: &Outcome) -> Result<()> {
-        self.rates.push(outcome.rate());
-        let added = self.latency.add(&outcome.latency);
-        added.context("adding latencies")
-    }
-
-    fn rate(&self) -> f64 {
-        median(self.rates.iter().copied())
-    }
-}
 
 /// A percentile in milliseconds.
 fn at(latency: &Histogram<u64>, percent: f64) -> f64 {
