@@ -107,6 +107,21 @@ async fn what_is_wrong_with_a_provider_is_named() {
 }
 
 #[tokio::test]
+async fn what_is_no_secret_is_a_mistake_also_where_the_sandbox_needs_none() {
+    let server = Server::start().await;
+    for name in ["secretKey", "webhookSecret"] {
+        let reply = set(&server, json!({"kind": "sandbox", name: "two words"})).await;
+        assert_invalid(&reply, &format!("provider.{name}"));
+    }
+    set(
+        &server,
+        json!({"kind": "sandbox", "secretKey": "sk_test_x"}),
+    )
+    .await
+    .expect(200);
+}
+
+#[tokio::test]
 async fn the_sandbox_is_set_and_its_clock_only_goes_on() {
     let mut server = Server::start().await;
     let sandbox = format!("{}/sandbox", project(&server));
