@@ -243,7 +243,7 @@ impl Service {
         let stored = payments::stored(&handle)?;
         let of = Arc::clone(&catalog);
         let accounts = Arc::new(Accounts::new(&handle, of, place, &server_key, &stored));
-        let sandboxes = Sandboxes::start(&handle, &accounts);
+        let sandboxes = Sandboxes::start(&handle, &accounts, config.sandbox.unkind);
         let providers = Arc::clone(&accounts);
         let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers, stored);
         let audit = AuditLog::load(handle.clone())?;
@@ -544,6 +544,19 @@ pub fn runtime(config: &Config) -> std::io::Result<Runtime> {
     builder.thread_name("scrip").enable_all().build()
 }
 
+/// Runs a service to its end on [threads](runtime) of its own. What blocks one of them even then, such as a
+/// look-up of a receiver's name, holds up nobody: everything is durable.
+///
+/// # Errors
+///
+/// No threads can be had.
+pub fn block_on<T>(config: &Config, service: impl Future<Output = T>) -> std::io::Result<T> {
+    let runtime = runtime(config)?;
+    let ended = runtime.block_on(service);
+    runtime.shutdown_timeout(LAST_ANSWERS);
+    Ok(ended)
+}
+
 /// Sends log lines to standard error.
 pub fn log_to_stderr(config: &Config) -> Result<(), Error> {
     let filter: EnvFilter = config
@@ -569,6 +582,17 @@ pub fn log_to_stderr(config: &Config) -> Result<(), Error> {
 mod tests {
     use super::*;
     use crate::config::Flags;
+
+    #[test]
+    fn a_thread_that_is_blocked_holds_up_no_end() {
+        let config = Config::read(&Flags::default()).unwrap();
+        let (holds, held) = std::sync::mpsc::channel::<()>();
+        let ended = block_on(&config, async {
+            tokio::task::spawn_blocking(move || held.recv());
+        });
+        assert!(ended.is_ok());
+        drop(holds);
+    }
 
     #[test]
     fn who_listens_in_the_clear_is_told_what_to_do() {

@@ -63,6 +63,8 @@ pub struct Config {
     pub metrics: Metrics,
     /// The payment provider.
     pub stripe: Stripe,
+    /// The built-in one.
+    pub sandbox: Sandbox,
     /// How mails leave.
     pub mail: Mail,
     /// What projects' own servers are told.
@@ -156,6 +158,14 @@ pub struct Stripe {
     pub api_base: Url,
     /// Requests a second for what nobody waits for, to one account; 0: as its mode allows.
     pub background_per_second: u32,
+}
+
+/// The built-in payment provider.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sandbox {
+    /// Whether it starts as unkind as Stripe is.
+    pub unkind: bool,
 }
 
 /// What projects' own servers are told.

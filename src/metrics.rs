@@ -68,6 +68,10 @@ pub struct Metrics {
     commits: CommitLatency,
     webhooks: Gauge<i64>,
     given_up: Gauge<i64>,
+    missing_permissions: Gauge<i64>,
+    unfulfilled: Gauge<i64>,
+    proof_age: Family<NoLabels, Gauge<i64>>,
+    proof_differences: Gauge<i64>,
     backup_age: Family<NoLabels, Gauge<i64>>,
     backup_running: Gauge<i64>,
     backup_kept: Gauge<i64>,
@@ -144,6 +148,12 @@ impl Metrics {
             "Since the last good backup began; missing where there is none",
             backup_age.clone(),
         );
+        let proof_age = Family::<NoLabels, Gauge<i64>>::default();
+        registry.register(
+            "reconciliation_age_seconds",
+            "Since the oldest of the projects' last reconciliations ended; missing where there is none",
+            proof_age.clone(),
+        );
         let attempts = Family::<OutcomeLabels, Counter>::default();
         registry.register(
             "webhook_attempts",
@@ -176,6 +186,19 @@ impl Metrics {
                 "payments_given_up",
                 "Reports, pending orders and lapsed subscriptions since the start that the payment provider does not know",
             ),
+            missing_permissions: gauge(
+                "payments_missing_permissions",
+                "Permissions that payment providers' keys lack; /readyz names them",
+            ),
+            unfulfilled: gauge(
+                "unfulfilled_payments",
+                "Payments that lead to no order and wait for somebody to decide",
+            ),
+            proof_differences: gauge(
+                "reconciliation_differences",
+                "What differs between payment providers' books and orders, by the projects' last reconciliations",
+            ),
+            proof_age,
             backup_running: gauge("backup_running", "Whether a backup is being made"),
             backup_kept: gauge(
                 "backup_kept_bytes",
@@ -287,6 +310,18 @@ impl Metrics {
         self.commits.set(stats.commits);
         self.webhooks.set(signed(payments.inbox().waiting()));
         self.given_up.set(signed(payments.given_up()));
+        let missing = payments.missing_permissions().len();
+        let missing = i64::try_from(missing).unwrap_or(i64::MAX);
+        self.missing_permissions.set(missing);
+        let waiting = payments.unfulfilled().waiting();
+        self.unfulfilled
+            .set(i64::try_from(waiting).unwrap_or(i64::MAX));
+        let (oldest, differences) = payments.proofs().oldest();
+        self.proof_differences.set(signed(differences));
+        if let Some(ended) = oldest {
+            let age = handle.now().0.saturating_sub(ended.0).div_euclid(1000);
+            self.proof_age.get_or_create(&NoLabels::new()).set(age);
+        }
         if let Some(age) = backups.age_seconds() {
             self.backup_age.get_or_create(&NoLabels::new()).set(age);
         }

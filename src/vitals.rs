@@ -1,12 +1,14 @@
 //! Vital signs: whether the process lives, whether it takes work, and its figures.
 
-use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use axum::{
     extract::State,
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
+
+use serde_json::{Map, Value};
 
 use crate::{
     http::{Code, Error, Watcher},
@@ -21,11 +23,14 @@ pub(crate) async fn healthz() -> Response {
     ok()
 }
 
-/// `GET /readyz`: everything is recovered and writes would be taken. Says so, too, while the service's
-/// clock makes up for a step of the machine's.
+/// `GET /readyz`: everything is recovered and writes would be taken. Says, too, how far the service's clock is from
+/// the machine's while it makes up for a step, and which permissions the providers' keys lack.
 pub(crate) async fn readyz(State(app): State<App>) -> Result<Response, Error> {
     if app.handle.ready() {
-        Ok(json(ready(app.clock.offset_millis())))
+        let missing = app.payments.missing_permissions();
+        let waiting = app.payments.unfulfilled().waiting();
+        let ready = ready(app.clock.offset_millis(), missing, waiting);
+        Ok(json(ready.to_string()))
     } else {
         Err(Error::new(Code::Unavailable))
     }
@@ -50,11 +55,20 @@ fn ok() -> Response {
 }
 
 /// `offset_millis` is how far the service's clock is ahead of the machine's; 0: it is not.
-fn ready(offset_millis: i64) -> Cow<'static, str> {
-    match offset_millis {
-        0 => r#"{"status":"ok"}"#.into(),
-        millis => format!(r#"{{"status":"ok","clockOffsetMillis":{millis}}}"#).into(),
+fn ready(offset_millis: i64, missing_permissions: BTreeSet<String>, unfulfilled: usize) -> Value {
+    let mut ready = Map::new();
+    ready.insert("status".into(), "ok".into());
+    if offset_millis != 0 {
+        ready.insert("clockOffsetMillis".into(), offset_millis.into());
     }
+    if !missing_permissions.is_empty() {
+        let missing = missing_permissions.into_iter().collect();
+        ready.insert("missingPermissions".into(), missing);
+    }
+    if unfulfilled > 0 {
+        ready.insert("unfulfilledPayments".into(), unfulfilled.into());
+    }
+    Value::Object(ready)
 }
 
 fn json(body: impl IntoResponse) -> Response {
@@ -64,14 +78,20 @@ fn json(body: impl IntoResponse) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use super::ready;
+    use serde_json::json;
+
+    use super::*;
 
     #[test]
-    fn a_clock_that_makes_up_for_a_step_is_shown() {
-        assert_eq!(ready(0), r#"{"status":"ok"}"#);
+    fn what_is_out_of_the_ordinary_is_shown() {
+        assert_eq!(ready(0, BTreeSet::new(), 0), json!({"status": "ok"}));
+        let missing = BTreeSet::from(["rak_dispute_read".to_owned()]);
         assert_eq!(
-            ready(-3_540_000),
-            r#"{"status":"ok","clockOffsetMillis":-3540000}"#
+            ready(-3_540_000, missing, 2),
+            json!({
+                "status": "ok", "clockOffsetMillis": -3_540_000,
+                "missingPermissions": ["rak_dispute_read"], "unfulfilledPayments": 2,
+            })
         );
     }
 }

@@ -6,7 +6,7 @@ use domain::{
     history::{Entry, HoldFacts, Reason},
     id::{LedgerId, OrderId, OrderSerial, PriceId, ProductId, WalletId},
     text::ExternalUserId,
-    wallet::{LastTier, NextExpiry, Order, SubscriptionStatus},
+    wallet::{LastTier, NextExpiry, OpenInvoice, Order, SubscriptionStatus},
 };
 
 /// Why there is no answer from the wallet.
@@ -84,6 +84,10 @@ pub struct Subscription {
     pub current_period_end: Timestamp,
     /// Whether it ends with that cycle.
     pub cancel_at_period_end: bool,
+    /// The bill that waits for the buyer while a payment is missing.
+    pub open_invoice: Option<Box<OpenInvoice>>,
+    /// Whether nothing is collected for it for the time being.
+    pub collection_paused: bool,
 }
 
 impl From<&domain::wallet::Subscription> for Subscription {
@@ -96,6 +100,11 @@ impl From<&domain::wallet::Subscription> for Subscription {
             status: subscription.status,
             current_period_end: subscription.current_period_end,
             cancel_at_period_end: subscription.cancel_at_period_end,
+            open_invoice: subscription
+                .open_invoice
+                .clone()
+                .filter(|_| subscription.status == SubscriptionStatus::PastDue),
+            collection_paused: subscription.collection_paused,
         }
     }
 }
@@ -110,6 +119,8 @@ impl From<&LastTier> for Subscription {
             status: SubscriptionStatus::Canceled,
             current_period_end: last.current_period_end,
             cancel_at_period_end: false,
+            open_invoice: None,
+            collection_paused: false,
         }
     }
 }

@@ -17,6 +17,12 @@ pub trait Clock: Send + Sync + 'static {
     fn offset_millis(&self) -> i64 {
         0
     }
+
+    /// The present instant by the machine's clock: for what is between the machine and others, such as a
+    /// signature's age.
+    fn wall(&self) -> Timestamp {
+        Timestamp(self.now().0.saturating_sub(self.offset_millis()))
+    }
 }
 
 /// A clock that moves only when told.

@@ -8,7 +8,7 @@ use domain::{
     code::{CODE_ALPHABET, Code},
     id::{CodeHash, EventId, LedgerId, OrderSerial, ProjectId, WalletId, WalletKey},
     notice::Notice,
-    text::{ExternalUserId, IdempotencyKey, InvoiceId},
+    text::{ExternalUserId, IdempotencyKey},
     time::Timestamp,
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -177,17 +177,17 @@ impl Keyring {
         Code::parse(std::str::from_utf8(&plain).ok()?)
     }
 
-    /// The order that a paid invoice makes. Keyed, so that nobody who knows an invoice can name its
+    /// The order that a paid invoice makes, or a payment that somebody assigns. Keyed, so that nobody who knows an invoice can name its
     /// order; the invoice's time is in it, so that orders sort by time.
     pub(crate) fn renewal_order(
         &self,
         project: ProjectId,
-        invoice: &InvoiceId,
+        paid: &str,
         created: Timestamp,
     ) -> OrderSerial {
         let mut mac = self.order_mac.clone();
         mac.update(&project.0.to_be_bytes());
-        mac.update(invoice.as_str().as_bytes());
+        mac.update(paid.as_bytes());
         let random = u128::from_be_bytes(first_half(&mac.finalize().into_bytes().into()));
         OrderSerial(timed(random, created))
     }

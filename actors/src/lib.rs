@@ -26,4 +26,6 @@ pub use handle::{
 };
 pub use keyring::{Keyring, Seal, ledger_id};
 pub use options::Options;
-pub use wallet::{Access, Inside, Instructable, InstructionKind, Left, Purse, Refunding};
+pub use wallet::{
+    Access, Inside, Instructable, InstructionKind, Left, Purse, Refunding, SubscriptionInside,
+};

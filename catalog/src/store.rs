@@ -234,10 +234,13 @@ impl CatalogStore {
     pub async fn advance_sandbox(
         &self,
         project: ProjectId,
-        to: Timestamp,
+        ahead_millis: i64,
     ) -> Result<Sandbox, Error> {
-        self.change_sandbox(project, move |sandbox, now| Ok(sandbox.moved_to(to, now)))
-            .await
+        self.change_sandbox(
+            project,
+            move |sandbox, _| Ok(sandbox.moved_on(ahead_millis)),
+        )
+        .await
     }
 
     async fn change_sandbox(

@@ -55,6 +55,7 @@ fn price(project: &ProjectCatalog, product: ProductId) -> Price {
         credits_product: None,
         credits_expire_after_days: None,
         rollover: false,
+        repeatable: false,
         trial_days: None,
         trial_credits: 0,
         features: Vec::new(),

@@ -37,6 +37,9 @@ pub enum Rejection {
     /// The wallet has a subscription to the product already.
     #[error("This wallet is already subscribed to the product.")]
     AlreadySubscribed,
+    /// The wallet has bought all that the price unlocks, and it brings nothing else.
+    #[error("This wallet has bought all of this already.")]
+    AlreadyOwned,
     /// The price recurs, and the wallet's customer has a subscription, or an open checkout of one, in
     /// another currency.
     #[error("This wallet's subscriptions are charged in {currency}.")]

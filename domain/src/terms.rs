@@ -36,6 +36,8 @@ pub struct Terms {
     pub trial_days: Option<u32>,
     /// Credits for those days.
     pub trial_credits: i64,
+    /// Whether a wallet may buy what it unlocks once more.
+    pub repeatable: bool,
     /// The tier's name.
     pub label: Option<Box<str>>,
     /// In the currency's minor unit, before any discount; 0 or more.
@@ -57,6 +59,7 @@ impl From<&Price> for Terms {
             interval: price.interval,
             trial_days: price.trial_days,
             trial_credits: price.trial_credits.clamp(0, MAX_CREDITS),
+            repeatable: price.repeatable,
             label: price.label.as_deref().map(Box::from),
             amount_cents: price.amount_cents.max(0),
             currency: price.currency.as_str().into(),
@@ -87,6 +90,25 @@ impl Terms {
             return Some((self.amount_cents, self.credits));
         }
         Some((bounded(self.amount_cents)?, bounded(self.credits)?))
+    }
+
+    /// A tier that is had so many times, such as once for each seat: as one that costs and brings as much.
+    #[must_use]
+    pub fn many(self, quantity: Quantity) -> Self {
+        let times = |each: i64| quantity.of(each).min(MAX_CREDITS);
+        Self {
+            credits: times(self.credits),
+            trial_credits: times(self.trial_credits),
+            amount_cents: quantity.of(self.amount_cents),
+            ..self
+        }
+    }
+
+    /// Whether it brings nothing but features that are kept for good: a wallet that has them all gains nothing by
+    /// it.
+    #[must_use]
+    pub fn is_unlock(&self) -> bool {
+        !self.recurs() && self.credits == 0 && !self.features.is_empty()
     }
 
     /// Whether it is charged again each cycle.

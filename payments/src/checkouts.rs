@@ -22,9 +22,6 @@ use super::{Error, Feed, Ground, failpoint, places::Places};
 
 /// Checkouts that may be being opened at once, over all projects.
 const AT_ONCE: usize = 256;
-/// How long a page stays open: 24 hours is the most that providers take, by their own clocks. A minute
-/// less leaves room for ours being ahead.
-pub(crate) const OPEN_SECONDS: i64 = 24 * 3600 - 60;
 
 /// What a buyer wants.
 #[derive(Debug, Clone)]
@@ -64,12 +61,12 @@ pub struct OpenCheckout {
 #[derive(Clone)]
 pub struct Checkouts {
     ground: Ground,
-    feed: Feed,
+    feed: Arc<Feed>,
     places: Places,
 }
 
 impl Checkouts {
-    pub(crate) fn new(ground: Ground, feed: Feed) -> Self {
+    pub(crate) fn new(ground: Ground, feed: Arc<Feed>) -> Self {
         Self {
             ground,
             feed,
@@ -134,7 +131,6 @@ impl Checkouts {
             discount: &new.discount,
             success_url: &new.success_url,
             cancel_url: &new.cancel_url,
-            expires_at: handle.now_in(scope).plus_seconds(OPEN_SECONDS),
             locale: new.locale.as_deref(),
             asks: project.project.checkout,
         };
@@ -155,7 +151,7 @@ impl Checkouts {
             return Err(error.into());
         }
         failpoint::reached("checkout.placed");
-        self.feed.expect(project.project.id);
+        self.feed.source().expect(project.project.id);
         Ok(OpenCheckout {
             url,
             checkout,

@@ -18,6 +18,21 @@ pub enum Error {
     /// Money went back for an order that is not known yet.
     #[error("money went back for an order that is not known yet")]
     TooEarly,
+    /// No such payment waits for somebody to decide about it.
+    #[error("no such unfulfilled payment")]
+    NoSuchPayment,
+    /// Something else was decided about a payment.
+    #[error("something else was decided about the payment")]
+    Decided,
+    /// A payment is to become an order of a price that is not there.
+    #[error("no such price")]
+    NoSuchPrice,
+    /// A payment of no subscription is to become an order of one.
+    #[error("the payment is of no subscription")]
+    NoCycle,
+    /// More payments lead to no order than are kept.
+    #[error("too many payments lead to no order")]
+    TooManyUnfulfilled,
     /// Something of ours that has to be there is not.
     #[error("{0}")]
     Defect(&'static str),
@@ -25,14 +40,26 @@ pub enum Error {
 
 impl Error {
     /// Whether everything that is asked would fail alike now.
-    pub(super) fn is_about_the_account(&self) -> bool {
+    pub(super) const fn is_about_the_account(&self) -> bool {
         match self {
-            Self::NotConfigured | Self::Changing | Self::Defect(_) | Self::Wallet(_) => true,
-            Self::Provider(error) => {
-                matches!(error, port::Error::Key(_) | port::Error::Unavailable { .. })
-            }
-            Self::TooEarly => false,
+            Self::NotConfigured
+            | Self::Changing
+            | Self::Wallet(actors::Error::Overloaded | actors::Error::Unavailable) => true,
+            Self::Provider(error) => matches!(error, port::Error::Key(_)),
+            Self::Wallet(_)
+            | Self::Defect(_)
+            | Self::TooEarly
+            | Self::TooManyUnfulfilled
+            | Self::NoSuchPayment
+            | Self::Decided
+            | Self::NoSuchPrice
+            | Self::NoCycle => false,
         }
+    }
+
+    /// Whether the provider gave no answer to what was asked.
+    pub(super) const fn is_silence(&self) -> bool {
+        matches!(self, Self::Provider(error) if error.is_silence())
     }
 
     /// Whether the same may succeed later.
@@ -43,9 +70,14 @@ impl Error {
             | Self::Changing
             | Self::Provider(_)
             | Self::Defect(_)
+            | Self::TooManyUnfulfilled
             | Self::TooEarly => true,
             Self::Wallet(actors::Error::Overloaded | actors::Error::Unavailable) => true,
-            Self::Wallet(_) => false,
+            Self::Wallet(_)
+            | Self::NoSuchPayment
+            | Self::Decided
+            | Self::NoSuchPrice
+            | Self::NoCycle => false,
         }
     }
 }

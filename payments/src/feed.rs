@@ -2,42 +2,48 @@
 //! that was down for a day loses nothing, a laptop without a public address needs none, and a backup
 //! that was put back catches up.
 //!
-//! Each reading goes back a minute further than the last one came, since events of one second come in
-//! any order. Where it stops in the middle, the next one begins where this one began: nothing is noted
-//! before all of it is worked off.
+//! All of it is reckoned by the provider's time. Each reading begins some minutes before the newest event that was
+//! ever seen, since events are listed late and in any order; what is known by then costs nothing. What is too
+//! much for one reading is read in slices, the oldest first, and how far it came is noted behind each.
 
-use std::{collections::HashSet, sync::Arc};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
 use domain::{Timestamp, id::ProjectId};
-use port::Subject;
+use port::{Span, Subject};
 
 use super::{
     Error, Ground,
-    each::each,
     inbox::Inbox,
-    notes::{EventKey, Key, Note},
+    notes::{EventKey, Key, Note, StoredEvent},
+    sweep::{Source, Sweep, Work},
 };
 
-/// While the last minute saw a checkout, or no webhook has ever come.
+/// While the last minutes saw a checkout, or no webhook has ever come.
 const OFTEN_SECONDS: i64 = 5;
 /// Else.
 const SELDOM_SECONDS: i64 = 300;
 /// How long a checkout has the list read often.
 const AFTER_A_CHECKOUT_SECONDS: i64 = 60;
-/// How far a reading goes back behind the last one.
-const OVERLAP_SECONDS: i64 = 60;
-/// How long providers keep the list.
-const KEPT_SECONDS: i64 = 30 * 24 * 3600;
-/// Subjects looked at at once.
-const AT_ONCE: usize = 8;
+/// How far a reading goes back behind the newest event: lists lag by minutes under load.
+const OVERLAP_SECONDS: i64 = 15 * 60;
+/// So often a reading goes back further, and by so much.
+const FAR_EVERY_SECONDS: i64 = 3600;
+const FAR_SECONDS: i64 = 2 * 3600;
+/// The first reading begins so long before the first order, or before the project was made: nobody's clock is
+/// further off.
+const BEFORE_THE_FIRST_SECONDS: i64 = 24 * 3600;
+/// Orders among which the first one is looked for.
+const ORDERS: usize = 1000;
+/// Pages of a slice; a longer one is cut in half.
+const PAGES: usize = 10;
 
-/// See the module. Cheap to clone.
-#[derive(Clone)]
-pub struct Feed(Arc<Parts>);
+/// Reads lists of events.
+pub type Feed = Sweep<EventList>;
 
-struct Parts {
+/// See the module.
+pub struct EventList {
     ground: Ground,
     inbox: Inbox,
     projects: DashMap<ProjectId, Reading>,
@@ -46,53 +52,172 @@ struct Parts {
 /// How far a project's list was read.
 #[derive(Debug, Clone, Copy, Default)]
 struct Reading {
-    /// By the provider's clock; `None`: never.
+    /// The newest event before which all is read, by the provider's clock; `None`: never read.
     until: Option<Timestamp>,
     /// Whether a webhook had ever come by then: kept with it.
     heard: bool,
     /// When it was last read to its end, by our own clock.
     read: Option<Timestamp>,
+    /// When a reading last went back far, likewise.
+    far: Option<Timestamp>,
     /// When the last checkout was opened, likewise.
     checkout: Option<Timestamp>,
 }
 
-/// What a reading came to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Caught {
-    /// Events that were new.
-    pub events: usize,
-    /// Things that were looked at because of them.
-    pub subjects: usize,
+/// Events about one thing that are not known yet: it is looked at once for all of them.
+#[derive(Debug)]
+pub(crate) struct Unseen {
+    about: Subject,
+    events: Vec<StoredEvent>,
 }
 
-impl Feed {
+/// One reading.
+#[derive(Debug, Default)]
+pub(crate) struct Slices {
+    /// The next one; `None` before the first.
+    next: Option<Span>,
+    /// The newest event of the one that was just read.
+    newest: Option<Timestamp>,
+    /// The newest event of all, where there is more than one slice.
+    last: Option<Timestamp>,
+    is_long: bool,
+    is_over: bool,
+}
+
+/// A slice of the list, as far as it is new.
+struct Slice {
+    unseen: Vec<Unseen>,
+    newest: Option<Timestamp>,
+    /// Whether there is more than was read.
+    is_cut: bool,
+    /// Whether one of twice the length would be.
+    is_long: bool,
+}
+
+impl EventList {
     pub(crate) fn new(ground: Ground, inbox: Inbox) -> Self {
-        Self(Arc::new(Parts {
+        Self {
             ground,
             inbox,
             projects: DashMap::new(),
-        }))
+        }
     }
 
     /// Takes up how far an earlier process had read.
     pub(crate) fn restore(&self, project: ProjectId, until: Timestamp, heard: bool) {
-        let mut reading = self.0.projects.entry(project).or_default();
+        let mut reading = self.projects.entry(project).or_default();
         (reading.until, reading.heard) = (Some(until), heard);
     }
 
     /// A checkout was opened: soon there will be something to read.
     pub(crate) fn expect(&self, project: ProjectId) {
-        let mut reading = self.0.projects.entry(project).or_default();
-        reading.checkout = Some(self.0.ground.handle.now());
+        let mut reading = self.projects.entry(project).or_default();
+        reading.checkout = Some(self.ground.handle.now());
     }
 
-    /// Whether it is time to read a project's list again.
-    pub(crate) fn is_due(&self, project: ProjectId) -> bool {
-        let reading = self.0.projects.get(&project).map(|reading| *reading);
-        let Some((reading, read)) = reading.and_then(|it| Some((it, it.read?))) else {
+    fn reading(&self, project: ProjectId) -> Reading {
+        let known = self.projects.get(&project);
+        known.map(|reading| *reading).unwrap_or_default()
+    }
+
+    /// From when on a project's list is read.
+    fn since(&self, project: &ProjectCatalog, reading: Reading) -> Result<Timestamp, Error> {
+        let handle = &self.ground.handle;
+        if let Some(until) = reading.until {
+            let now = handle.now();
+            let far = reading
+                .far
+                .is_some_and(|far| now >= far.plus_seconds(FAR_EVERY_SECONDS));
+            let back = if far { -FAR_SECONDS } else { -OVERLAP_SECONDS };
+            return Ok(until.plus_seconds(back));
+        }
+        let placed = handle.placed(&project.scope, None, ORDERS)?;
+        // Without one nothing may have been sold yet, or a backup was put back that is older than the first.
+        let first = placed.last().filter(|_| placed.len() < ORDERS);
+        let first = first.map_or(project.project.created_at, |place| place.at);
+        Ok(first.plus_seconds(-BEFORE_THE_FIRST_SECONDS))
+    }
+
+    async fn slice(&self, work: Work<'_>, span: Span) -> Result<Slice, Error> {
+        let id = work.project.project.id;
+        let silence = self.ground.fulfilment.silence();
+        let is_instant = span.until.is_some_and(|until| until <= span.since);
+        let mut unseen: BTreeMap<(bool, Timestamp, String), Unseen> = BTreeMap::new();
+        let mut subjects: HashMap<Subject, (bool, Timestamp, String)> = HashMap::new();
+        let mut seen: HashSet<EventKey> = HashSet::new();
+        let mut newest = None;
+        let mut next: Option<String> = None;
+        let mut pages = 0_usize;
+        loop {
+            let page = work.provider.events(span, next.as_deref()).await;
+            silence.note(id, self.ground.handle.now(), &page);
+            let page = page?;
+            newest = newest.max(page.events.iter().map(|told| told.at).max());
+            for told in page.events {
+                let key = EventKey::new(id, &told.id);
+                if self.inbox.knows(key) || !seen.insert(key) {
+                    continue;
+                }
+                if self.ground.is_foreign(work.project, &told).await? {
+                    self.inbox.remember(key);
+                    continue;
+                }
+                let about = told.about.clone();
+                // What was bought comes before what went back of it.
+                let is_of_money = matches!(about, Subject::Payment(_));
+                let at = (is_of_money, told.at, told.id.clone());
+                let place = subjects.entry(about.clone()).or_insert(at);
+                let events = Vec::new();
+                let of = unseen.entry(place.clone());
+                let of = of.or_insert(Unseen { about, events });
+                of.events.push(StoredEvent { key, told });
+            }
+            next = page.next;
+            pages = pages.saturating_add(1);
+            // What happened within one second cannot be cut.
+            let is_cut = next.is_some() && pages >= PAGES && !is_instant;
+            if next.is_none() || is_cut {
+                return Ok(Slice {
+                    unseen: unseen.into_values().collect(),
+                    newest,
+                    is_cut,
+                    is_long: pages > PAGES / 2,
+                });
+            }
+        }
+    }
+
+    async fn note(&self, id: ProjectId, until: Option<Timestamp>) -> Result<(), Error> {
+        let known = self.reading(id);
+        let heard = known.heard || self.inbox.hears(id);
+        let until = known.until.max(until);
+        if let Some(until) = until.filter(|_| known.until != until || known.heard != heard) {
+            let project = id;
+            let note = Note::Read {
+                project,
+                until,
+                heard,
+            };
+            self.ground.handle.put_notes(vec![note.put()]).await?;
+        }
+        let mut reading = self.projects.entry(id).or_default();
+        (reading.until, reading.heard) = (until, heard);
+        Ok(())
+    }
+}
+
+impl Source for EventList {
+    type Candidate = Unseen;
+    type Run = Slices;
+
+    const AT_ONCE: usize = 8;
+
+    fn is_due(&self, project: ProjectId) -> bool {
+        let reading = self.reading(project);
+        let Some(read) = reading.read else {
             return true;
         };
-        let now = self.0.ground.handle.now();
+        let now = self.ground.handle.now();
         let busy = reading
             .checkout
             .is_some_and(|at| now < at.plus_seconds(AFTER_A_CHECKOUT_SECONDS));
@@ -104,79 +229,93 @@ impl Feed {
         now >= read.plus_seconds(pause)
     }
 
-    /// Reads what is new in a project's list, and looks at what it tells of.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`]: it was not read to its end, and is read from the same place the next time.
-    pub async fn read(&self, project: &ProjectCatalog) -> Result<Caught, Error> {
-        let ground = &self.0.ground;
-        let id = project.project.id;
-        let provider = ground.providers.of(project)?.in_background();
-        let now = ground.handle.now_in(&project.scope);
-        let known = self.0.projects.get(&id).map(|reading| *reading);
-        let known = known.unwrap_or_default();
-        let oldest = now.plus_seconds(-KEPT_SECONDS);
-        // A clock that went back (the sandbox's was left for another provider's) begins anew.
-        let until = known.until.filter(|until| *until <= now);
-        let since = until.map_or(oldest, |until| until.plus_seconds(-OVERLAP_SECONDS));
-        let since = since.max(oldest);
-        let mut newest = until;
-        let mut caught = Caught::default();
-        let mut next: Option<String> = None;
-        loop {
-            let page = provider.events(since, next.as_deref()).await?;
-            let told = page.events.into_iter();
-            newest = newest.max(told.clone().map(|told| told.at).max());
-            let keys = told.map(|told| (EventKey::new(id, &told.id), told.about));
-            let new: Vec<_> = keys.filter(|(key, _)| !self.0.inbox.knows(*key)).collect();
-            caught.events = caught.events.saturating_add(new.len());
-            let subjects: HashSet<Subject> = new.iter().map(|(_, about)| about.clone()).collect();
-            caught.subjects = caught.subjects.saturating_add(subjects.len());
-            let look = |about: Subject| {
-                let (fulfilment, provider) = (&ground.fulfilment, &*provider);
-                async move { fulfilment.look(project, provider, &about).await.map(drop) }
-            };
-            each(subjects, AT_ONCE, look).await?;
-            for (key, _) in new {
-                self.0.inbox.remember(key);
-            }
-            next = page.next;
-            if next.is_none() {
-                break;
-            }
+    async fn next(&self, work: Work<'_>, run: &mut Slices) -> Result<Option<Vec<Unseen>>, Error> {
+        if run.is_over {
+            return Ok(None);
         }
-        self.note(id, known, newest).await?;
-        Ok(caught)
+        let mut span = match run.next {
+            Some(span) => span,
+            None => {
+                let reading = self.reading(work.project.project.id);
+                let since = self.since(work.project, reading)?;
+                let until = None;
+                Span { since, until }
+            }
+        };
+        loop {
+            let slice = self.slice(work, span).await?;
+            if !slice.is_cut {
+                (run.next, run.newest) = (Some(span), slice.newest);
+                run.is_long = slice.is_long;
+                return Ok(Some(slice.unseen));
+            }
+            // The newest come first, and are to be worked off last.
+            run.last = run.last.max(slice.newest);
+            let until = span.until.or(slice.newest).unwrap_or(span.since);
+            let half = until.0.saturating_sub(span.since.0) / 2;
+            let seconds = half.div_euclid(1000).max(0);
+            span.until = Some(span.since.plus_seconds(seconds));
+        }
     }
 
-    /// Forgets how far the list of a project's former provider was read: the next one has its own.
-    pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
-        self.0.projects.remove(&project);
-        let forget = Key::Read(project).forget();
-        self.0.ground.handle.put_notes(vec![forget]).await?;
+    async fn look(&self, work: Work<'_>, unseen: &Unseen) -> Result<(), Error> {
+        let Work { project, provider } = work;
+        let fulfilment = &self.ground.fulfilment;
+        fulfilment.look(project, provider, &unseen.about).await?;
+        for event in &unseen.events {
+            self.inbox.remember(event.key);
+        }
         Ok(())
     }
 
-    async fn note(
-        &self,
-        project: ProjectId,
-        known: Reading,
-        newest: Option<Timestamp>,
-    ) -> Result<(), Error> {
-        let heard = known.heard || self.0.inbox.hears(project);
-        let unsaid = known.until != newest || known.heard != heard;
-        if let Some(until) = newest.filter(|_| unsaid) {
-            let note = Note::Read {
-                project,
-                until,
-                heard,
-            };
-            self.0.ground.handle.put_notes(vec![note.put()]).await?;
+    async fn keep(&self, _: Work<'_>, unseen: Unseen, error: Error) -> Result<(), Error> {
+        // One of them stands for all: they only say where to look.
+        let mut events = unseen.events.into_iter();
+        if let Some(event) = events.next() {
+            self.inbox.keep(event, &error).await?;
         }
-        let mut reading = self.0.projects.entry(project).or_default();
-        (reading.until, reading.heard) = (newest, heard);
-        reading.read = Some(self.0.ground.handle.now());
+        for event in events {
+            self.inbox.remember(event.key);
+        }
+        Ok(())
+    }
+
+    async fn advance(&self, work: Work<'_>, run: &mut Slices) -> Result<(), Error> {
+        let Some(span) = run.next else {
+            return Ok(());
+        };
+        let id = work.project.project.id;
+        // Nothing happened since then: the next reading need not look for the beginning again.
+        self.note(id, run.newest.max(span.until).or(Some(span.since)))
+            .await?;
+        let Some(until) = span.until else {
+            run.is_over = true;
+            let now = self.ground.handle.now();
+            let mut reading = self.projects.entry(id).or_default();
+            let went_far = reading
+                .far
+                .is_none_or(|far| now >= far.plus_seconds(FAR_EVERY_SECONDS));
+            if went_far {
+                reading.far = Some(now);
+            }
+            reading.read = Some(now);
+            return Ok(());
+        };
+        // The next slice may be twice as long, unless that were too much; it has no end where it reaches what
+        // was seen.
+        let since = until.plus_seconds(1);
+        let length = until.0.saturating_sub(span.since.0).saturating_add(1000);
+        let times = if run.is_long { 1 } else { 2 };
+        let until = Timestamp(since.0.saturating_add(length.saturating_mul(times)));
+        let until = Some(until).filter(|until| run.last.is_some_and(|last| *until < last));
+        run.next = Some(Span { since, until });
+        Ok(())
+    }
+
+    async fn forget(&self, project: ProjectId) -> Result<(), Error> {
+        self.projects.remove(&project);
+        let forget = Key::Read(project).forget();
+        self.ground.handle.put_notes(vec![forget]).await?;
         Ok(())
     }
 }

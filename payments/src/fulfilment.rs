@@ -2,36 +2,38 @@
 //! were asked for, so that of two answers about the same thing the later one counts, in whichever order
 //! they arrive.
 
-use actors::{Handle, Paid};
+use actors::{Handle, Paid, Scope};
 use catalog::ProjectCatalog;
 use domain::{
     Rejection, Timestamp,
     id::{OrderId, OrderSerial, PriceId},
     metadata::Metadata,
     terms::Terms,
-    text::{CheckoutId, Email},
+    text::{CheckoutId, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
-        OrderKind, Reversal, SubscriptionStatus,
+        Currency, Reversal, SubscriptionStatus,
+        bill::{Bill, Pays},
         pay::{Billing, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
-        renew::Renew,
-        switch::Switch,
+        switch::Proration,
         update_subscription::UpdateSubscription,
     },
 };
 use port::{
-    Cycle, CycleKind, InvoiceName, Money, PaidOrder, Payable, Proration, Provider, Report,
-    Standing, Subject, SubscriptionNow,
+    InvoiceName, Money, Owners, PaidInvoice, PaidOrder, Payable, Provider, Report, Standing,
+    Subject, SubscriptionNow, Unplaceable, Unplaced,
 };
 
-use super::{Error, failpoint, tenures::Tenures};
+use super::{Error, failpoint, silence::Silence, tenures::Tenures, turns::Turn, unfulfilled::List};
 
 /// See the module. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Fulfilment {
     handle: Handle,
     tenures: Tenures,
+    silence: Silence,
+    unfulfilled: List,
 }
 
 /// How far a buyer is.
@@ -46,8 +48,18 @@ pub(crate) enum Progress {
 }
 
 impl Fulfilment {
-    pub(crate) const fn new(handle: Handle, tenures: Tenures) -> Self {
-        Self { handle, tenures }
+    pub(crate) fn new(handle: Handle, tenures: Tenures, unfulfilled: List) -> Self {
+        Self {
+            handle,
+            tenures,
+            silence: Silence::default(),
+            unfulfilled,
+        }
+    }
+
+    /// Since when providers answer nothing at all.
+    pub(crate) const fn silence(&self) -> &Silence {
+        &self.silence
     }
 
     /// Asks how something stands, and does what follows from it. Doing it again changes nothing.
@@ -60,7 +72,10 @@ impl Fulfilment {
         let _at_work = self.tenures.begin(project).await?;
         let telling = Telling {
             handle: &self.handle,
+            unfulfilled: &self.unfulfilled,
+            provider,
             project,
+            subject,
             at: self.handle.now_in(&project.scope),
             checkout: match subject {
                 Subject::Checkout(id) => Some(id),
@@ -68,7 +83,14 @@ impl Fulfilment {
             },
         };
         let mut progress = Progress::Settled;
-        for report in provider.look(subject).await? {
+        let owners = Placed {
+            handle: &self.handle,
+            scope: &project.scope,
+        };
+        let reports = provider.look(subject, &owners).await;
+        self.silence
+            .note(project.project.id, self.handle.now(), &reports);
+        for report in reports? {
             match &report {
                 Report::Open(_) => progress = Progress::Open,
                 Report::Processing(_) => progress = Progress::Processing,
@@ -80,10 +102,69 @@ impl Fulfilment {
     }
 }
 
+impl Fulfilment {
+    /// Places an order that was paid elsewhere, with its subscription. Doing it again changes nothing.
+    pub(crate) async fn place(
+        &self,
+        project: &ProjectCatalog,
+        provider: &dyn Provider,
+        subject: &Subject,
+        paid: PaidOrder,
+    ) -> Result<(), Error> {
+        let _at_work = self.tenures.begin(project).await?;
+        let telling = Telling {
+            handle: &self.handle,
+            unfulfilled: &self.unfulfilled,
+            provider,
+            project,
+            subject,
+            at: self.handle.now_in(&project.scope),
+            checkout: None,
+        };
+        telling.paid(paid).await
+    }
+}
+
+/// What the wallets of a project have.
+pub(crate) struct Placed<'a> {
+    pub(crate) handle: &'a Handle,
+    pub(crate) scope: &'a Scope,
+}
+
+impl Placed<'_> {
+    fn read(found: Result<Option<OrderId>, actors::Error>) -> Result<Option<OrderId>, port::Error> {
+        found.map_err(|error| port::Error::Unavailable {
+            reason: error.to_string(),
+            retry_after_seconds: None,
+        })
+    }
+}
+
+impl Owners for Placed<'_> {
+    fn of_checkout(&self, id: &CheckoutId) -> Result<Option<OrderId>, port::Error> {
+        Self::read(self.handle.checkout_order(self.scope, id))
+    }
+
+    fn of_subscription(&self, id: &SubscriptionId) -> Result<Option<OrderId>, port::Error> {
+        Self::read(self.handle.order_of_subscription(self.scope, id))
+    }
+
+    fn of_invoice(&self, id: &InvoiceId) -> Result<Option<OrderId>, port::Error> {
+        Self::read(self.handle.order_of_invoice(self.scope, id))
+    }
+
+    fn of_payment(&self, id: &PaymentId) -> Result<Option<OrderId>, port::Error> {
+        Self::read(self.handle.order_of_payment(self.scope, id))
+    }
+}
+
 /// One answer on its way to its wallets.
 struct Telling<'a> {
     handle: &'a Handle,
+    unfulfilled: &'a List,
+    provider: &'a dyn Provider,
     project: &'a ProjectCatalog,
+    subject: &'a Subject,
     /// When it was asked for, by the project's clock.
     at: Timestamp,
     checkout: Option<&'a CheckoutId>,
@@ -98,48 +179,40 @@ impl Telling<'_> {
             Report::Failed(order) => self.tell(order, Purchase::Fail(order.serial)).await,
             Report::Expired(order) => self.tell(order, Purchase::Expire(order.serial)).await,
             Report::Subscription(now) => self.subscription(*now).await,
-            Report::Cycle(cycle) => {
-                failpoint::reached("cycle.asked");
-                self.cycle(*cycle).await?;
-                failpoint::reached("cycle.told");
-                Ok(())
-            }
             Report::Money(money) => {
                 failpoint::reached("money.asked");
                 self.money(money).await?;
                 failpoint::reached("money.told");
                 Ok(())
             }
+            Report::Unplaced(unplaced) => self.unplaced(*unplaced).await,
         }
     }
 
     async fn paid(&self, report: PaidOrder) -> Result<(), Error> {
         let PaidOrder {
-            reference,
+            order,
+            price,
+            user,
+            quantity,
             amount_cents,
+            currency,
             payment,
-            customer,
-            email,
-            receipt,
+            billing,
             subscription,
-            invoice,
         } = report;
-        let order = reference.order;
-        let billing = subscription.as_ref().map(|now| Billing {
-            subscription: now.id.clone(),
-            invoice: invoice.clone(),
-            // Before all that follows: nothing else is asked of the first one.
-            cycle_start: Timestamp(0),
-            current_period_end: now.current_period_end.unwrap_or(self.at),
-            trial: now.is_trial,
-            paused: false,
-            reported_at: self.at,
+        let known = price.and_then(|price| self.project.any_price(&price));
+        // A currency that somebody added at the provider: its cents are none of the price's.
+        let other = currency.zip(known).is_some_and(|(charged, price)| {
+            Currency::new(&price.currency).is_some_and(|meant| meant != charged)
         });
-        let known = self.project.any_price(&reference.price);
+        if other {
+            tracing::warn!(%order, "An order was paid in another currency than its price's, and is kept at its price");
+        }
         let placed = known.map(|price| PlaceOrder {
             order: order.serial,
             terms: Terms::from(price),
-            quantity: reference.quantity,
+            quantity,
             // The provider was not told.
             metadata: Metadata::default(),
             checkout: self.checkout.cloned(),
@@ -149,19 +222,30 @@ impl Telling<'_> {
             placed,
             payment: Payment {
                 amount_cents: amount_cents
-                    .or(known.map(|price| reference.quantity.of(price.amount_cents)))
+                    .filter(|_| !other)
+                    .or(known.map(|price| quantity.of(price.amount_cents)))
                     .unwrap_or_default(),
-                payment,
-                invoice,
-                customer,
-                email: email.and_then(|email| Email::new(email).ok()),
-                receipt,
+                ..payment
             },
-            billing,
+            billing: billing.map(|billing| Billing {
+                reported_at: self.at,
+                ..billing
+            }),
+        };
+        let unplaced = Unplaced {
+            why: match known {
+                Some(_) => Unplaceable::UnknownWallet,
+                None => Unplaceable::UnknownPrice,
+            },
+            payment: paid.payment.clone(),
+            billing: paid.billing.clone(),
+        };
+        let Some(_turn) = self.turn(&unplaced, order).await? else {
+            return Ok(());
         };
         let scope = &self.project.scope;
-        let done = self.handle.pay(scope, order, reference.user, paid).await;
-        self.known(order, done)?;
+        let done = self.handle.pay(scope, order, user, paid).await;
+        self.settle(order, done, unplaced).await?;
         match subscription {
             // It may have changed since its checkout, and that may have been told too early.
             Some(now) => self.subscription(now).await,
@@ -169,70 +253,147 @@ impl Telling<'_> {
         }
     }
 
-    async fn cycle(&self, report: Cycle) -> Result<(), Error> {
-        let Cycle {
-            first,
+    async fn bill(&self, first: OrderId, paid: PaidInvoice) -> Result<(), Error> {
+        let PaidInvoice {
             invoice,
-            kind,
+            pays,
             price,
+            quantity,
             payment,
             mut billing,
-        } = report;
+        } = paid;
         // What the provider dates is never ahead of our own clock, by which what is asked for is dated.
         billing.reported_at = billing.reported_at.min(self.at);
-        let terms = match price.and_then(|price| self.terms(price)) {
-            Some(terms) => terms,
-            None => {
-                // Changed by hand at the provider: what was paid for is at least what was bought.
-                tracing::warn!(order = %first, "A subscription was billed under a price that is not ours");
-                match self.handle.order(&self.project.scope, first).await {
-                    Ok(known) => known.order.terms,
-                    Err(actors::Error::Rejected(_)) => return Ok(()),
-                    Err(error) => return Err(error.into()),
+        let order = self.order_of(&invoice);
+        let mut unplaced = Unplaced {
+            why: Unplaceable::UnknownOrder,
+            payment: payment.clone(),
+            billing: Some(billing.clone()),
+        };
+        let made = OrderId {
+            serial: order,
+            wallet: first.wallet,
+        };
+        // The part of a bill that settles switches is of a payment that has an order already.
+        let _turn = match invoice.carried {
+            true => None,
+            false => match self.turn(&unplaced, made).await? {
+                Some(turn) => turn,
+                None => return Ok(()),
+            },
+        };
+        let terms = price.and_then(|price| self.terms(price));
+        if terms.is_none() {
+            tracing::warn!(order = %first, "A subscription was billed under a price that is not ours");
+        }
+        let pays = match pays {
+            port::Pays::Renewal => Pays::Cycle,
+            port::Pays::Anew => Pays::Anew,
+            port::Pays::Switch(left) => {
+                let left = left.and_then(|left| self.proration(left));
+                // From a tier that is none of ours nothing can be reckoned.
+                let Some(left) = left else {
+                    unplaced.why = Unplaceable::UnknownPrice;
+                    return self.unplaced(unplaced).await;
+                };
+                Pays::Switch {
+                    old: left.terms,
+                    at: left.at,
                 }
             }
-        };
-        let order = self.order_of(&invoice);
-        let renewed = |kind, terms, payment, billing| {
-            Purchase::Renew(Box::new(Renew {
-                order,
-                kind,
-                terms,
-                payment,
-                billing,
-            }))
-        };
-        let purchase = match kind {
-            CycleKind::Renewal => renewed(OrderKind::Renewal, terms, payment, billing),
-            CycleKind::Anew => renewed(OrderKind::Switch, terms, payment, billing),
-            CycleKind::Switch(Proration { at, from, .. }) => {
-                // From a tier that is none of ours nothing can be reckoned.
-                let Some(old) = from.and_then(|price| self.terms(price)) else {
-                    return Ok(());
-                };
-                Purchase::Switch(Box::new(Switch {
-                    order,
-                    old,
-                    terms,
-                    at,
-                    payment,
-                    billing,
-                }))
+            port::Pays::Carried(lines) => {
+                let lines = lines.into_iter();
+                Pays::Carried(lines.filter_map(|line| self.proration(line)).collect())
             }
         };
-        self.tell(first, purchase).await
+        let bill = Purchase::Bill(Box::new(Bill {
+            order,
+            pays,
+            terms,
+            quantity,
+            payment,
+            billing,
+        }));
+        let scope = &self.project.scope;
+        let told = self.handle.report(scope, first.wallet, bill).await;
+        self.settle(first, told, unplaced).await
     }
 
+    /// Waits until nobody else is at a payment; `None`: it is another order's than this one by now, or a
+    /// person decided about it. A payment of nothing is always this order's.
+    async fn turn(&self, of: &Unplaced, order: OrderId) -> Result<Option<Option<Turn>>, Error> {
+        let Some(payment) = &of.payment.payment else {
+            return Ok(Some(None));
+        };
+        let turn = self
+            .unfulfilled
+            .turn(self.project.project.id, payment)
+            .await;
+        let elsewhere = self
+            .unfulfilled
+            .is_elsewhere(self.project, payment, order)?;
+        Ok((!elsewhere).then_some(Some(turn)))
+    }
+
+    /// What was paid for has its order, or waits for somebody to decide.
+    async fn settle(
+        &self,
+        order: OrderId,
+        done: Result<bool, actors::Error>,
+        unplaced: Unplaced,
+    ) -> Result<(), Error> {
+        match (done, &unplaced.payment.payment) {
+            (Ok(_), Some(payment)) => {
+                let project = self.project.project.id;
+                self.unfulfilled.placed(project, payment).await
+            }
+            (Ok(_), None) => Ok(()),
+            (Err(actors::Error::Rejected(rejection)), _) => {
+                tracing::warn!(%order, reason = %rejection, "A payment could not be placed");
+                self.unplaced(unplaced).await
+            }
+            (Err(error), _) => Err(error.into()),
+        }
+    }
+
+    async fn unplaced(&self, unplaced: Unplaced) -> Result<(), Error> {
+        let checkout = self.checkout.cloned();
+        let list = self.unfulfilled;
+        list.keep(self.project, self.provider, unplaced, checkout)
+            .await
+    }
+
+    fn proration(&self, line: port::Proration) -> Option<Proration> {
+        Some(Proration {
+            terms: self.terms(line.price)?.many(line.quantity),
+            given_back: line.given_back,
+            at: line.at,
+            cycle_start: line.cycle_start,
+            cycle_end: line.cycle_end,
+        })
+    }
+
+    /// Its bills first: then what is said of it is about a cycle that is known. A bill that finds no place
+    /// keeps the others from nothing.
     async fn subscription(&self, now: SubscriptionNow) -> Result<(), Error> {
+        for paid in now.paid {
+            failpoint::reached("cycle.asked");
+            self.bill(now.first, paid).await?;
+            failpoint::reached("cycle.told");
+        }
         let status = match now.standing {
             Standing::Is(status) => status,
             Standing::NotBegun => return Ok(()),
             Standing::NeverBegan => SubscriptionStatus::Canceled,
         };
+        let terms = now.price.and_then(|price| self.terms(price));
         let report = UpdateSubscription {
             subscription: now.id,
-            terms: now.price.and_then(|price| self.terms(price)),
+            first: Some(now.first.serial).filter(|_| status == SubscriptionStatus::PastDue),
+            terms: terms.map(|terms| terms.many(now.quantity)),
             status,
+            open_invoice: now.open_invoice.map(Box::new),
+            collection_paused: now.collection_paused,
             // Without one it ends now: the next report says more.
             current_period_end: now.current_period_end.unwrap_or(self.at),
             cancel_at_period_end: now.cancel_at_period_end,
@@ -245,9 +406,19 @@ impl Telling<'_> {
 
     /// Where not even the wallet is there, the payment itself has yet to be heard of.
     async fn money(&self, money: Money) -> Result<(), Error> {
-        let order = match &money.of {
-            Payable::Order(order) => *order,
-            Payable::Invoice(first, invoice) => OrderId {
+        let mut placed = None;
+        if let Subject::Payment(payment) = self.subject {
+            let (project, list) = (self.project.project.id, self.unfulfilled);
+            if list.is_listed(project, payment) {
+                return list.went_back(project, payment, money.refunded_cents).await;
+            }
+            placed = self.handle.order_of_payment(&self.project.scope, payment)?;
+        }
+        let order = match (placed, &money.of) {
+            // Whatever was written on it since.
+            (Some(placed), _) => placed,
+            (None, Payable::Order(order)) => *order,
+            (None, Payable::Invoice(first, invoice)) => OrderId {
                 serial: self.order_of(invoice),
                 wallet: first.wallet,
             },
@@ -255,6 +426,7 @@ impl Telling<'_> {
         let reversal = Reversal {
             refunded_cents: money.refunded_cents,
             disputed_cents: money.disputed_cents,
+            dispute: money.dispute,
             as_of: self.at,
         };
         let report = Purchase::Reverse(order.serial, reversal);
@@ -262,7 +434,9 @@ impl Telling<'_> {
         match self.handle.report(scope, order.wallet, report).await {
             // Of what was never taken nothing can have gone back.
             Err(actors::Error::Rejected(Rejection::OrderNotFound))
-                if money.refunded_cents == 0 && money.disputed_cents == 0 =>
+                if money.refunded_cents == 0
+                    && money.disputed_cents == 0
+                    && money.dispute.is_none() =>
             {
                 Ok(())
             }
@@ -278,8 +452,10 @@ impl Telling<'_> {
     /// The order that a subscription's bill makes.
     fn order_of(&self, invoice: &InvoiceName) -> OrderSerial {
         let scope = &self.project.scope;
-        self.handle
-            .renewal_order(scope, &invoice.id, invoice.created)
+        let part = InvoiceId::new(format!("{}/switches", invoice.id.as_str())).ok();
+        let part = part.filter(|_| invoice.carried);
+        let id = part.as_ref().unwrap_or(&invoice.id);
+        self.handle.renewal_order(scope, id, invoice.created)
     }
 
     async fn tell(&self, order: OrderId, report: Purchase) -> Result<(), Error> {

@@ -2,8 +2,8 @@
 //! and then forgotten. The same is worked off once at a time; what is told again later finds nothing
 //! left to do, since each wallet takes each report once.
 //!
-//! What cannot be worked off now (the provider is asked and does not answer, say) is tried again
-//! until it can, also after a restart.
+//! What cannot be looked at now, whoever told of it, is stored here and waits in the [`Backlog`]: it is tried
+//! again until it can, also after a restart.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -16,13 +16,16 @@ use std::{
 
 use domain::id::ProjectId;
 use parking_lot::Mutex;
-use port::{Told, Untrusted};
+use port::{Origin, Subject, Told, Untrusted};
 use tokio::sync::{Semaphore, watch};
 use tracing::Instrument as _;
 
 use super::{
-    Error, Ground, failpoint,
+    Error, Ground,
+    backlog::{Backlog, Waiting},
+    failpoint,
     notes::{self, EventKey, Key, StoredEvent},
+    sweep::{Source, Work},
 };
 
 /// Events that were worked off and are remembered, so that a duplicate costs nothing.
@@ -35,20 +38,6 @@ const WAITING: usize = 100_000;
 /// How long an acknowledgement waits for the work: mostly it is done before, and whoever sent the
 /// event sees its effect at once.
 const WAIT: Duration = Duration::from_secs(5);
-/// Pauses between attempts; the last one again and again.
-const PAUSES: [Duration; 6] = [
-    Duration::from_secs(1),
-    Duration::from_secs(5),
-    Duration::from_secs(30),
-    Duration::from_secs(120),
-    Duration::from_secs(600),
-    Duration::from_secs(3600),
-];
-
-/// What the provider does not know is asked about so often, which takes a day: it may be told of
-/// something before it is there.
-const MOST_UNKNOWN: usize = 29;
-
 /// Why a webhook was not taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
@@ -68,6 +57,7 @@ struct Parts {
     ground: Ground,
     state: Mutex<State>,
     at_once: Semaphore,
+    backlog: Backlog,
     given_up: AtomicU64,
     of: dashmap::DashMap<ProjectId, Arc<Semaphore>>,
     /// Stored by an earlier process; taken up once the service runs.
@@ -105,6 +95,7 @@ impl Inbox {
             ground,
             state: Mutex::default(),
             at_once: Semaphore::new(AT_ONCE),
+            backlog: Backlog::default(),
             given_up: AtomicU64::new(0),
             of: dashmap::DashMap::new(),
             left: Mutex::new(left),
@@ -164,8 +155,9 @@ impl Inbox {
         let known = known.map_err(|_| Refused::Signature)?;
         let provider = ground.providers.of(&known);
         let provider = provider.map_err(|_| Refused::Signature)?;
-        // Signed by the machine's clock, whatever a sandbox's own clock says.
-        let told = provider.webhook(signature, body, ground.handle.now());
+        // Signed by the machine's clock, whatever a sandbox's own clock says, and however slowly ours follows
+        // where the machine's was put right.
+        let told = provider.webhook(signature, body, ground.handle.wall());
         let told = told.map_err(|untrusted| match untrusted {
             Untrusted::Signature(reason) => {
                 // By anybody, as often as they like: not a warning each time.
@@ -182,6 +174,11 @@ impl Inbox {
             None => Ok(()),
             Some(told) => {
                 let key = EventKey::new(project, &told.id);
+                let foreign = ground.is_foreign(&known, &told).await;
+                if foreign.map_err(|_| Refused::Unavailable)? {
+                    self.remember(key);
+                    return Ok(());
+                }
                 self.take_in(StoredEvent { key, told }).await
             }
         }
@@ -238,7 +235,10 @@ impl Inbox {
         let inbox = self.clone();
         let work = async move {
             let _tell = tell;
-            inbox.work(&stored).await;
+            match inbox.attempt(stored.key.project, &stored.told).await {
+                Ok(()) => inbox.finish(stored.key),
+                Err(error) => inbox.postpone(Waiting::new(stored), &error),
+            }
         };
         let mut work = tokio::spawn(work.in_current_span());
         // It is stored: the work goes on either way.
@@ -246,48 +246,85 @@ impl Inbox {
         Ok(())
     }
 
-    /// Works off what is stored, trying again for as long as it takes.
-    async fn work(&self, taken: &StoredEvent) {
-        let StoredEvent { key, told } = taken;
-        let (id, kind) = (&told.id, &told.kind);
-        let mut pauses = PAUSES.iter().copied();
-        let mut pause = Duration::ZERO;
-        let mut unknown = 0_usize;
-        loop {
-            match self.attempt(key.project, told).await {
-                Ok(()) => break,
-                Err(Error::Provider(port::Error::Missing(what))) if unknown >= MOST_UNKNOWN => {
-                    tracing::error!(what, event.id = %id, event.kind = %kind, "The payment provider does not know what it told of; it is kept and asked about again at the next start");
-                    self.0.given_up.fetch_add(1, Ordering::Relaxed);
-                    self.0.state.lock().current.remove(key);
-                    return;
-                }
-                Err(error) if error.is_passing() => {
-                    tracing::warn!(%error, event.id = %id, event.kind = %kind, "A webhook could not be worked off yet");
-                }
-                Err(error) => {
-                    tracing::error!(%error, event.id = %id, event.kind = %kind, "A webhook cannot be worked off; it is kept and tried again at the next start");
-                    self.0.state.lock().current.remove(key);
-                    return;
-                }
+    /// Keeps what could not be looked at, to look again.
+    ///
+    /// # Errors
+    ///
+    /// Those of the journal; [`actors::Error::Overloaded`] where enough is waiting.
+    pub(crate) async fn keep(&self, event: StoredEvent, error: &Error) -> Result<(), Error> {
+        let key = event.key;
+        {
+            let mut state = self.0.state.lock();
+            if state.current.contains_key(&key) {
+                return Ok(());
             }
-            unknown = unknown.saturating_add(1);
-            pause = pauses.next().unwrap_or(pause);
-            tokio::time::sleep(pause).await;
-            if !self.0.state.lock().current.contains_key(key) {
-                return;
+            if state.current.len() >= WAITING {
+                return Err(actors::Error::Overloaded.into());
             }
+            state.current.insert(key, watch::channel(true).1);
         }
+        if let Err(error) = self.0.ground.handle.put_notes(vec![event.put()]).await {
+            self.0.state.lock().current.remove(&key);
+            return Err(error.into());
+        }
+        self.postpone(Waiting::new(event), error);
+        Ok(())
+    }
+
+    /// The same of something that a sweep came upon by itself.
+    pub(crate) async fn keep_subject(
+        &self,
+        project: ProjectId,
+        (name, about): (&str, Subject),
+        error: &Error,
+    ) -> Result<(), Error> {
+        let told = Told {
+            id: format!("sweep/{name}"),
+            kind: "sweep".into(),
+            at: self.0.ground.handle.now(),
+            about,
+            origin: Origin::Ours,
+        };
+        let key = EventKey::new(project, &told.id);
+        self.keep(StoredEvent { key, told }, error).await
+    }
+
+    /// It is worked off.
+    fn finish(&self, key: EventKey) {
         failpoint::reached("inbox.worked");
         // Nobody waits for it. Where it fails, the event is worked off again after a restart, which
         // changes nothing.
-        let (handle, forget) = (self.0.ground.handle.clone(), Key::Event(*key).forget());
+        let (handle, forget) = (self.0.ground.handle.clone(), Key::Event(key).forget());
         tokio::spawn(async move {
             if let Err(error) = handle.put_notes(vec![forget]).await {
                 tracing::warn!(%error, "A webhook that was worked off could not be forgotten");
             }
         });
-        self.0.state.lock().finished(*key);
+        self.0.state.lock().finished(key);
+    }
+
+    /// It could not be worked off: it waits for its next attempt, or for the next start.
+    fn postpone(&self, waiting: Waiting, error: &Error) {
+        let StoredEvent { key, told } = &waiting.event;
+        let (id, kind) = (&told.id, &told.kind);
+        let mut state = self.0.state.lock();
+        // Nobody is there any more who could be asked about it.
+        if !state.current.contains_key(key) {
+            return;
+        }
+        if waiting.is_hopeless(error) {
+            tracing::error!(%error, event.id = %id, event.kind = %kind, "The payment provider does not know what it told of; it is kept and asked about again at the next start");
+            self.0.given_up.fetch_add(1, Ordering::Relaxed);
+            state.current.remove(key);
+        } else if error.is_passing() {
+            tracing::warn!(%error, event.id = %id, event.kind = %kind, "An event could not be worked off yet");
+            self.0
+                .backlog
+                .add(waiting, self.0.ground.handle.now(), error);
+        } else {
+            tracing::error!(%error, event.id = %id, event.kind = %kind, "An event cannot be worked off; it is kept and tried again at the next start");
+            state.current.remove(key);
+        }
     }
 
     /// Forgets what a project's former provider told and was not worked off: nobody is there any more
@@ -310,6 +347,7 @@ impl Inbox {
                 state.current.remove(key);
             }
             state.came.remove(&project);
+            self.0.backlog.forget(project);
         }
         let notes = keys.into_iter().map(|key| Key::Event(key).forget());
         notes::put_all(&self.0.ground.handle, notes).await?;
@@ -325,22 +363,66 @@ impl Inbox {
         let ground = &self.0.ground;
         let project = ground.catalog.project(project);
         let project = project.map_err(|_| Error::Defect("its project is gone"))?;
-        let provider = ground.providers.of(&project)?;
+        let mut provider = ground.providers.of(&project)?;
+        // A buyer waits for what was just paid, and nobody for anything else.
+        if !matches!(
+            (&told.about, &told.origin),
+            (Subject::Checkout(_), Origin::Ours)
+        ) {
+            provider = provider.in_background();
+        }
         let looked = ground.fulfilment.look(&project, &*provider, &told.about);
         looked.await.map(drop)
     }
 
     /// Takes up what an earlier process stored and did not work off.
     pub(crate) fn take_up(&self) {
-        let left = std::mem::take(&mut *self.0.left.lock());
-        for stored in left {
-            let (tell, told) = watch::channel(true);
-            self.0.state.lock().current.insert(stored.key, told);
-            let inbox = self.clone();
-            tokio::spawn(async move {
-                let _tell = tell;
-                inbox.work(&stored).await;
-            });
+        let now = self.0.ground.handle.now();
+        for event in std::mem::take(&mut *self.0.left.lock()) {
+            let mut state = self.0.state.lock();
+            state.current.insert(event.key, watch::channel(true).1);
+            self.0.backlog.put(Waiting::new(event), now);
         }
+    }
+}
+
+/// What waits for its next attempt, gone over like everything else.
+impl Source for Inbox {
+    type Candidate = Waiting;
+    type Run = ();
+
+    const AT_ONCE: usize = 8;
+
+    fn is_due(&self, project: ProjectId) -> bool {
+        self.0.backlog.has(project)
+    }
+
+    async fn next(&self, work: Work<'_>, (): &mut ()) -> Result<Option<Vec<Waiting>>, Error> {
+        let (now, id) = (self.0.ground.handle.now(), work.project.project.id);
+        let missing = work.provider.missing_permissions();
+        let due = self.0.backlog.due(id, now, &missing);
+        Ok(Some(due).filter(|due| !due.is_empty()))
+    }
+
+    async fn look(&self, work: Work<'_>, waiting: &Waiting) -> Result<(), Error> {
+        let (fulfilment, about) = (&self.0.ground.fulfilment, &waiting.event.told.about);
+        fulfilment.look(work.project, work.provider, about).await?;
+        self.0.backlog.remove(waiting);
+        self.finish(waiting.event.key);
+        Ok(())
+    }
+
+    async fn keep(&self, _: Work<'_>, waiting: Waiting, error: Error) -> Result<(), Error> {
+        self.0.backlog.remove(&waiting);
+        self.postpone(waiting, &error);
+        Ok(())
+    }
+
+    async fn advance(&self, _: Work<'_>, (): &mut ()) -> Result<(), Error> {
+        Ok(())
+    }
+
+    async fn forget(&self, project: ProjectId) -> Result<(), Error> {
+        self.forget(project).await
     }
 }

@@ -14,7 +14,9 @@ use domain::id::{ProjectId, WalletKey};
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::Mutex;
 
-use super::{Error, Feed, Ground, Inbox, Reconciler, failpoint};
+use super::{
+    Error, Feed, Ground, Inbox, Reconciler, failpoint, overdue_subscriptions::Lapses, sweep::Sweep,
+};
 
 /// Orders whose wallets are looked at before the next ones are read: what is in memory of a project
 /// with a hundred thousand subscriptions.
@@ -28,9 +30,10 @@ pub struct Leaving(Arc<Parts>);
 
 struct Parts {
     ground: Ground,
-    inbox: Inbox,
-    feed: Feed,
-    reconciler: Reconciler,
+    backlog: Arc<Sweep<Inbox>>,
+    feed: Arc<Feed>,
+    reconciler: Arc<Reconciler>,
+    lapses: Arc<Lapses>,
     /// One at a time for each project: two would only do the same.
     turns: DashMap<ProjectId, Arc<Mutex<()>>>,
 }
@@ -43,12 +46,19 @@ struct Ended {
 }
 
 impl Leaving {
-    pub(crate) fn new(ground: Ground, inbox: Inbox, feed: Feed, reconciler: Reconciler) -> Self {
+    pub(crate) fn new(
+        ground: Ground,
+        backlog: Arc<Sweep<Inbox>>,
+        feed: Arc<Feed>,
+        reconciler: Arc<Reconciler>,
+        lapses: Arc<Lapses>,
+    ) -> Self {
         Self(Arc::new(Parts {
             ground,
-            inbox,
+            backlog,
             feed,
             reconciler,
+            lapses,
             turns: DashMap::new(),
         }))
     }
@@ -69,8 +79,9 @@ impl Leaving {
         }
         ground.tenures.settled(project).await;
         // Before its wallets are looked at: nothing of it is to be asked about any more.
-        self.0.inbox.forget(project).await?;
+        self.0.backlog.forget(project).await?;
         self.0.reconciler.forget(project).await?;
+        self.0.lapses.forget(project).await?;
         self.0.feed.forget(project).await?;
         let ended = self.end_all(&known).await?;
         ground.providers.forget(project).await?;

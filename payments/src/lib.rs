@@ -1,7 +1,7 @@
 //! Money in: joins the payment provider and the wallets. A buyer is sent to the provider
 //! ([`Checkouts`]); what the provider tells is stored before it is acknowledged ([`Inbox`]), or read in
 //! its own list of events ([`Feed`]); what was never told is asked for ([`Reconciler`],
-//! [`Asking`]). All of them say
+//! [`Asking`]): each is a [`Sweep`] that fails by itself, and what it cannot look at waits in the inbox. All of them say
 //! only what to look at: [`Fulfilment`] asks how it stands, and tells the wallet. What a caller has the
 //! provider do ([`Refunds`], [`Subscriptions`]) is looked at likewise once it is done. What was begun with a
 //! provider that a project has no more is ended ([`Leaving`]).
@@ -9,50 +9,70 @@
 //! It decides nothing about orders and credits: wallets do. It may do everything twice, since each
 //! wallet takes each report once. It names no provider: see the crate `port`.
 
+mod adoptions;
 mod asking;
+mod backlog;
 mod checkouts;
-mod each;
 mod error;
 mod failpoint;
 mod feed;
 mod fulfilment;
 mod inbox;
 mod instructions;
-mod lapses;
 mod leaving;
 pub mod notes;
+mod overdue_subscriptions;
+mod pending_orders;
 mod places;
 mod portals;
-mod reconciler;
+mod proof;
 mod refunds;
 mod rounds;
+mod silence;
 mod subscriptions;
+mod sweep;
 mod tenures;
 mod turns;
+mod unfulfilled;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use actors::Handle;
 use catalog::{CatalogStore, ProjectCatalog};
 use dashmap::DashMap;
-use domain::{Timestamp, id::ProjectId};
-use port::{Asked, Provider};
+use domain::id::ProjectId;
+use port::{Asked, Origin, Provider, Subject, Told as Event};
 
 pub use self::{
+    adoptions::{Adoptions, Found as FoundSubscription},
     asking::{Asking, News, Told},
     checkouts::{Checkouts, NewCheckout, OpenCheckout},
     error::Error,
-    feed::{Caught, Feed},
+    feed::Feed,
     inbox::{Inbox, Refused},
     leaving::Leaving,
+    pending_orders::Reconciler,
     portals::Portals,
-    reconciler::Reconciler,
+    proof::{DAYS as PROOF_DAYS, Difference, DifferenceKind, Proof, ProofStatus, Proofs, Sum},
     refunds::{Refunded, Refunds},
     rounds::Rounds,
     subscriptions::{Instructed, Subscriptions},
+    sweep::Sweep,
+    unfulfilled::{
+        Assigned, Assignment, State as UnfulfilledState, Unfulfilled, UnfulfilledPayment,
+    },
 };
-use self::{fulfilment::Fulfilment, instructions::Desk, lapses::Lapses, tenures::Tenures};
+use self::{
+    feed::EventList,
+    fulfilment::Fulfilment,
+    instructions::Desk,
+    overdue_subscriptions::{Lapses, OverdueSubscriptions},
+    pending_orders::PendingOrders,
+    tenures::Tenures,
+    unfulfilled::List,
+};
 use notes::Note;
+pub use port::Unplaceable;
 
 /// Who takes each project's money.
 pub trait Providers: Send + Sync {
@@ -78,6 +98,40 @@ pub(crate) struct Ground {
     pub(crate) providers: Arc<dyn Providers>,
     pub(crate) fulfilment: Fulfilment,
     pub(crate) tenures: Tenures,
+    pub(crate) unfulfilled: List,
+    /// Permissions that projects' keys lack, as of the last sweep.
+    pub(crate) missing: Arc<DashMap<ProjectId, Vec<String>>>,
+}
+
+impl Ground {
+    /// Whether an event is of another product in the same account: nothing says that it is the project's, and
+    /// no wallet knows it.
+    pub(crate) async fn is_foreign(
+        &self,
+        project: &ProjectCatalog,
+        event: &Event,
+    ) -> Result<bool, actors::Error> {
+        let Origin::Unmarked(subscription) = &event.origin else {
+            return Ok(false);
+        };
+        let scope = &project.scope;
+        let of = |id| self.handle.order_of_subscription(scope, id);
+        let known = match &event.about {
+            Subject::Checkout(id) => match self.handle.order_of_checkout(scope, id).await {
+                Ok(_) => true,
+                Err(actors::Error::Rejected(_)) => false,
+                Err(error) => return Err(error),
+            },
+            Subject::Subscription(id) => of(id)?.is_some(),
+            // A bill that was never heard of is known by its subscription.
+            Subject::Invoice(id) => match subscription {
+                Some(subscription) => of(subscription)?.is_some(),
+                None => self.handle.order_of_invoice(scope, id)?.is_some(),
+            },
+            Subject::Payment(id) => self.handle.order_of_payment(scope, id)?.is_some(),
+        };
+        Ok(!known)
+    }
 }
 
 /// All of it. Cheap to clone.
@@ -91,13 +145,14 @@ struct Parts {
     refunds: Refunds,
     subscriptions: Subscriptions,
     inbox: Inbox,
-    feed: Feed,
-    reconciler: Reconciler,
+    feed: Arc<Feed>,
+    reconciler: Arc<Reconciler>,
+    lapses: Arc<Lapses>,
+    backlog: Arc<Sweep<Inbox>>,
     asking: Asking,
     leaving: Leaving,
-    lapses: Lapses,
-    /// Until when a project's provider is left alone.
-    resting: DashMap<ProjectId, Timestamp>,
+    unfulfilled: Unfulfilled,
+    proofs: Proofs,
 }
 
 impl Payments {
@@ -110,58 +165,74 @@ impl Payments {
         stored: Vec<Note>,
     ) -> Self {
         let tenures = Tenures::new(Arc::clone(&catalog));
-        let fulfilment = Fulfilment::new(handle.clone(), tenures.clone());
+        let unfulfilled = List::new(handle.clone());
+        let fulfilment = Fulfilment::new(handle.clone(), tenures.clone(), unfulfilled.clone());
         let ground = Ground {
             handle,
             catalog,
             providers,
             fulfilment,
             tenures,
+            unfulfilled: unfulfilled.clone(),
+            missing: Arc::default(),
         };
-        let reconciler = Reconciler::new(ground.clone());
-        let (mut events, mut read) = (Vec::new(), Vec::new());
+        let proofs = Proofs::new(ground.clone());
+        let (mut events, mut others) = (Vec::new(), Vec::new());
         for note in stored {
             match note {
-                Note::Event(stored) => events.push(stored),
-                Note::Reached { project, to } => reconciler.restore_reached(project, to),
+                Note::Event(event) => events.push(event),
+                other => others.push(other),
+            }
+        }
+        let inbox = Inbox::new(ground.clone(), events);
+        let list = EventList::new(ground.clone(), inbox.clone());
+        let orders = PendingOrders::new(ground.clone(), inbox.clone());
+        for note in others {
+            match note {
+                Note::Reached { project, to } => orders.restore_reached(project, to),
                 Note::Awaited {
                     project,
                     order,
                     until,
-                } => reconciler.restore_awaited(project, order, until),
+                } => orders.restore_awaited(project, order, until),
                 Note::Read {
                     project,
                     until,
                     heard,
-                } => read.push((project, until, heard)),
+                } => list.restore(project, until, heard),
+                Note::Unfulfilled { project, payment } => unfulfilled.restore(project, *payment),
+                Note::Proof { project, proof } => proofs.restore(project, *proof),
                 // The providers' own.
-                Note::Made { .. } | Note::Sandbox { .. } | Note::Audit(_) => {}
+                Note::Event(_) | Note::Made { .. } | Note::Sandbox { .. } | Note::Audit(_) => {}
             }
         }
-        let inbox = Inbox::new(ground.clone(), events);
-        let feed = Feed::new(ground.clone(), inbox.clone());
-        for (project, until, heard) in read {
-            feed.restore(project, until, heard);
-        }
+        let overdue = OverdueSubscriptions::new(ground.clone(), inbox.clone());
+        let feed = Sweep::new(ground.clone(), list);
+        let reconciler = Sweep::new(ground.clone(), orders);
+        let lapses = Sweep::new(ground.clone(), overdue);
+        let backlog = Sweep::new(ground.clone(), inbox.clone());
         let desk = Desk::new(ground.clone());
         let leaving = Leaving::new(
             ground.clone(),
-            inbox.clone(),
-            feed.clone(),
-            reconciler.clone(),
+            Arc::clone(&backlog),
+            Arc::clone(&feed),
+            Arc::clone(&reconciler),
+            Arc::clone(&lapses),
         );
         Self(Arc::new(Parts {
             leaving,
-            checkouts: Checkouts::new(ground.clone(), feed.clone()),
+            checkouts: Checkouts::new(ground.clone(), Arc::clone(&feed)),
             portals: Portals::new(ground.clone()),
             refunds: Refunds::new(desk.clone()),
+            unfulfilled: Unfulfilled::new(desk.clone(), unfulfilled),
             subscriptions: Subscriptions::new(desk),
+            asking: Asking::new(ground.clone()),
+            proofs,
             inbox,
             feed,
             reconciler,
-            asking: Asking::new(ground.clone()),
-            lapses: Lapses::new(ground.clone()),
-            resting: DashMap::new(),
+            lapses,
+            backlog,
             ground,
         }))
     }
@@ -170,6 +241,12 @@ impl Payments {
     #[must_use]
     pub fn checkouts(&self) -> &Checkouts {
         &self.0.checkouts
+    }
+
+    /// Takes subscriptions over that ran before.
+    #[must_use]
+    pub fn adoptions(&self) -> Adoptions {
+        Adoptions::new(self.0.ground.clone())
     }
 
     /// Sends customers to the provider's portal.
@@ -188,6 +265,18 @@ impl Payments {
     #[must_use]
     pub fn subscriptions(&self) -> &Subscriptions {
         &self.0.subscriptions
+    }
+
+    /// What was paid and leads to no order.
+    #[must_use]
+    pub fn unfulfilled(&self) -> &Unfulfilled {
+        &self.0.unfulfilled
+    }
+
+    /// Holds the provider's books against the orders.
+    #[must_use]
+    pub fn proofs(&self) -> &Proofs {
+        &self.0.proofs
     }
 
     /// Takes webhooks in.
@@ -220,12 +309,24 @@ impl Payments {
         &self.0.reconciler
     }
 
+    /// Somebody waits for a payment of a project: its provider's list of events is read often for a minute.
+    pub fn expect(&self, project: ProjectId) {
+        self.0.feed.source().expect(project);
+    }
+
+    /// What the keys of all projects' providers were last not allowed to do, in the providers' words.
+    #[must_use]
+    pub fn missing_permissions(&self) -> BTreeSet<String> {
+        let missing = self.0.ground.missing.iter();
+        missing.flat_map(|missing| missing.clone()).collect()
+    }
+
     /// What was told of or asked about since the start, and the provider does not know.
     #[must_use]
     pub fn given_up(&self) -> u64 {
         let inbox = self.0.inbox.given_up();
-        let orders = self.0.reconciler.given_up();
-        let subscriptions = self.0.lapses.given_up();
+        let orders = self.0.reconciler.source().given_up();
+        let subscriptions = self.0.lapses.source().given_up();
         inbox.saturating_add(orders).saturating_add(subscriptions)
     }
 }

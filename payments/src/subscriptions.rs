@@ -58,7 +58,7 @@ impl Wanted {
                 is_over || *at_period_end && now.cancel_at_period_end
             }
             Self::Resume(_) => {
-                let is_paused = now.status == SubscriptionStatus::Paused;
+                let is_paused = now.collection_paused || now.status == SubscriptionStatus::Paused;
                 !is_over && !is_paused && !now.cancel_at_period_end
             }
         }

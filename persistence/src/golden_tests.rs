@@ -11,10 +11,10 @@ use domain::{
     },
     history::{Reason, Record},
     id::{KeyId, OrderSerial, PriceId, ProductId, ProjectId, WalletId, WalletKey},
-    notice::{News, Notice, OrderNews, SubscriptionFacts},
+    notice::{News, Notice, OrderFacts, OrderNews, SubscriptionFacts},
     text::{ExternalUserId, Feature},
     time::Period,
-    wallet::{Change, Event, SubscriptionStatus, Wallet, event::SubscriptionNews},
+    wallet::{ArchivedOrder, Change, Event, SubscriptionStatus, Wallet, event::SubscriptionNews},
 };
 
 use self::changes::changes;
@@ -89,6 +89,7 @@ fn documents() -> Vec<Document> {
         credits_product: None,
         credits_expire_after_days: Some(30),
         rollover: false,
+        repeatable: false,
         trial_days: None,
         trial_credits: 0,
         features: [Feature::new("export").unwrap()].into(),
@@ -132,10 +133,26 @@ fn events() -> Vec<Logged> {
     events
 }
 
+/// One of those that a wallet's life archives.
+fn order() -> OrderFacts {
+    let (life, _) = life();
+    let archived = life.iter().find_map(|logged| match logged {
+        Logged::Wallet { record, .. } => record.as_ref().and_then(Record::order),
+        _ => None,
+    });
+    let ArchivedOrder { serial, order } = archived.unwrap().clone();
+    OrderFacts {
+        serial,
+        order,
+        balance: 7,
+        code: Some([1, 200].into()),
+    }
+}
+
 fn notices() -> Vec<Notice> {
     let all = [
         News::WalletCreated,
-        News::Order(OrderNews::Refunded, OrderSerial(9)),
+        News::Order(OrderNews::Refunded, Box::new(order())),
         News::Subscription(
             SubscriptionNews::PastDue,
             Box::new(SubscriptionFacts {
@@ -145,6 +162,13 @@ fn notices() -> Vec<Notice> {
                 status: SubscriptionStatus::PastDue,
                 current_period_end: LATER,
                 cancel_at_period_end: true,
+                open_invoice: Some(Box::new(domain::wallet::OpenInvoice {
+                    amount_cents: 900,
+                    currency: domain::wallet::Currency::new("EUR").unwrap(),
+                    url: domain::text::PageUrl::new("https://pay.example/i").unwrap(),
+                    next_attempt_at: Some(LATER),
+                })),
+                collection_paused: true,
             }),
         ),
         News::Credited {
@@ -160,6 +184,7 @@ fn notices() -> Vec<Notice> {
         },
         News::Depleted { product: PRODUCT },
         News::Features {
+            features: Some(vec![Feature::new("export").unwrap()]),
             added: vec![Feature::new("export").unwrap()],
             removed: vec![Feature::new("beta").unwrap()],
         },
@@ -167,6 +192,7 @@ fn notices() -> Vec<Notice> {
     let notice = |news| Notice {
         project: ProjectId(6),
         at: NOW,
+        recorded: LATER,
         key: KEY,
         wallet: WalletId(5),
         user: Some(ExternalUserId::new("ann").unwrap()),

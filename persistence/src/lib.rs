@@ -42,7 +42,7 @@ pub use format::entry::Entry;
 pub use format::record_bytes;
 pub use lock::is_in_use;
 pub use logged::{Append, Logged, Note};
-pub use lookups::{OrderPlace, PeriodEnd};
+pub use lookups::{Called, OrderPlace, PeriodEnd};
 pub use memory::MemoryJournal;
 pub use notices::{NoticeNumber, OnNotices};
 pub use options::{Completions, Faults, OnFatal, Options, Step};

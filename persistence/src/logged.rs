@@ -78,7 +78,7 @@ pub struct Append {
 
 impl Append {
     /// So that any append fits a frame, and a frame fits a sled value of 64 KiB.
-    pub const MAX_BYTES: usize = 48 * 1024;
+    pub const MAX_BYTES: usize = 56 * 1024;
 
     /// An append of one event.
     pub fn one(logged: &Logged) -> Result<Self, Error> {

@@ -400,8 +400,11 @@ impl Books for MemoryJournal {
         let state = self.state.lock();
         let from = (project, after.saturating_add(1));
         let behind = state.notices.range(from..=(project, NoticeNumber::MAX));
-        let behind = behind.map(|((_, number), notice)| (*number, notice.clone()));
-        Ok(behind.take(limit).collect())
+        let read = |((_, number), notice): (&(_, NoticeNumber), &Notice)| {
+            state.readable(&notice.key)?;
+            Ok((*number, notice.clone()))
+        };
+        behind.take(limit).map(read).collect()
     }
 
     fn last_notice(&self) -> NoticeNumber {

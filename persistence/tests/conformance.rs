@@ -32,7 +32,7 @@ use notices::{
 };
 use orders::{
     a_list_goes_on_where_it_was_while_new_orders_arrive, an_order_is_found_by_its_checkout,
-    buyers_are_found_by_the_address_they_paid_under,
+    an_order_is_found_by_the_providers_names, buyers_are_found_by_the_address_they_paid_under,
     notes_keep_the_latest_form_until_they_are_forgotten,
     orders_are_due_until_they_are_paid_failed_or_expired,
     orders_are_listed_newest_first_each_in_its_project,
@@ -173,6 +173,7 @@ conformance!(
     orders_are_due_until_they_are_paid_failed_or_expired,
     subscriptions_are_found_by_when_their_periods_end,
     an_order_is_found_by_its_checkout,
+    an_order_is_found_by_the_providers_names,
     buyers_are_found_by_the_address_they_paid_under,
     what_is_not_folded_is_laid_over_what_is,
     notes_keep_the_latest_form_until_they_are_forgotten,
@@ -621,7 +622,7 @@ fn an_append_that_is_too_large_is_not_one(subject: &mut dyn Subject) {
     let mut large = Append::default();
     large.push(&note("a", Note::MAX_BODY_BYTES)).unwrap();
     assert!(large.push(&note("b", Append::MAX_BYTES)).is_err());
-    assert!(large.push(&note("b", 16 * 1024)).is_err());
+    assert!(large.push(&note("b", 24 * 1024)).is_err());
     // As large as can be.
     let room = Append::MAX_BYTES - append(&[note("a", 32 * 1024), note("b", 0)]).bytes().len();
     let full = append(&[note("a", 32 * 1024), note("b", room)]);

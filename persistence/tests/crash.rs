@@ -31,8 +31,8 @@ use domain::{
 };
 use parking_lot::Mutex;
 use persistence::{
-    Awake, Backlog, Books, Error, Faults, Log, Options, Outcome, Refused, SledJournal, Step,
-    Ticket, verify,
+    Awake, Backlog, Books, Called, Error, Faults, Log, Options, Outcome, Refused, SledJournal,
+    Step, Ticket, verify,
 };
 
 const WALLETS: u64 = 3;
@@ -208,7 +208,10 @@ fn check_orders(journal: &dyn Books, acknowledged: u128) -> u128 {
     let due: Vec<_> = due.unwrap().iter().map(|p| p.order.serial.0).collect();
     assert_eq!(due, (1..=last).step_by(2).collect::<Vec<_>>());
     for order in 1..=last + 1 {
-        let found = journal.checkout(PROJECT, &shop::checkout(order)).unwrap();
+        let checkout = shop::checkout(order);
+        let found = journal
+            .called(PROJECT, Called::Checkout(&checkout))
+            .unwrap();
         assert_eq!(found, (order <= last).then(|| shop::id(1, order)));
         let address = shop::email(&format!("{order}@MAIL.example"));
         let buyers = journal.buyers(PROJECT, &address, 9).unwrap();

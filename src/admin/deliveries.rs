@@ -107,7 +107,7 @@ pub(super) async fn replay(
     ))
 }
 
-/// Send all events again that happened since an instant, as far as they are kept and the endpoint wants
+/// Send all events again that were recorded since an instant, as far as they are kept and the endpoint wants
 /// them.
 #[utoipa::path(
     post,

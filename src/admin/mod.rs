@@ -4,6 +4,7 @@
 //!
 //! It knows no rule of its own: the catalog decides.
 
+pub mod adoptions;
 pub mod backups;
 mod deliveries;
 pub mod description;
@@ -14,7 +15,9 @@ mod prices;
 mod products;
 mod projects;
 pub mod provider;
+pub mod reconciliation;
 mod sandbox;
+mod unfulfilled;
 pub mod view;
 mod wallets;
 mod webhook_view;
@@ -47,6 +50,7 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(projects::create, projects::list))
             .routes(routes!(projects::show, projects::update))
             .routes(routes!(provider::check))
+            .routes(routes!(adoptions::list, adoptions::adopt))
             .routes(routes!(sandbox::show, sandbox::update))
             .routes(routes!(sandbox::advance))
             .routes(routes!(keys::create, keys::list))
@@ -67,6 +71,11 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(wallets::read_ledger))
             .routes(routes!(wallets::credit))
             .routes(routes!(orders::list))
-            .routes(routes!(orders::show)),
+            .routes(routes!(orders::show))
+            .routes(routes!(unfulfilled::list))
+            .routes(routes!(unfulfilled::assign))
+            .routes(routes!(unfulfilled::refund))
+            .routes(routes!(unfulfilled::dismiss))
+            .routes(routes!(reconciliation::create, reconciliation::show)),
     )
 }

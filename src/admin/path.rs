@@ -7,7 +7,10 @@ use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
 };
-use domain::id::{DeliveryId, EndpointId, KeyId, PriceId, ProductId, ProjectId, WalletKey};
+use domain::{
+    id::{DeliveryId, EndpointId, KeyId, PriceId, ProductId, ProjectId, WalletKey},
+    text::PaymentId,
+};
 
 use crate::http::{Code, Error, order_name::OrderName};
 
@@ -42,6 +45,13 @@ impl Segments {
 
     pub(super) fn wallet(&self) -> Result<WalletKey, Error> {
         self.read("walletRef", Code::WalletNotFound)
+    }
+
+    pub(super) fn payment(&self) -> Result<PaymentId, Error> {
+        let segment = self.0.iter().find(|(key, _)| key == "paymentId");
+        segment
+            .and_then(|(_, text)| PaymentId::new(text.as_str()).ok())
+            .ok_or_else(|| Error::new(Code::PaymentNotFound))
     }
 
     /// Whatever is there in place of an order's name.

@@ -30,7 +30,8 @@ struct Create {
     /// The tier's name.
     label: Option<NameText>,
     /// In the currency's minor unit: 0, or an amount that payment providers take (at least 50 in EUR
-    /// and USD, whole units in ISK and UGX, a last digit of 0 in currencies of three decimals).
+    /// and USD, eight digits in most currencies, whole units in ISK and UGX, a last digit of 0 in
+    /// currencies of three decimals).
     amount_cents: Credits,
     /// ISO 4217, in capitals.
     currency: CurrencyText,
@@ -51,6 +52,9 @@ struct Create {
     trial_days: Option<Whole<1, 730>>,
     /// Credits for those days; 0 when left out.
     trial_credits: Option<Credits>,
+    /// Whether a wallet that has bought all that a price without credits unlocks may buy it again (else
+    /// `already_owned`); only for `one_time`.
+    repeatable: Option<bool>,
 }
 
 /// What to change of a price. Its terms never change: what was sold stays what it was.
@@ -203,6 +207,7 @@ impl Create {
             interval: self.interval.into(),
             trial_days: self.trial_days.map(Whole::small),
             trial_credits: self.trial_credits.map_or(0, |credits| credits.0),
+            repeatable: self.repeatable.unwrap_or(false),
         })
     }
 }

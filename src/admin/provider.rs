@@ -13,11 +13,16 @@ use crate::{
 
 /// What came of calling a payment provider.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ProviderCheck {
     /// Whether its key works; null: the provider could not be reached, or needs none.
     pub works: Option<bool>,
     /// Where it does not work: why, in the provider's own words.
     pub reason: Option<String>,
+    /// Permissions that the key lacks, as the provider names them: what needs them is not done.
+    pub missing_permissions: Vec<String>,
+    /// The provider's page on which a key with all of them is made; null: it needs none.
+    pub new_key_url: Option<String>,
 }
 
 /// Call a project's payment provider, to see whether its key still works. Nothing is changed.
@@ -36,10 +41,15 @@ pub(super) async fn check(
     path: Segments,
 ) -> Result<Json<ProviderCheck>, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let (works, reason) = match app.accounts.check(&project).await {
-        Some(Ok(Tried::Works(_))) => (Some(true), None),
-        Some(Ok(Tried::Unreachable)) | None => (None, None),
-        Some(Err(reason)) => (Some(false), Some(reason)),
+    let (works, reason, missing_permissions) = match app.accounts.check(&project).await {
+        Some(Ok(Tried::Works { missing, .. })) => (Some(true), None, missing),
+        Some(Ok(Tried::Unreachable)) | None => (None, None, Vec::new()),
+        Some(Err(reason)) => (Some(false), Some(reason), Vec::new()),
     };
-    Ok(Json(ProviderCheck { works, reason }))
+    Ok(Json(ProviderCheck {
+        works,
+        reason,
+        missing_permissions,
+        new_key_url: app.accounts.key_link(&project),
+    }))
 }

@@ -256,6 +256,8 @@ pub struct Price {
     pub trial_days: Option<u32>,
     /// Credits for those days.
     pub trial_credits: i64,
+    /// Whether a wallet that has bought what it unlocks may buy it again.
+    pub repeatable: bool,
     /// Whether it is offered.
     pub active: bool,
     /// When it was made.
@@ -365,6 +367,7 @@ impl From<&catalog::Price> for Price {
             interval: price.interval.into(),
             trial_days: price.trial_days,
             trial_credits: price.trial_credits,
+            repeatable: price.repeatable,
             active: price.active,
             created_at: Instant(price.created_at).to_string(),
         }

@@ -18,6 +18,9 @@ use crate::{
     state::App,
 };
 
+/// Entries of a list of kinds, repeated ones too.
+const MAX_EVENTS: usize = 50;
+
 /// An endpoint to make.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = NewWebhook)]
@@ -72,7 +75,7 @@ pub(super) async fn create(
     let Create { url, events } = body.parse()?;
     let new = NewEndpoint {
         url: address(&app, &url)?,
-        events: events.map(kinds),
+        events: events.map(kinds).transpose()?,
     };
     let project = path.project()?;
     let minted = app.catalog.create_endpoint(project, new).await?;
@@ -152,7 +155,10 @@ pub(super) async fn update(
     let url = url.not_null("url")?;
     let change = EndpointChange {
         url: url.map(|url| address(&app, &url)).transpose()?,
-        events: events.nullable().map(|events| events.map(kinds)),
+        events: events
+            .nullable()
+            .map(|events| events.map(kinds).transpose())
+            .transpose()?,
         active: active.not_null("active")?,
     };
     let (project, id) = (path.project()?, path.webhook()?);
@@ -213,10 +219,14 @@ fn address(app: &App, typed: &str) -> Result<String, Error> {
         .map_err(|forbidden| Error::invalid("url", forbidden.to_string()))
 }
 
-/// Each once.
-fn kinds(events: Vec<EventTypeText>) -> Vec<String> {
+/// Each once, of as many as a body may name.
+fn kinds(events: Vec<EventTypeText>) -> Result<Vec<String>, Error> {
+    if events.len() > MAX_EVENTS {
+        let message = format!("At most {MAX_EVENTS} kinds of events can be named.");
+        return Err(Error::invalid("events", message));
+    }
     let mut kinds: Vec<_> = events.into_iter().map(|Text(kind)| kind).collect();
     kinds.sort();
     kinds.dedup();
-    kinds.iter().map(|kind| kind.as_str().to_owned()).collect()
+    Ok(kinds.iter().map(|kind| kind.as_str().to_owned()).collect())
 }

@@ -17,7 +17,7 @@ use crate::{
         AnyKey, Body, Code, Error,
         code_path::Guesses,
         context::Context,
-        field::{EmailText, FromText, Id, Pairs, PriceName, Text, Whole},
+        field::{EmailText, FromText, Id, Language, LanguageText, Pairs, PriceName, Text, Whole},
         redirect::{Redirect, UrlText},
         respond,
         subject::{Named, OfEither},
@@ -49,39 +49,9 @@ pub(super) struct Checkout {
     quantity: Option<Whole<1, 1000>>,
     /// Kept on the order.
     metadata: Option<Pairs>,
-    /// The language of the provider's page; by the buyer's browser when left out.
-    locale: Option<LocaleText>,
-}
-
-/// A language, as the provider's page knows it.
-#[derive(Debug)]
-struct Locale(String);
-
-type LocaleText = Text<Locale>;
-
-impl FromText for Locale {
-    const NAME: &'static str = "Locale";
-    const WANTED: &'static str = "a language such as en, pt-BR or auto";
-
-    fn from_text(text: &str) -> Option<Self> {
-        let (language, region) = text
-            .split_once('-')
-            .map_or((text, None), |(l, r)| (l, Some(r)));
-        let fits = language == "auto"
-            || (2..=3).contains(&language.len())
-                && language.bytes().all(|b| b.is_ascii_lowercase());
-        let region = region.is_none_or(|region| {
-            let fits = (2..=4).contains(&region.len());
-            fits && language != "auto" && region.bytes().all(|b| b.is_ascii_alphanumeric())
-        });
-        (fits && region).then(|| Self(text.to_owned()))
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        string
-            .pattern(Some("^(auto|[a-z]{2,3}(-[A-Za-z0-9]{2,4})?)$"))
-            .examples(["en"])
-    }
+    /// The language of the provider's page (BCP 47): the nearest that it speaks, else the one of the
+    /// buyer's browser, as when left out.
+    locale: Option<LanguageText>,
 }
 
 /// The wallet is in the body, too, if there is one.
@@ -135,7 +105,7 @@ pub(super) struct CheckoutResult {
         "conflicting_wallet", "invalid_discount_code", "secret_key_required",
         "redirect_not_allowed", "anonymous_wallets_disabled", "price_not_found",
         "wallet_not_found", "too_many_invalid_codes", "wallet_creation_limit", "already_subscribed",
-        "currency_mismatch", "too_many_pending_orders", "provider_not_configured", "provider_error"
+        "already_owned", "currency_mismatch", "too_many_pending_orders", "provider_not_configured", "provider_error"
     ]))),
 )]
 pub(super) async fn checkout(
@@ -159,8 +129,16 @@ pub(super) async fn checkout(
         let message = "A subscription is bought once: leave quantity out, or say 1.";
         return Err(Error::invalid("quantity", message));
     }
+    if found.is_too_much(asked.quantity) {
+        let message = "No payment provider takes so large an amount at once.";
+        let several = asked.quantity != Quantity::ONE;
+        let param = if several { "quantity" } else { "priceId" };
+        return Err(Error::invalid(param, message));
+    }
     let wallet = match wallet {
-        Some(Named::Code(None)) => return Err(guesses.in_vain()),
+        Some(Named::Code(Err(malformed))) => {
+            return Err(guesses.in_vain(malformed.reveal(), Code::WalletNotFound));
+        }
         other => other.map(Named::address).transpose()?,
     };
     let new = NewCheckout {
@@ -174,7 +152,14 @@ pub(super) async fn checkout(
         metadata: asked.metadata,
         locale: asked.locale,
     };
-    let by_code = matches!(new.wallet, Some(Address::Code(_)));
+    let code = match &new.wallet {
+        Some(Address::Code(code)) => Some(code.clone()),
+        Some(Address::External(_)) | None => None,
+    };
+    let discount = match &new.discount {
+        Discount::Code(code) => code.clone(),
+        Discount::BuyerMayEnter | Discount::None => String::new(),
+    };
     // Its payment makes a wallet.
     let counted = new.wallet.is_none() && key.kind() == KeyKind::Publishable;
     if counted {
@@ -188,14 +173,15 @@ pub(super) async fn checkout(
         app.limits
             .wallet_not_created(key.project.id, context.client);
     }
-    let opened = opened.map_err(|error| match error {
-        payments::Error::Wallet(actors::Error::Rejected(Rejection::WalletNotFound)) if by_code => {
-            guesses.in_vain()
+    let opened = opened.map_err(|error| match (error, code) {
+        (
+            payments::Error::Wallet(actors::Error::Rejected(Rejection::WalletNotFound)),
+            Some(code),
+        ) => guesses.in_vain(code.reveal(), Code::WalletNotFound),
+        (error @ payments::Error::Provider(port::Error::InvalidDiscountCode), _) => {
+            guesses.in_vain_for(&discount, Error::from_payments(error, &key))
         }
-        payments::Error::Provider(port::Error::InvalidDiscountCode) => {
-            guesses.in_vain_for(Error::from_payments(error, &key))
-        }
-        other => Error::from_payments(other, &key),
+        (other, _) => Error::from_payments(other, &key),
     })?;
     respond::json(&CheckoutResult {
         url: opened.url,
@@ -258,7 +244,7 @@ impl Checkout {
                 .and_then(|quantity| Quantity::new(quantity.small()))
                 .unwrap_or_default(),
             metadata: self.metadata.map(|Pairs(pairs)| pairs).unwrap_or_default(),
-            locale: self.locale.map(|Text(Locale(locale))| locale),
+            locale: self.locale.map(|Text(Language(locale))| locale),
         })
     }
 }

@@ -11,6 +11,8 @@ pub(crate) const PREFIX: &str = "/api/v1";
 const DESCRIPTION: &str = "\
 Credit wallets: anonymous ones that a recovery code opens, and those of your own users; a catalog of \
 products and prices; checkout, orders and subscriptions through a payment provider.\n\n\
+In paths `/wallets/{code}…` the word `code` may stand in place of the code, which is then in the header \
+`X-Wallet-Code`: so no log of a proxy has it.\n\n\
 Send an API key as `Authorization: Bearer <key>`. A publishable key (`pay_pk_…`) may live in a \
 browser; a secret key (`pay_sk_…`) may not, and is accepted wherever a publishable one is.\n\n\
 Amounts are whole numbers up to 2^53 - 1. Timestamps are ISO 8601 in UTC with milliseconds. Unknown \

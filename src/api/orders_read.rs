@@ -6,7 +6,7 @@ use axum::{
     http::request::Parts,
     response::Response,
 };
-use domain::{Rejection, id::OrderId};
+use domain::{Rejection, catalog::KeyKind, id::OrderId, wallet::OrderStatus};
 
 use crate::{
     catalog::ProjectCatalog,
@@ -16,10 +16,14 @@ use crate::{
     state::App,
 };
 
+/// How long after its payment an order that is asked for by its checkout shows its code: a day.
+const CODE_SHOWN_SECONDS: i64 = 86_400;
+
 /// The order that a path names, malformed or not.
 #[derive(Debug)]
 pub(super) struct OrderPath {
     named: OrderName,
+    typed: Box<str>,
     guesses: Guesses,
 }
 
@@ -33,9 +37,10 @@ where
         let guesses = Guesses::in_request(parts, App::from_ref(state))?;
         // A path that is not UTF-8 names nothing.
         let params = RawPathParams::from_request_parts(parts, state).await.ok();
-        let named = params.iter().flatten().next();
+        let typed = params.iter().flatten().next().map_or("", |(_, text)| text);
         Ok(Self {
-            named: named.map_or(OrderName::Nothing, |(_, text)| OrderName::by(text)),
+            named: OrderName::by(typed),
+            typed: typed.into(),
             guesses,
         })
     }
@@ -59,7 +64,9 @@ impl OrderPath {
 
 /// Read an order
 ///
-/// By the order's or the checkout's identifier. `customerEmail` is there with a secret key only.
+/// By the order's or the checkout's identifier. `customerEmail` is there with a secret key only. A
+/// checkout's identifier is part of addresses, which are logged: with a publishable key it shows `code` for 24
+/// hours after the payment, the order's identifier without end.
 #[utoipa::path(
     get,
     path = "/api/v1/orders/{orderIdOrCheckoutId}",
@@ -74,12 +81,25 @@ pub(super) async fn read_order(
     key: AnyKey,
     path: OrderPath,
 ) -> Result<Response, Error> {
+    let is_by_checkout = matches!(&path.named, OrderName::Checkout(_));
     let order = path.named.find(&app.handle, &key.scope).await;
     let order = order.map_err(|error| match error {
         actors::Error::Rejected(Rejection::OrderNotFound) => {
-            path.guesses.in_vain_for(Error::new(Code::OrderNotFound))
+            path.guesses.in_vain(&path.typed, Code::OrderNotFound)
         }
         other => Error::from_wallet(other, &key),
     })?;
-    respond::json(&Order::of(&order, key.kind()))
+    if is_by_checkout && order.order.status() == OrderStatus::Pending {
+        // A buyer is back and waits: where no webhook comes, the list of events says it within seconds.
+        app.payments.expect(key.scope.project);
+    }
+    let shown = Order::of(&order, key.kind());
+    let since = order.order.paid_at.unwrap_or(order.order.created_at);
+    let is_old = since.plus_seconds(CODE_SHOWN_SECONDS) <= app.handle.now_in(&key.scope);
+    let hides_code = is_by_checkout && is_old && key.kind() == KeyKind::Publishable;
+    respond::json(&if hides_code {
+        shown.without_code()
+    } else {
+        shown
+    })
 }

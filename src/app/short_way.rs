@@ -96,7 +96,7 @@ impl ShortWay {
                 }
                 Some(Known::Code(typed)) => {
                     let key = AnyKey::of(context.caller.clone())?;
-                    let code = CodePath::of(Arc::clone(app), &context, typed)?;
+                    let code = CodePath::of(Arc::clone(app), &context, typed, headers)?;
                     let header = KeyHeader::of(headers);
                     let body = Body::read(headers, body, limits).await?;
                     deduct::by_code(app, &key, code, &header, &body).await

@@ -35,6 +35,9 @@ pub(super) struct DevArgs {
         hide_env_values = true
     )]
     stripe_key: Option<String>,
+    /// Have the sandbox answer as Stripe does every day: at length, in pages, and not too often.
+    #[arg(long)]
+    unkind: bool,
     /// A configuration file [default: ./config.toml, if there is one].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -52,36 +55,37 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
     if config.log == "info" {
         config.log = "warn".into();
     }
+    config.sandbox.unkind |= args.unkind;
     // Whoever tries recovery reads its mails there.
     config.mail.files = true;
     // Whoever tries webhooks hears them on this machine.
     config.webhooks.allow_private_networks = true;
     compose::log_to_stderr(&config).map_err(Failure::new)?;
-    compose::runtime(&config)
-        .map_err(Failure::new)?
-        .block_on(async {
-            // Before anything that takes long: a signal during recovery must be heard.
-            let signals = Signals::listen().map_err(Failure::new)?;
-            let mut given = Given::from_environment();
-            let admin_token = match given.admin_token.take() {
-                Some(token) => token,
-                None => Demo::remembered_token(&data_dir)?,
-            };
-            given.admin_token = Some(admin_token.clone());
-            let service = Service::start(config, given).await.map_err(Failure::new)?;
-            // Closed in order even when the demo could not be set up.
-            match Demo::set_up(&service, &data_dir, admin_token, args.stripe_key).await {
-                Ok(demo) => {
-                    let link = service.sign_in_link().map_err(Failure::new)?;
-                    print::line(&welcome(&demo, &service, &data_dir, &link));
-                }
-                Err(failure) => {
-                    service.close().await.map_err(Failure::new)?;
-                    return Err(failure);
-                }
+    let threads = config.clone();
+    let served = compose::block_on(&threads, async {
+        // Before anything that takes long: a signal during recovery must be heard.
+        let signals = Signals::listen().map_err(Failure::new)?;
+        let mut given = Given::from_environment();
+        let admin_token = match given.admin_token.take() {
+            Some(token) => token,
+            None => Demo::remembered_token(&data_dir)?,
+        };
+        given.admin_token = Some(admin_token.clone());
+        let service = Service::start(config, given).await.map_err(Failure::new)?;
+        // Closed in order even when the demo could not be set up.
+        match Demo::set_up(&service, &data_dir, admin_token, args.stripe_key).await {
+            Ok(demo) => {
+                let link = service.sign_in_link().map_err(Failure::new)?;
+                print::line(&welcome(&demo, &service, &data_dir, &link));
             }
-            service.run(signals).await.map_err(Failure::new)
-        })
+            Err(failure) => {
+                service.close().await.map_err(Failure::new)?;
+                return Err(failure);
+            }
+        }
+        service.run(signals).await.map_err(Failure::new)
+    });
+    served.map_err(Failure::new)?
 }
 
 /// What the commands that talk to it may know.

@@ -4,6 +4,7 @@
 use std::{net::TcpStream, path::PathBuf, time::Duration};
 
 use clap::Args;
+use url::Url;
 
 use super::{Failure, remote};
 use crate::{
@@ -35,9 +36,13 @@ pub(super) fn run(args: HealthArgs) -> Result<(), Failure> {
         return taken.map(drop).map_err(|error| silent(error.to_string()));
     }
     remote::wait(async {
-        let http = remote::client()?.timeout(PATIENCE).no_proxy();
+        let url: Url = format!("http://{address}/healthz")
+            .parse()
+            .map_err(Failure::new)?;
+        // Wherever it listens, it is this machine.
+        let http = remote::client(&url).timeout(PATIENCE).no_proxy();
         let http = http.build().map_err(Failure::new)?;
-        let answer = http.get(format!("http://{address}/healthz")).send().await;
+        let answer = http.get(url).send().await;
         let answer = answer.map_err(|error| silent(remote::root(&error)))?;
         match answer.status().is_success() {
             true => Ok(()),

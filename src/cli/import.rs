@@ -8,7 +8,7 @@ use std::{
     path::PathBuf,
 };
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use domain::{Timestamp, id::ProductId};
 use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
@@ -18,11 +18,12 @@ use self::file::{Grant, Product, Read as Lines};
 use super::{
     Failure, print,
     progress::Bar,
-    remote::{self, Error, KeyArgs, PlaceArgs, Remote},
+    remote::{self, Error, KeyArgs, Remote},
 };
 use crate::http::view::Instant;
 
 mod file;
+mod stripe;
 
 /// Grants that are under way at a time.
 const AT_ONCE: usize = 16;
@@ -36,15 +37,29 @@ const SHOWN: usize = 20;
 pub(super) struct ImportArgs {
     /// The file: CSV with the columns external_user_id, product (its id or name), balance, id (whatever
     /// names the row in your table), and expires_at where there is any; `-`: standard input.
-    #[arg(value_name = "BALANCES.CSV")]
-    file: PathBuf,
+    #[arg(
+        value_name = "BALANCES.CSV",
+        required_unless_present = "from",
+        conflicts_with = "from"
+    )]
+    file: Option<PathBuf>,
+    /// Takes over the running subscriptions of the project's account instead.
+    #[arg(long, value_enum)]
+    from: Option<Source>,
     #[command(flatten)]
-    place: PlaceArgs,
+    stripe: stripe::StripeArgs,
     #[command(flatten)]
     key: KeyArgs,
     /// Checks the file and says what would be granted, and grants nothing.
     #[arg(long)]
     dry_run: bool,
+}
+
+/// What has subscriptions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Source {
+    /// The project's Stripe account.
+    Stripe,
 }
 
 /// What the server answers.
@@ -66,11 +81,14 @@ struct Offered {
 }
 
 pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
-    let name = args.file.display().to_string();
+    let Some(file) = &args.file else {
+        return remote::wait(stripe::run(args.stripe));
+    };
+    let name = file.display().to_string();
     let unreadable = |error| Failure(format!("{name} cannot be read: {error}"));
     let input: Box<dyn Read> = match name.as_str() {
         "-" => Box::new(std::io::stdin()),
-        _ => Box::new(std::fs::File::open(&args.file).map_err(unreadable)?),
+        _ => Box::new(std::fs::File::open(file).map_err(unreadable)?),
     };
     let now = Timestamp(jiff::Timestamp::now().as_millisecond());
     let refused = |problems: &[String]| {
@@ -94,7 +112,7 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
     let mut server = None;
     let mut names = HashMap::new();
     if by_name {
-        let remote = server.insert(args.key.api(&args.place)?);
+        let remote = server.insert(args.key.api(args.stripe.place())?);
         names = remote::wait(offered(remote))?;
     }
     let grants = named(grants, &names).map_err(|problems| refused(&problems))?;
@@ -112,7 +130,7 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
     }
     let server = match server {
         Some(server) => server,
-        None => args.key.api(&args.place)?,
+        None => args.key.api(args.stripe.place())?,
     };
     remote::wait(all(&server, &grants))
 }

@@ -60,6 +60,13 @@ struct Event {
     #[serde(rename = "type")]
     kind: String,
     timestamp: String,
+    /// None where the server is an older one.
+    #[serde(
+        rename = "recordedAt",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    recorded_at: Option<String>,
     /// Byte for byte: it is signed.
     data: Box<RawValue>,
 }

@@ -19,6 +19,7 @@ mod print;
 mod progress;
 mod project;
 mod projects;
+mod reconcile;
 mod remote;
 mod restore;
 mod serve;
@@ -57,6 +58,8 @@ enum Command {
     Wallet(wallet::WalletArgs),
     /// A look at a project's orders.
     Orders(orders::OrdersArgs),
+    /// Holds the payment providers' books against the orders; exits with 0 only where they add up.
+    Reconcile(reconcile::ReconcileArgs),
     /// Shows a project's events as they come, and sends them on.
     Listen(listen::ListenArgs),
     /// Has something happen in a project that sells through the sandbox.
@@ -109,6 +112,7 @@ pub fn run() -> ExitCode {
         Command::Keys(args) => keys::run(args),
         Command::Wallet(args) => wallet::run(args),
         Command::Orders(args) => orders::run(args),
+        Command::Reconcile(args) => reconcile::run(&args),
         Command::Listen(args) => listen::run(args),
         Command::Trigger(args) => trigger::run(args),
         Command::Doctor(args) => doctor::run(&args),

@@ -1,16 +1,23 @@
 //! A running server, as the commands that look at one reach it: its address, a token or a key, and
 //! answers. A refusal becomes one plain sentence.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::Args;
 use reqwest::{Method, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use url::{Host, Url};
+use stripe::connect::Kind;
+use url::Url;
 
 use super::{Failure, dev, table};
 use crate::{admin, http::edge::API_PREFIX, secrets::ADMIN_TOKEN_VARIABLE};
+
+/// How long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why there is no answer to go on with.
 #[derive(Debug, thiserror::Error)]
@@ -107,7 +114,9 @@ pub(super) struct Remote {
 impl PlaceArgs {
     /// What `scrip dev` remembers, if the server is on this machine: nobody else is told.
     pub(super) fn dev(&self) -> Option<dev::Known> {
-        is_here(&self.url).then(|| dev::known(&self.data_dir))?
+        Kind::of(&self.url)
+            .is_loopback()
+            .then(|| dev::known(&self.data_dir))?
     }
 
     pub(super) fn data_dir(&self) -> &Path {
@@ -157,7 +166,7 @@ impl Remote {
         unknown: &'static str,
     ) -> Result<Self, Failure> {
         Ok(Self {
-            http: client()?.build().map_err(Failure::new)?,
+            http: client(url).build().map_err(Failure::new)?,
             base: format!("{}{prefix}", url.as_str().trim_end_matches('/')),
             bearer,
             unknown,
@@ -264,23 +273,10 @@ impl Remote {
     }
 }
 
-/// Whether an address is of this machine.
-pub(super) fn is_here(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
-}
-
-/// How commands speak HTTP.
-pub(super) fn client() -> Result<reqwest::ClientBuilder, Failure> {
-    // Refused only where one is chosen already; any will do.
-    drop(rustls::crypto::ring::default_provider().install_default());
-    Ok(reqwest::Client::builder()
-        .timeout(std::time::Duration::from_secs(30))
-        .redirect(reqwest::redirect::Policy::none()))
+/// How commands speak HTTP with an address: to this machine never through a proxy, which would read the
+/// token on a way that leads nowhere else.
+pub(super) fn client(url: &Url) -> reqwest::ClientBuilder {
+    Kind::of(url).client().timeout(PATIENCE)
 }
 
 /// What is at the bottom of an error, such as a refused connection.

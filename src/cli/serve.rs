@@ -34,40 +34,40 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
     };
     let config = Config::read(&flags).map_err(Failure::new)?;
     compose::log_to_stderr(&config).map_err(Failure::new)?;
-    compose::runtime(&config)
-        .map_err(Failure::new)?
-        .block_on(async {
-            // Before anything that takes long: a signal during recovery must be heard.
-            let signals = Signals::listen().map_err(Failure::new)?;
-            let service = Service::start(config, Given::from_environment())
-                .await
-                .map_err(Failure::new)?;
-            if let Some(token) = service.new_admin_token() {
-                print::line(&format!(
-                    "administrator token, shown only this once: {token}"
-                ));
-                let link = service.sign_in_link().map_err(Failure::new)?;
-                print::line(&format!(
-                    "dashboard, signed in once and within 15 minutes: {link}"
-                ));
-            }
-            for project in service.catalog().current().projects() {
-                if project.sandbox().is_some() {
-                    let project = &project.project;
-                    print::line(&format!(
-                        "warning: {} ({}) sells through the sandbox: anybody can pay there without money",
-                        project.id, project.name
-                    ));
-                }
-            }
-            if let Some(advice) = compose::advice(service.address(), service.http()) {
-                print::line(&advice);
-            }
+    let threads = config.clone();
+    let served = compose::block_on(&threads, async {
+        // Before anything that takes long: a signal during recovery must be heard.
+        let signals = Signals::listen().map_err(Failure::new)?;
+        let service = Service::start(config, Given::from_environment())
+            .await
+            .map_err(Failure::new)?;
+        if let Some(token) = service.new_admin_token() {
             print::line(&format!(
-                "scrip listening on {}://{}",
-                service.scheme(),
-                service.address()
+                "administrator token, shown only this once: {token}"
             ));
-            service.run(signals).await.map_err(Failure::new)
-        })
+            let link = service.sign_in_link().map_err(Failure::new)?;
+            print::line(&format!(
+                "dashboard, signed in once and within 15 minutes: {link}"
+            ));
+        }
+        for project in service.catalog().current().projects() {
+            if project.sandbox().is_some() {
+                let project = &project.project;
+                print::line(&format!(
+                    "warning: {} ({}) sells through the sandbox: anybody can pay there without money",
+                    project.id, project.name
+                ));
+            }
+        }
+        if let Some(advice) = compose::advice(service.address(), service.http()) {
+            print::line(&advice);
+        }
+        print::line(&format!(
+            "scrip listening on {}://{}",
+            service.scheme(),
+            service.address()
+        ));
+        service.run(signals).await.map_err(Failure::new)
+    });
+    served.map_err(Failure::new)?
 }

@@ -48,7 +48,7 @@ enum Event {
     #[value(name = "order.refunded")]
     Refunded,
     /// A purchase is paid and its money withdrawn by a dispute.
-    #[value(name = "dispute")]
+    #[value(name = "order.disputed", alias = "dispute")]
     Dispute,
     /// A subscription starts.
     #[value(name = "subscription.started")]
@@ -105,7 +105,9 @@ impl Trigger {
         }
         let new = || format!("trigger-{:08x}", Uuid::new_v4().as_fields().0);
         Ok(Self {
-            http: remote::client()?.build().map_err(Failure::new)?,
+            http: remote::client(&args.server.place.url)
+                .build()
+                .map_err(Failure::new)?,
             pages: args.server.place.url.clone(),
             api,
             administration,

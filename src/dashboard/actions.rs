@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Says that what is shown is meant.
-const CONFIRMED: &str = "confirmed";
+pub(super) const CONFIRMED: &str = "confirmed";
 const LONGEST_REASON: usize = 300;
 
 /// Which way credits go.
@@ -154,14 +154,14 @@ async fn move_credits(State(app): State<App>, posted: Posted, way: Way) -> Resul
             Way::Grant => format!("{here}/grant"),
             Way::Deduct => format!("{here}/deduct"),
         };
-        let to = super::wallets::name(&inside);
+        let facts = about(&fields, &super::wallets::name(&inside));
         return Ok(confirm(
             &visit,
-            &project,
+            At::Project(&project, Tab::Wallets),
             &fields,
             (&action, &here),
             &said,
-            &to,
+            &facts,
         ));
     }
     let meta = serde_json::json!({"reason": asked.reason, "by": "dashboard"}).to_string();
@@ -291,16 +291,16 @@ pub(super) async fn feature(State(app): State<App>, posted: Posted) -> Result<Re
     if !fields.is_on(CONFIRMED) {
         let inside = app.handle.look(&project.scope, wallet).await;
         let inside = inside.map_err(|error| Error::from_wallet(error, &project))?;
-        let to = super::wallets::name(&inside);
+        let facts = about(&fields, &super::wallets::name(&inside));
         let asked = format!("{verb} the feature {slug}?");
         let action = format!("{here}/feature");
         return Ok(confirm(
             &visit,
-            &project,
+            At::Project(&project, Tab::Wallets),
             &fields,
             (&action, &here),
             &asked,
-            &to,
+            &facts,
         ));
     }
     let scope = &project.scope;
@@ -350,22 +350,18 @@ fn name(project: &ProjectCatalog, product: ProductId) -> String {
 }
 
 /// Shows what is about to be done; its button sends all of it again.
-fn confirm(
+pub(super) fn confirm(
     visit: &Visit,
-    project: &ProjectCatalog,
+    at: At<'_>,
     fields: &Fields,
     (action, back): (&str, &str),
     asked: &str,
-    to: &Markup,
+    facts: &Markup,
 ) -> Response {
     let body = html! {
         h1 { (asked) }
         section.card {
-            dl {
-                div { dt { "Wallet" } dd { (to) } }
-                div { dt { "Reason" } dd { (fields.text("reason")) } }
-                @if let Some(day) = fields.some("expiresAt") { div { dt { "Last day" } dd { (day) } } }
-            }
+            (facts)
             form.row method="post" action=(action) {
                 (form::token(visit))
                 @for (name, value) in fields.without(super::visit::TOKEN) {
@@ -377,5 +373,14 @@ fn confirm(
             }
         }
     };
-    shell::page(visit, At::Project(project, Tab::Wallets), "Sure?", &body)
+    shell::page(visit, at, "Sure?", &body)
+}
+
+/// What is shown of something done to a wallet before it is done.
+fn about(fields: &Fields, to: &Markup) -> Markup {
+    html! { dl {
+        div { dt { "Wallet" } dd { (to) } }
+        div { dt { "Reason" } dd { (fields.text("reason")) } }
+        @if let Some(day) = fields.some("expiresAt") { div { dt { "Last day" } dd { (day) } } }
+    } }
 }

@@ -24,6 +24,7 @@ mod settings;
 mod shell;
 mod sign_in;
 mod system;
+mod unfulfilled;
 mod visit;
 mod wallet;
 mod wallets;
@@ -51,6 +52,7 @@ pub(crate) fn router(app: &App) -> Router<App> {
     let of_project = |path: &str| format!("{PROJECT}{path}");
     let of_order = |path: &str| format!("{PROJECT}/orders/{{order}}{path}");
     let of_wallet = |path: &str| format!("{PROJECT}/wallets/{{wallet}}{path}");
+    let of_payment = |path: &str| format!("{PROJECT}/unfulfilled-payments/{{payment}}{path}");
     Router::new()
         .route(SIGN_IN, get(sign_in::show).post(sign_in::enter))
         .route("/dashboard/sign-out", post(sign_in::leave))
@@ -100,6 +102,15 @@ pub(crate) fn router(app: &App) -> Router<App> {
         .route(&of_order("/ask"), post(asking::ask))
         .route(&of_order("/refund"), post(orders::refund))
         .route(&of_order("/subscription"), post(orders::subscription))
+        .route(&of_project("/unfulfilled-payments"), get(unfulfilled::list))
+        .route(
+            &of_project("/unfulfilled-payments/prove"),
+            post(unfulfilled::prove),
+        )
+        .route(&of_payment(""), get(unfulfilled::show))
+        .route(&of_payment("/assign"), post(unfulfilled::assign))
+        .route(&of_payment("/refund"), post(unfulfilled::refund))
+        .route(&of_payment("/dismiss"), post(unfulfilled::dismiss))
         .route(
             &of_project("/webhooks"),
             get(webhooks::list).post(webhooks::create),

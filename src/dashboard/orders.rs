@@ -1,8 +1,9 @@
 //! A project's orders, newest first, and one of them with what became of it and its refund.
 
-use actors::{Address, OrderAnswer};
+use actors::{Address, OrderAnswer, SubscriptionInside};
 use axum::{extract::State, response::Response};
 use domain::{
+    Rejection,
     id::OrderId,
     text::IdempotencyKey,
     wallet::{OrderKind, OrderStatus, cancel::Cancel, resume::Resume},
@@ -11,6 +12,7 @@ use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::{
+    actions::{self, CONFIRMED},
     asking,
     audit::deed,
     fields::Fields,
@@ -86,6 +88,8 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
     let form = Form::new(query, None);
     let body = html! {
         h1 { "Orders" }
+        @let waiting = app.payments.unfulfilled().waiting_of(project.project.id);
+        p { a href={ (base(&project)) "/unfulfilled-payments" } { "Unfulfilled payments and the daily proof" } @if waiting > 0 { " " span class="badge bad" { (waiting) } } }
         form.row.filter method="get" {
             (form.choice(&Label("status", "State", ""), &states))
             button type="submit" { "Show" }
@@ -151,39 +155,54 @@ async fn order(app: &App, visit: &Visit, project: &ProjectCatalog) -> Result<Ord
 pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
     let project = visit.project(&app)?;
     let order = order(&app, &visit, &project).await?;
-    let left = left(&order);
+    let subscription = subscription_of(&app, &project, &order).await?;
+    let refundable = order.order.refundable_cents();
     let currency = &order.order.terms.currency;
     let fields = Fields::default()
-        .with("amount", amount(left, currency))
+        .with("amount", amount(refundable, currency))
         .with("idempotencyKey", Uuid::now_v7());
-    Ok(page(&visit, &project, &order, &fields, None))
+    let shown = (&order, subscription.as_ref());
+    Ok(page(&visit, &project, shown, &fields, None))
 }
 
-/// What has not gone back yet.
-fn left(order: &OrderAnswer) -> i64 {
-    let order = &order.order;
-    order
-        .amount_cents
-        .saturating_sub(order.reversal.refunded_cents)
-        .max(0)
+/// The subscription that an order is of, if it is of one.
+async fn subscription_of(
+    app: &App,
+    project: &ProjectCatalog,
+    order: &OrderAnswer,
+) -> Result<Option<SubscriptionInside>, Error> {
+    let Some(id) = order.order.subscription.clone() else {
+        return Ok(None);
+    };
+    let (handle, wallet) = (&app.handle, order.id.wallet);
+    match handle
+        .look_at_subscription(&project.scope, wallet, id)
+        .await
+    {
+        Ok(found) => Ok(Some(found)),
+        // It ended before it was paid.
+        Err(actors::Error::Rejected(Rejection::SubscriptionNotFound)) => Ok(None),
+        Err(error) => Err(Error::from_wallet(error, project)),
+    }
 }
 
 fn page(
     visit: &Visit,
     project: &ProjectCatalog,
-    answer: &OrderAnswer,
+    (answer, subscription): (&OrderAnswer, Option<&SubscriptionInside>),
     fields: &Fields,
     error: Option<&Error>,
 ) -> Response {
     let order = &answer.order;
+    let goes_on = subscription.filter(|known| known.ended_at.is_none());
     let body = html! {
         div.head { h1 { (what(project, answer)) } (badge(order.status())) }
         p.hint { code { (answer.id) } }
         section.card { h2 { "Order" } (facts(project, answer)) }
-        section.card { h2 { "What happened" } (timeline(answer)) }
+        section.card { h2 { "What happened" } (timeline(answer, subscription)) }
         (refund_form(visit, project, answer, Form::new(fields, error)))
-        @if order.subscription.is_some() && address(answer).is_some() {
-            (subscription_form(visit, project, answer, fields))
+        @if let Some(known) = goes_on.filter(|_| address(answer).is_some()) {
+            (subscription_form(visit, project, answer, known, fields))
         }
         (asking::part(visit, project, answer.id))
     };
@@ -212,7 +231,7 @@ fn facts(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
     } }
 }
 
-fn timeline(answer: &OrderAnswer) -> Markup {
+fn timeline(answer: &OrderAnswer, subscription: Option<&SubscriptionInside>) -> Markup {
     let order = &answer.order;
     let status = order.status();
     html! { dl {
@@ -235,6 +254,13 @@ fn timeline(answer: &OrderAnswer) -> Markup {
             OrderStatus::Failed => div { dt { "Then" } dd { "The payment failed" } },
             OrderStatus::Paid | OrderStatus::Refunded => {},
         }
+        @if let Some(known) = subscription {
+            @if let Some(at) = known.ended_at {
+                div { dt { (shell::when(at)) } dd { "The subscription ended" } }
+            } @else if known.subscription.cancel_at_period_end {
+                div { dt { (shell::when(known.subscription.current_period_end)) } dd { "The subscription ends, as it was canceled" } }
+            }
+        }
     } }
 }
 
@@ -244,7 +270,7 @@ fn refund_form(
     answer: &OrderAnswer,
     form: Form<'_>,
 ) -> Markup {
-    let can = answer.order.status() == OrderStatus::Paid && left(answer) > 0;
+    let can = answer.order.refundable_cents() > 0;
     let action = format!("{}/orders/{}/refund", base(project), answer.id);
     let label = format!("Amount in {}", answer.order.terms.currency);
     html! {
@@ -299,7 +325,9 @@ pub(super) async fn refund(State(app): State<App>, posted: Posted) -> Result<Res
             Ok(deed(shell::done(&here, "refunded"), &visit.signed, what))
         }
         Err(error) => {
-            let page = page(&visit, &project, &order, &fields, Some(&error));
+            let subscription = subscription_of(&app, &project, &order).await?;
+            let shown = (&order, subscription.as_ref());
+            let page = page(&visit, &project, shown, &fields, Some(&error));
             Ok(refused(&error, page))
         }
     }
@@ -323,9 +351,11 @@ fn subscription_form(
     visit: &Visit,
     project: &ProjectCatalog,
     answer: &OrderAnswer,
+    known: &SubscriptionInside,
     fields: &Fields,
 ) -> Markup {
     let action = format!("{}/orders/{}/subscription", base(project), answer.id);
+    let ends = known.subscription.cancel_at_period_end;
     html! {
         section.card {
             h2 { "Subscription" }
@@ -333,12 +363,36 @@ fn subscription_form(
             form.row method="post" action=(action) {
                 (form::token(visit))
                 input type="hidden" name="idempotencyKey" value=(fields.text("idempotencyKey"));
-                button name="action" value="end" type="submit" { "Cancel at the end of the period" }
-                button.danger name="action" value="now" type="submit" { "Cancel now" }
-                button name="action" value="resume" type="submit" { "Let it go on" }
+                @if ends {
+                    button name="action" value="resume" type="submit" { "Let it go on" }
+                } @else {
+                    button name="action" value="end" type="submit" { "Cancel at the end of the period" }
+                }
+                button.danger name="action" value="now" type="submit" { "Cancel now…" }
             }
         }
     }
+}
+
+/// What goes when a subscription ends at once, shown before it does.
+fn ending(project: &ProjectCatalog, answer: &OrderAnswer, known: &SubscriptionInside) -> Markup {
+    let credits = known.ending.credits.iter().map(|(product, left)| {
+        let unit = project.product(product);
+        let unit = unit.and_then(|product| product.credit_unit.as_deref());
+        format!("{} {}", grouped(*left), unit.unwrap_or("credits"))
+    });
+    let credits: Vec<_> = credits.collect();
+    let features = &known.ending.features;
+    html! { dl {
+        div { dt { "Wallet" } dd { (owner(project, answer)) } }
+        div { dt { "Paid until" } dd { (shell::when(known.subscription.current_period_end)) } }
+        div { dt { "Credits that end now" } dd { @if credits.is_empty() { "None" } @else { (credits.join(", ")) } } }
+        div { dt { "Features that end now" } dd {
+            @if features.is_empty() { "None" }
+            @for feature in features { span.tag { (feature) } " " }
+        } }
+        div { dt { "Money" } dd { "None goes back by this. What is to go back is refunded on the order's page." } }
+    } }
 }
 
 /// `POST …/orders/{order}/subscription`
@@ -353,6 +407,21 @@ pub(super) async fn subscription(
     let address = address(&order).ok_or_else(|| Error::new(Code::WalletNotFound))?;
     let (product, key) = (order.order.terms.product, key(&fields)?);
     let action = fields.text("action");
+    if action == "now" && !fields.is_on(CONFIRMED) {
+        let known = subscription_of(&app, &project, &order).await?;
+        let known = known.filter(|known| known.ended_at.is_none());
+        let known = known.ok_or(Error::new(Code::SubscriptionNotFound))?;
+        let facts = ending(&project, &order, &known);
+        let asked = format!("Cancel {} now?", what(&project, &order));
+        return Ok(actions::confirm(
+            &visit,
+            At::Project(&project, Tab::Orders),
+            &fields,
+            (&format!("{here}/subscription"), &here),
+            &asked,
+            &facts,
+        ));
+    }
     let subscriptions = app.payments.subscriptions();
     let (done, said, did) = match action {
         "end" | "now" => {

@@ -20,7 +20,7 @@ use crate::{
     state::App,
 };
 
-const SHOWN: [&str; 10] = [
+const SHOWN: [&str; 11] = [
     "label",
     "amountCents",
     "currency",
@@ -31,6 +31,7 @@ const SHOWN: [&str; 10] = [
     "interval",
     "trialDays",
     "trialCredits",
+    "repeatable",
 ];
 
 /// The prices of a product.
@@ -76,6 +77,9 @@ fn terms(price: &Price) -> String {
     }
     if price.rollover {
         terms.push_str(", rolling over");
+    }
+    if price.repeatable {
+        terms.push_str(", any number of times");
     }
     terms
 }
@@ -169,6 +173,7 @@ fn new(fields: &Fields) -> Result<NewPrice, Error> {
         interval,
         trial_days: fields.whole("trialDays")?,
         trial_credits: fields.whole("trialCredits")?.unwrap_or(0),
+        repeatable: fields.is_on("repeatable"),
     })
 }
 
@@ -215,6 +220,7 @@ fn page(
                     (form.number(&Label("creditsExpireAfterDays", "Credits expire after days", "Empty: never, but for a subscription's, which end with their cycle.")))
                     @if recurs { (form.tick(&Label("rollover", "What is left of a cycle rolls over", ""))) }
                     (form.text(&Label("features", "Features", "Slugs of what it unlocks, such as hd export. Your app asks for them.")))
+                    @if !recurs { (form.tick(&Label("repeatable", "It can be bought again", "Without credits, what a wallet has bought is not sold to it twice."))) }
                 }
                 @if recurs { fieldset {
                     legend { "Trial" }

@@ -3,6 +3,7 @@
 use axum::{extract::State, response::Response};
 use domain::catalog::{CheckoutChange, CreationLimit};
 use maud::{Markup, html};
+use stripe::permissions;
 
 use super::{
     audit::deed,
@@ -248,6 +249,11 @@ fn provider_form(visit: &Visit, app: &App, project: &ProjectCatalog, form: Form<
                     legend { "Of a Stripe account" }
                     (form.secret(&Label("provider.secretKey", "Secret key", "sk_… or rk_…. Never shown again. Empty: stays as it is.")))
                     (form.secret(&Label("provider.webhookSecret", "Webhook secret", "whsec_…. Not needed. A replaced one is accepted for a day more.")))
+                    p.hint {
+                        "Stripe makes a restricted key with all that is needed: "
+                        a href=(permissions::link(false)) rel="noreferrer" { "live" } ", "
+                        a href=(permissions::link(true)) rel="noreferrer" { "test" } "."
+                    }
                     p.hint { "Stripe's webhooks go to " code { (webhook_url) } }
                 }
                 (form.tick(&Label("force", "Change over although there are orders", "Credits stay; open subscriptions of the former provider end, and its secrets stop at once.")))

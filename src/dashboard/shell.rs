@@ -42,7 +42,7 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 ];
 
 /// What went well, by what stands behind a page's address: nobody else's words are shown.
-const DONE: [(&str, &str); 19] = [
+const DONE: [(&str, &str); 22] = [
     ("deleted", "Deleted."),
     ("sent", "It is sent again."),
     ("saved", "Saved."),
@@ -57,6 +57,12 @@ const DONE: [(&str, &str); 19] = [
     ("canceled", "The subscription was canceled."),
     ("resumed", "The subscription goes on."),
     ("released", "The hold was released."),
+    ("assigned", "The payment is this order now."),
+    ("dismissed", "The payment left the list."),
+    (
+        "proving",
+        "The provider's books are being read. Load this page again to see what it comes to.",
+    ),
     (
         "asked_nothing",
         "This order has nothing at the payment provider to ask about.",

@@ -80,7 +80,6 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
     };
     let limited = |refusal| Error::limited(Code::RateLimited, refusal);
     let (door, client, now) = (Door::Administration, context.client, context.now);
-    app.limits.may_open(door, client, now).map_err(limited)?;
     let fields = FormBody::read(&parts.headers, body, &app.config.http).await?;
     let fields = Fields::read(fields.bytes());
     let (way, good) = match fields.some("link") {
@@ -91,9 +90,9 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
         }
     };
     if !good {
-        let counted = app.limits.wrong_token(door, client, now);
-        tracing::warn!(client.address = %client, "Somebody tried to sign in to the dashboard in vain");
+        let counted = app.limits.wrong_token(door, client, now).await;
         counted.map_err(limited)?;
+        tracing::warn!(client.address = %client, "Somebody tried to sign in to the dashboard in vain");
         let wrong = match way {
             "by link" => "This link was used before, or is too old. The token always works.",
             _ => "That is not the administrator's token.",
@@ -101,6 +100,7 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
         let page = by_token(Some(wrong));
         return Ok(shell::alone(StatusCode::UNAUTHORIZED, "Sign in", &page));
     }
+    app.limits.administrate(client, now).map_err(limited)?;
     let place = place(&parts, context);
     let name = app.dashboard.begin(place.clone(), now)?;
     let signed = app.dashboard.find(&name, &place, now);

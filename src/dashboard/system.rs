@@ -33,7 +33,8 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
     let count = |figure: u64| grouped(i64::try_from(figure).unwrap_or(i64::MAX));
     let bytes = |figure: Option<u64>| figure.map_or_else(|| "unknown".into(), in_bytes);
     let backups = app.backups.status();
-    let all: [(&str, Markup); 11] = [
+    let missing = app.payments.missing_permissions();
+    let all: [(&str, Markup); 12] = [
         ("Version", html! { (env!("CARGO_PKG_VERSION")) }),
         (
             "Up",
@@ -63,6 +64,13 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
             html! { (count(stats.backlog)) ", " (in_bytes(stats.backlog_bytes)) },
         ),
         ("Provider reports waiting", html! { (count(waiting)) }),
+        (
+            "Permissions of provider keys",
+            html! {
+                @if missing.is_empty() { "None was found missing" }
+                @for permission in &missing { span.badge.bad { "Missing" } " " code { (permission) } br; }
+            },
+        ),
     ];
     let body = html! {
         h1 { "System" }

@@ -1,6 +1,6 @@
 //! One wallet: balances and where they come from, holds, access, the ledger.
 
-use actors::{Access, Inside, LedgerLine, LedgerPage, LedgerQuery, Purse};
+use actors::{Access, Inside, LedgerLine, LedgerPage, LedgerQuery, Purse, SubscriptionInside};
 use axum::{extract::State, response::Response};
 use domain::{
     Timestamp,
@@ -13,7 +13,7 @@ use maud::{Markup, html};
 use super::{
     actions,
     form::{self, Form, Label},
-    money::{grouped, signed},
+    money::{grouped, money, signed},
     shell::{self, At, Tab, base},
     visit::Visit,
     wallets::{name, path, wallet},
@@ -22,6 +22,8 @@ use crate::{catalog::ProjectCatalog, http::Error, state::App};
 
 /// Entries of the ledger on a page.
 const ENTRIES: usize = 25;
+/// Subscriptions that are over, on the page.
+const ENDED: usize = 5;
 
 const REASONS: [(Reason, &str, &str); 6] = [
     (Reason::Purchase, "purchase", "Purchase"),
@@ -50,11 +52,13 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
     };
     let page = app.handle.stored_ledger(&project.scope, key, ledger).await;
     let page = page.map_err(refused)?;
+    let ended = app.handle.ended_subscriptions(&project.scope, key, ENDED);
+    let ended = ended.await.map_err(refused)?;
     let body = html! {
         h1 { (name(&inside)) }
         p.hint { code { (inside.id) } " · made " (shell::when(inside.created_at)) }
         (balances(&project, key, &inside))
-        (access(&inside))
+        (access(&project, &inside, &ended))
         @if !inside.holds.0.is_empty() { (holds(&visit, &project, key, &inside)) }
         @if !inside.pending.0.is_empty() { (pending(&project, &inside)) }
         (ledger_part(&visit, &project, key, &page))
@@ -119,7 +123,7 @@ fn reason_name(reason: Reason) -> &'static str {
     known.map_or("", |(_, _, name)| name)
 }
 
-fn access(inside: &Inside) -> Markup {
+fn access(project: &ProjectCatalog, inside: &Inside, ended: &[SubscriptionInside]) -> Markup {
     html! {
         section.card {
             h2 { "Access" }
@@ -148,8 +152,21 @@ fn access(inside: &Inside) -> Markup {
                     " " (subscription.label.as_deref().unwrap_or("Subscription"))
                     @if subscription.cancel_at_period_end { ", ends " } @else { ", paid until " }
                     (shell::when(subscription.current_period_end))
+                    @if subscription.collection_paused { ", not collected for now" }
+                    @if let Some(open) = &subscription.open_invoice {
+                        ". " (money(open.amount_cents, &open.currency.to_string()))
+                        " waits for the buyer: " a href=(open.url.as_str()) rel="noreferrer" { "the bill" }
+                        @if let Some(at) = open.next_attempt_at { ", tried again " (shell::when(at)) }
+                    }
                 }
             }
+            @for over in ended { @if let Some(at) = over.ended_at {
+                p {
+                    span.badge { "Canceled" }
+                    " " (over.subscription.label.as_deref().unwrap_or(&product_name(project, over.subscription.product)))
+                    ", ended " (shell::when(at))
+                }
+            } }
         }
     }
 }

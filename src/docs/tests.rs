@@ -8,6 +8,7 @@ use std::{
 };
 
 use pulldown_cmark::{Event, HeadingLevel, Tag};
+use stripe::permissions;
 
 use super::{
     markdown::{headings, parse},
@@ -145,6 +146,29 @@ fn every_code_is_explained_and_nothing_else_is() {
         assert!(
             Code::ALL.iter().any(|code| code.as_str() == id),
             "docs/errors.md explains {id}, which is no code"
+        );
+    }
+}
+
+/// The page by which a key is made says what the client asks for, and nothing else.
+#[test]
+fn the_page_about_the_key_names_every_permission_and_links_to_stripes_form() {
+    let page = fs::read_to_string(root().join("docs/going-live.md")).unwrap();
+    let way = |writes: bool| if writes { "write" } else { "read" };
+    let rows: Vec<String> = permissions::all()
+        .iter()
+        .map(|it| format!("| {}: {} | {} |", it.of.row, way(it.writes), it.of.purpose))
+        .collect();
+    let table = format!("| permission | for |\n|---|---|\n{}\n\n", rows.join("\n"));
+    assert!(
+        page.contains(&table),
+        "docs/going-live.md needs this table:\n{table}"
+    );
+    for test_mode in [false, true] {
+        let link = permissions::link(test_mode);
+        assert!(
+            page.contains(&format!("({link})")),
+            "docs/going-live.md needs {link}"
         );
     }
 }

@@ -92,6 +92,8 @@ codes! {
     WebhookNotFound = NOT_FOUND "webhook_not_found" "No such webhook endpoint.";
     /// No such delivery to this endpoint, or none that is kept; administration only.
     DeliveryNotFound = NOT_FOUND "delivery_not_found" "No such delivery.";
+    /// No such unfulfilled payment in this project; administration only.
+    PaymentNotFound = NOT_FOUND "payment_not_found" "No such unfulfilled payment.";
     /// Nothing is served under this path.
     RouteNotFound = NOT_FOUND "route_not_found" "There is nothing at this address.";
     /// Something is, but not by this method.
@@ -112,6 +114,8 @@ codes! {
     /// The wallet has a subscription to the product already.
     AlreadySubscribed = CONFLICT "already_subscribed"
         "This wallet is already subscribed to the product.";
+    /// The wallet has bought all that the price unlocks.
+    AlreadyOwned = CONFLICT "already_owned" "This wallet has bought all of this already.";
     /// The provider does not know the wallet's owner.
     NoPurchase = CONFLICT "no_purchase" "This wallet has no completed purchase.";
     /// Nothing can be sold yet.
@@ -136,6 +140,12 @@ codes! {
         "This wallet's subscriptions are charged in another currency.";
     /// A backup is being made: one at a time.
     BackupRunning = CONFLICT "backup_running" "A backup is being made.";
+    /// Something else was decided about an unfulfilled payment; administration only.
+    PaymentSettled = CONFLICT "payment_settled"
+        "Something else was decided about this payment before.";
+    /// A project's orders are being held against the provider's books: once at a time.
+    ReconciliationRunning = CONFLICT "reconciliation_running"
+        "This project's books are being reconciled.";
     /// Too many requests.
     RateLimited = TOO_MANY_REQUESTS "rate_limited" "Too many requests. Slow down.";
     /// Too many recovery codes that opened nothing.
@@ -194,6 +204,7 @@ mod tests {
             (409, "idempotency_key_reused"),
             (409, "hold_closed"),
             (409, "already_subscribed"),
+            (409, "already_owned"),
             (409, "already_refunded"),
             (409, "no_purchase"),
             (409, "provider_not_configured"),

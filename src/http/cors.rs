@@ -39,6 +39,7 @@ impl CorsForBrowsers {
                 header::AUTHORIZATION,
                 header::CONTENT_TYPE,
                 headers::IDEMPOTENCY_KEY,
+                headers::X_WALLET_CODE,
             ])
             .expose_headers([
                 header::RETRY_AFTER,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use domain::{Timestamp, id::OrderSerial};
+use domain::{Timestamp, id::OrderSerial, text::PaymentId};
 use utoipa::openapi::ObjectBuilder;
 
 use super::field::{FromText, Text};
@@ -10,6 +10,7 @@ use super::field::{FromText, Text};
 /// What cursors start with, so that a later kind can be told apart.
 const LEDGER_PREFIX: &str = "c1_";
 const ORDER_PREFIX: &str = "o1_";
+const PAYMENT_PREFIX: &str = "u1_";
 const WANTED: &str = "a nextCursor of this list";
 
 /// The place of a ledger entry.
@@ -25,6 +26,35 @@ pub(crate) struct OrderCursor(pub(crate) Timestamp, pub(crate) OrderSerial);
 
 /// The same in a query.
 pub(crate) type OrderCursorText = Text<OrderCursor>;
+
+/// The place of an unfulfilled payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PaymentCursor(pub(crate) Timestamp, pub(crate) PaymentId);
+
+/// The same in a query.
+pub(crate) type PaymentCursorText = Text<PaymentCursor>;
+
+impl fmt::Display for PaymentCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(at, payment) = self;
+        write!(f, "{PAYMENT_PREFIX}{:x}_{payment}", at.0)
+    }
+}
+
+impl FromText for PaymentCursor {
+    const NAME: &'static str = "PaymentCursor";
+    const WANTED: &'static str = WANTED;
+
+    fn from_text(text: &str) -> Option<Self> {
+        let (at, payment) = text.strip_prefix(PAYMENT_PREFIX)?.split_once('_')?;
+        let at = i64::try_from(hex(at, 16)?).ok()?;
+        Some(Self(Timestamp(at), PaymentId::new(payment).ok()?))
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        opaque(string).pattern(Some("^u1_[0-9a-f]{1,15}_[!-~]{2,255}$"))
+    }
+}
 
 impl fmt::Display for LedgerCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -113,7 +113,7 @@ pub(crate) fn enter(
 ) -> (Context, Tail) {
     let started = Instant::now();
     let now = app.clock.now();
-    let client = Client::of(peer, headers, &app.limits.settings().trusted_proxies);
+    let client = app.limits.client(peer, headers);
     let caller = if needs_key {
         authenticate(headers, &app.catalog.current())
     } else {

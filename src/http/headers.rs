@@ -12,5 +12,7 @@ pub const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-
 pub const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 /// The caller's key, in place of the body's `idempotencyKey`.
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// A wallet's recovery code, in place of the one in a path that says `code`.
+pub const X_WALLET_CODE: HeaderName = HeaderName::from_static("x-wallet-code");
 /// `true` on the answer to a repeated request.
 pub const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");

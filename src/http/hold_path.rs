@@ -13,7 +13,7 @@ use crate::{catalog::ProjectCatalog, state::App};
 /// The hold that a request's path names, malformed or not.
 #[derive(Debug)]
 pub(crate) struct HoldPath {
-    id: Option<HoldId>,
+    named: Box<str>,
     guesses: Guesses,
 }
 
@@ -25,21 +25,20 @@ where
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let guesses = Guesses::in_request(parts, App::from_ref(state))?;
-        let id = match RawPathParams::from_request_parts(parts, state).await {
-            Ok(params) => params
-                .iter()
-                .find(|(name, _)| *name == "holdId")
-                .and_then(|(_, text)| text.parse().ok()),
-            Err(_) => None,
-        };
-        Ok(Self { id, guesses })
+        // A path that is not UTF-8 names nothing.
+        let params = RawPathParams::from_request_parts(parts, state).await.ok();
+        let named = params.iter().flatten().find(|(name, _)| *name == "holdId");
+        Ok(Self {
+            named: named.map_or("", |(_, text)| text).into(),
+            guesses,
+        })
     }
 }
 
 impl HoldPath {
     /// The hold. Asked for after the body was read: a bad body precedes an unknown hold.
     pub(crate) fn id(&self) -> Result<HoldId, Error> {
-        self.id.ok_or_else(|| self.nothing())
+        self.named.parse().map_err(|_| self.nothing())
     }
 
     /// What the caller is told when the hold's wallet refused.
@@ -51,7 +50,7 @@ impl HoldPath {
     }
 
     fn nothing(&self) -> Error {
-        self.guesses.in_vain_for(Error::new(Code::HoldNotFound))
+        self.guesses.in_vain(&self.named, Code::HoldNotFound)
     }
 }
 

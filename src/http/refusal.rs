@@ -42,7 +42,16 @@ impl Error {
                 tracing::warn!(%error, project = %project.project.id, "The payment provider failed");
                 Self::new(Code::ProviderError)
             }
-            payments::Error::TooEarly => Self::new(Code::InternalError),
+            payments::Error::NoSuchPayment => Self::new(Code::PaymentNotFound),
+            payments::Error::Decided => Self::new(Code::PaymentSettled),
+            payments::Error::NoSuchPrice => Self::about("priceId", Code::PriceNotFound),
+            payments::Error::NoCycle => Self::invalid(
+                "priceId",
+                "This payment is of no subscription: choose a price that is paid once.",
+            ),
+            payments::Error::TooManyUnfulfilled | payments::Error::TooEarly => {
+                Self::new(Code::InternalError)
+            }
             payments::Error::Defect(what) => {
                 tracing::error!(what, project = %project.project.id, "A purchase could not be begun");
                 Self::new(Code::InternalError)
@@ -75,6 +84,7 @@ impl Error {
             }
             Rejection::HoldClosed => Self::new(Code::HoldClosed),
             Rejection::AlreadySubscribed => Self::new(Code::AlreadySubscribed),
+            Rejection::AlreadyOwned => Self::new(Code::AlreadyOwned),
             Rejection::NoPurchase => Self::new(Code::NoPurchase),
             Rejection::TooManyPending => Self::new(Code::TooManyPendingOrders),
             Rejection::CurrencyMismatch { currency } => Self::currency(Some(currency.into())),

@@ -12,7 +12,7 @@ use super::{
     code::Code,
     code_path::CodePath,
     error::Error,
-    field::{CodeText, ProductName, Text, UserText},
+    field::{CodeText, Malformed, ProductName, Text, UserText},
 };
 use crate::catalog::ProjectCatalog;
 use aside::Slot;
@@ -33,8 +33,7 @@ pub(crate) struct OfUser<T> {
 #[derive(Debug)]
 pub(crate) struct OfEither<T, const NEEDED: bool = true> {
     user: Option<ExternalUserId>,
-    /// `Some(None)`: what is no code at all.
-    code: Option<Option<RecoveryCode>>,
+    code: Option<Result<RecoveryCode, Malformed>>,
     pub(crate) verb: T,
 }
 
@@ -85,7 +84,7 @@ impl<'de, T: Deserialize<'de> + MayNameProduct> Deserialize<'de> for OfProduct<T
 #[derive(Debug)]
 pub(crate) enum Named {
     User(ExternalUserId),
-    Code(Option<RecoveryCode>),
+    Code(Result<RecoveryCode, Malformed>),
 }
 
 impl<T, const NEEDED: bool> OfEither<T, NEEDED> {
@@ -120,8 +119,8 @@ impl Named {
     pub(crate) fn address(self) -> Result<Address, Error> {
         match self {
             Self::User(user) => Ok(Address::External(user)),
-            Self::Code(Some(code)) => Ok(Address::Code(code)),
-            Self::Code(None) => Err(Error::new(Code::WalletNotFound)),
+            Self::Code(Ok(code)) => Ok(Address::Code(code)),
+            Self::Code(Err(_)) => Err(Error::new(Code::WalletNotFound)),
         }
     }
 }

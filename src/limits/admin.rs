@@ -1,7 +1,7 @@
-//! How often somebody may try to administrate. A token cannot be guessed; trying must not be free all
-//! the same, nor may whoever has it keep everybody else waiting.
+//! How often somebody may try to administrate in vain. A token cannot be guessed, but trying must cost
+//! something; whoever has it is let in whatever others tried, and may not keep everybody else waiting.
 
-use std::num::NonZeroU32;
+use std::{num::NonZeroU32, time::Duration};
 
 use domain::{Timestamp, catalog::CreationLimit};
 
@@ -13,8 +13,12 @@ const WRONG_TOKENS: CreationLimit = CreationLimit {
     window_seconds: 900,
 };
 
-/// What a token opens. A scraper with an old token shuts itself out, and not the administrator who
-/// sits at the same machine.
+/// How long the answer to a wrong one takes at least.
+const SLOWED: Duration = Duration::from_millis(100);
+/// So many of them wait at once.
+pub(super) const SLOWED_AT_ONCE: usize = 256;
+
+/// What a token opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Door {
     /// The admin API.
@@ -38,27 +42,33 @@ pub(super) const fn rate() -> Rate {
 }
 
 impl Limits {
-    /// Counts a request that carries a token, right or wrong, and looks whether it may be compared at
-    /// all: after too many wrong ones a right one is not told from them.
+    /// Counts a request that carries the right token.
     ///
     /// # Errors
     ///
-    /// The client sent too many wrong tokens, or too many requests.
-    pub fn may_open(&self, door: Door, client: Client, now: Timestamp) -> Result<(), Refusal> {
-        if let Some(window) = self.wrong_tokens.get(&(door, client)) {
-            window.lock().check(WRONG_TOKENS, now)?;
-        }
+    /// The client sent too many requests.
+    pub fn administrate(&self, client: Client, now: Timestamp) -> Result<(), Refusal> {
         let bucket = found_or_new(&self.administration, client);
         bucket.take(rate(), now).map(drop)
     }
 
-    /// Counts a wrong token.
+    /// Counts a wrong token, or whatever else was to open a door and did not, and takes its time over it.
     ///
     /// # Errors
     ///
-    /// There were too many in the meantime; this one is not counted.
-    pub fn wrong_token(&self, door: Door, client: Client, now: Timestamp) -> Result<(), Refusal> {
+    /// There were too many of this client; this one is not counted.
+    pub async fn wrong_token(
+        &self,
+        door: Door,
+        client: Client,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
         let window = found_or_new(&self.wrong_tokens, (door, client));
-        window.lock().take(WRONG_TOKENS, now)
+        let counted = window.lock().take(WRONG_TOKENS, now);
+        // Where so many wait already, nobody is kept for longer: that would be memory for strangers.
+        if let Ok(_place) = self.slowed.try_acquire() {
+            tokio::time::sleep(SLOWED).await;
+        }
+        counted
     }
 }

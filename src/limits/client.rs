@@ -20,6 +20,12 @@ pub enum Client {
     V6(u64),
 }
 
+/// Whether a peer that is none of our proxies says whom it speaks for.
+pub(super) fn speaks_for_others(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> bool {
+    let peer = peer.to_canonical();
+    headers.contains_key(X_FORWARDED_FOR) && !trusted.iter().any(|net| net.contains(&peer))
+}
+
 impl From<IpAddr> for Client {
     fn from(address: IpAddr) -> Self {
         match address.to_canonical() {

@@ -5,20 +5,24 @@
 mod admin;
 mod bucket;
 mod client;
+mod hash;
+mod misses;
 mod recovery;
 mod settings;
 mod window;
 
-use std::sync::Arc;
+use std::{collections::HashSet, net::IpAddr, sync::Arc};
 
+use axum::http::HeaderMap;
 use dashmap::DashMap;
 use domain::{
     Timestamp,
     catalog::{CreationLimit, KeyKind, Project},
     id::{KeyId, ProjectId},
 };
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use quick_cache::sync::Cache;
+use tokio::sync::Semaphore;
 
 pub use admin::Door;
 pub use bucket::{Level, Rate};
@@ -26,11 +30,15 @@ pub use client::Client;
 pub use settings::Settings;
 
 use bucket::Bucket;
-use recovery::Addressee;
+use hash::Hash;
+use misses::Misses;
 use window::Window;
 
 /// The rolling window of invalid recovery codes.
 const INVALID_CODES_WINDOW_SECONDS: u32 = 3600;
+
+/// Peers of which the log says that they send `X-Forwarded-For`.
+const UNNAMED_PROXIES: usize = 64;
 
 /// A limit that refused, as its headers describe it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,14 +58,18 @@ type PerClient<V> = Cache<(ProjectId, Client), Arc<V>>;
 pub struct Limits {
     settings: Settings,
     buckets: Cache<(KeyId, Client), Arc<Bucket>>,
-    invalid_codes: PerClient<Mutex<Window>>,
+    invalid_codes: PerClient<Mutex<Misses>>,
     creations_by_client: PerClient<Mutex<Window>>,
     recoveries: PerClient<Mutex<Window>>,
-    recovery_mails: Cache<Addressee, Arc<Mutex<Window>>>,
+    recovery_mails: Cache<Hash, Arc<Mutex<Window>>>,
     wrong_tokens: Cache<(Door, Client), Arc<Mutex<Window>>>,
     administration: Cache<Client, Arc<Bucket>>,
-    /// Under what addresses are hashed; of this process alone.
-    addressees: [u8; 32],
+    /// Wrong tokens whose answers wait.
+    slowed: Semaphore,
+    /// Who speaks for others, as [`Limits::client`] has named them in the log.
+    unnamed_proxies: RwLock<HashSet<Client>>,
+    /// Under what strangers' texts are hashed; of this process alone.
+    hash_key: [u8; 32],
     // One a project: bounded by the catalog, and no stranger may evict it.
     creations: DashMap<ProjectId, Window>,
 }
@@ -77,7 +89,9 @@ impl Limits {
             recovery_mails: Cache::new(clients),
             wrong_tokens: Cache::new(clients),
             administration: Cache::new(clients),
-            addressees: recovery::new_key(),
+            slowed: Semaphore::new(admin::SLOWED_AT_ONCE),
+            unnamed_proxies: RwLock::default(),
+            hash_key: hash::new_key(),
             creations: DashMap::new(),
         }
     }
@@ -86,6 +100,28 @@ impl Limits {
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Who a request comes from. A peer that speaks for others and is no proxy of ours is taken for the
+    /// client itself, and named in the log, once: if it is a proxy, all of its clients are one here.
+    #[must_use]
+    pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
+        let trusted = &self.settings.trusted_proxies;
+        if client::speaks_for_others(peer, headers, trusted) {
+            let peer = Client::from(peer);
+            let is_known = |proxies: &HashSet<Client>| {
+                proxies.contains(&peer) || proxies.len() >= UNNAMED_PROXIES
+            };
+            if !is_known(&self.unnamed_proxies.read()) && self.unnamed_proxies.write().insert(peer)
+            {
+                tracing::warn!(
+                    client.address = %peer,
+                    "X-Forwarded-For comes from a peer that trusted_proxies does not name: it is not believed. \
+                     If that is a proxy of yours, name it, for all who come through it are one client here"
+                );
+            }
+        }
+        Client::of(peer, headers, trusted)
     }
 
     /// Counts a request. `None`: keys of this kind are not limited.
@@ -117,20 +153,25 @@ impl Limits {
     ) -> Result<(), Refusal> {
         match self.invalid_codes.get(&(project, client)) {
             Some(window) => window.lock().check(self.invalid_codes_limit(), now),
-            None => Window::default().check(self.invalid_codes_limit(), now),
+            None => Misses::default().check(self.invalid_codes_limit(), now),
         }
     }
 
-    /// Counts a recovery code that opened nothing; refuses when others of the same address used
-    /// the limit up in the meantime.
+    /// Counts a recovery code, or something like it, that opened nothing; the same text once.
+    ///
+    /// # Errors
+    ///
+    /// Others of the same address used the limit up.
     pub fn looked_up_in_vain(
         &self,
         project: ProjectId,
         client: Client,
+        tried: &str,
         now: Timestamp,
     ) -> Result<(), Refusal> {
-        let window = found_or_new(&self.invalid_codes, (project, client));
-        window.lock().take(self.invalid_codes_limit(), now)
+        let misses = found_or_new(&self.invalid_codes, (project, client));
+        let tried = Hash::of(&self.hash_key, project, tried);
+        misses.lock().take(self.invalid_codes_limit(), tried, now)
     }
 
     /// Counts a new anonymous wallet, against the project's limits.

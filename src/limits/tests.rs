@@ -96,7 +96,7 @@ fn twenty_invalid_codes_an_hour() {
             .may_look_up(PROJECT, ALICE, at(second * 1000))
             .unwrap();
         limits
-            .looked_up_in_vain(PROJECT, ALICE, at(second * 1000))
+            .looked_up_in_vain(PROJECT, ALICE, &second.to_string(), at(second * 1000))
             .unwrap();
     }
     let now = at(20_000);
@@ -109,11 +109,48 @@ fn twenty_invalid_codes_an_hour() {
             reset_seconds: 3599
         }
     );
-    assert_eq!(limits.looked_up_in_vain(PROJECT, ALICE, now), Err(refusal));
+    let another = limits.looked_up_in_vain(PROJECT, ALICE, "another", now);
+    assert_eq!(another, Err(refusal));
     assert!(limits.may_look_up(PROJECT, BOB, now).is_ok());
     assert!(limits.may_look_up(ProjectId(2), ALICE, now).is_ok());
     assert!(limits.may_look_up(PROJECT, ALICE, at(3_599_999)).is_err());
     assert!(limits.may_look_up(PROJECT, ALICE, at(3_600_000)).is_ok());
+}
+
+#[test]
+fn a_wrong_code_counts_once_an_hour_however_often_it_is_tried() {
+    let limits = Limits::new(Settings::default());
+    let tries = |code: &str, now| limits.looked_up_in_vain(PROJECT, ALICE, code, now);
+    for second in 0..100 {
+        tries("the same", at(second * 1000)).unwrap();
+    }
+    for code in 0..19 {
+        tries(&code.to_string(), at(100_000)).unwrap();
+    }
+    let now = at(101_000);
+    assert!(limits.may_look_up(PROJECT, ALICE, now).is_err());
+    assert!(tries("another", now).is_err());
+    // An hour after it counted, not after it was tried last; then it counts anew.
+    let later = at(3_600_000);
+    assert!(limits.may_look_up(PROJECT, ALICE, later).is_ok());
+    tries("the same", later).unwrap();
+    assert!(limits.may_look_up(PROJECT, ALICE, later).is_err());
+}
+
+#[test]
+fn of_a_large_limit_no_more_codes_are_remembered_than_fit() {
+    let limits = Limits::new(Settings {
+        invalid_codes_per_hour: 1_000_000,
+        ..Settings::default()
+    });
+    for code in 0..5000 {
+        let tried = limits.looked_up_in_vain(PROJECT, ALICE, &code.to_string(), START);
+        tried.unwrap();
+    }
+    let misses = limits.invalid_codes.get(&(PROJECT, ALICE)).unwrap();
+    assert_eq!(misses.lock().remembered(), 1024);
+    let shown = format!("{misses:?}");
+    assert!(shown.contains("Hash(..)") && !shown.contains("4999"));
 }
 
 fn email(text: &str) -> Email {
@@ -147,7 +184,7 @@ fn ten_recoveries_an_hour_from_an_address() {
 #[test]
 fn a_subscribers_ipv6_network_counts_as_one() {
     let limits = Limits::new(Settings::default());
-    let address = |text: &str| Client::from(text.parse::<std::net::IpAddr>().unwrap());
+    let address = |text: &str| Client::from(text.parse::<IpAddr>().unwrap());
     for host in 1..=10 {
         let client = address(&format!("2001:db8:1:2::{host}"));
         limits.recover(PROJECT, client, START).unwrap();
@@ -284,7 +321,7 @@ fn strangers_cannot_fill_the_memory() {
     for stranger in 0..10_000 {
         let client = Client::V6(stranger);
         let _ = request(&limits, client, START);
-        let _ = limits.looked_up_in_vain(PROJECT, client, START);
+        let _ = limits.looked_up_in_vain(PROJECT, client, "x", START);
         let _ = limits.create_wallet(&project(None, Some(9)), client, START);
         let _ = limits.recover(PROJECT, client, START);
         let _ = limits.may_mail(PROJECT, &email(&format!("{stranger}@example.org")), START);
@@ -294,4 +331,25 @@ fn strangers_cannot_fill_the_memory() {
     assert!(limits.creations_by_client.len() <= 60);
     assert!(limits.recoveries.len() <= 60);
     assert!(limits.recovery_mails.len() <= 60);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_token_takes_its_time_and_a_crowd_of_them_no_memory() {
+    let limits = Arc::new(Limits::new(Settings::default()));
+    let begun = tokio::time::Instant::now();
+    let wrong = limits.wrong_token(Door::Administration, ALICE, START);
+    assert_eq!(wrong.await, Ok(()));
+    let took = begun.elapsed();
+    assert!(took.as_millis() >= 100, "{took:?}");
+    let mut crowd = tokio::task::JoinSet::new();
+    for _ in 0..10 * admin::SLOWED_AT_ONCE {
+        let limits = Arc::clone(&limits);
+        let wrong = async move { limits.wrong_token(Door::Administration, ALICE, START).await };
+        crowd.spawn(wrong);
+    }
+    let refused = crowd.join_all().await;
+    assert_eq!(refused.iter().filter(|one| one.is_ok()).count(), 19);
+    assert!(begun.elapsed() < took.saturating_mul(3));
+    assert_eq!(limits.slowed.available_permits(), admin::SLOWED_AT_ONCE);
+    assert_eq!(limits.administrate(ALICE, START), Ok(()));
 }

@@ -198,7 +198,7 @@ impl Accounts {
         let key = self.key_of(account)?;
         let client = self.stripe_client(account)?;
         // By the machine's clock, as they are signed.
-        let secrets = self.accepted(account, self.handle.now());
+        let secrets = self.accepted(account, self.handle.wall());
         let shared = Arc::clone(&self.shared);
         let account = StripeAccount::new(
             id,

@@ -10,6 +10,7 @@ use domain::{
 };
 use payments::Error;
 use secrecy::ExposeSecret as _;
+use stripe::permissions::{self, Need};
 
 use super::accounts::{Accounts, livemode};
 
@@ -38,8 +39,13 @@ pub enum ChangeError {
 /// What came of trying a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tried {
-    /// It works. The account's name, where the key may read it.
-    Works(Option<String>),
+    /// It works.
+    Works {
+        /// The account's name, where the key may read it.
+        account: Option<String>,
+        /// Permissions that it lacks: some things will not be done.
+        missing: Vec<String>,
+    },
     /// The provider cannot be asked now.
     Unreachable,
 }
@@ -99,7 +105,13 @@ impl Accounts {
             },
         };
         let (verified, account) = match self.try_key(key).await.map_err(ChangeError::Key)? {
-            Tried::Works(account) => (true, account),
+            Tried::Works { account, missing } => {
+                if !missing.is_empty() {
+                    let missing = missing.join(", ");
+                    tracing::warn!(project = %current.project.id, missing, "A provider's key lacks permissions");
+                }
+                (true, account)
+            }
             Tried::Unreachable => (false, None),
         };
         let mut found = Found {
@@ -126,8 +138,8 @@ impl Accounts {
         let words = |error: Error| error.to_string();
         let client = self.client_of(key).map_err(words)?;
         let tried = async {
-            match client.try_key().await {
-                Ok(()) => {}
+            let missing = match client.try_key().await {
+                Ok(missing) => missing,
                 // Whatever it is that answers, it must not have us repeat the key.
                 Err(stripe::Error::Refused(refusal)) => {
                     return Err(refusal.to_string().replace(key, "…"));
@@ -135,13 +147,28 @@ impl Accounts {
                 Err(stripe::Error::Unavailable { .. } | stripe::Error::Garbage(_)) => {
                     return Ok(Tried::Unreachable);
                 }
+            };
+            let sells = missing.iter().all(|missing| missing.need != Need::Sale);
+            let said = missing
+                .first()
+                .map(|missing| missing.said.replace(key, "…"));
+            let missing: Vec<String> = missing.into_iter().map(|it| it.permission).collect();
+            if let Some(said) = said.filter(|_| !sells) {
+                return Err(format!("it lacks {}: {said}", missing.join(", ")));
             }
             // A restricted key may lack this permission: then the account is told by what is in it.
             let account = client.account().await.ok().map(|account| account.id);
-            Ok(Tried::Works(account))
+            Ok(Tried::Works { account, missing })
         };
         let tried = tokio::time::timeout(PATIENCE, tried).await;
         tried.unwrap_or(Ok(Tried::Unreachable))
+    }
+
+    /// Where a new restricted key with all that is needed is made, in the mode of a project's key.
+    #[must_use]
+    pub fn key_link(&self, project: &ProjectCatalog) -> Option<String> {
+        let key = self.key_of(stripe_of(project)?).ok()?;
+        Some(permissions::link(livemode(&key) == Some(false)))
     }
 
     /// Tries the key that a project's provider was set with; as [`Accounts::try_key`]. `None`: its
@@ -196,7 +223,7 @@ impl Accounts {
         let key = key.map_err(|error| unavailable(error.to_string()))?;
         match self.try_key(&key).await.map_err(port::Error::Key)? {
             Tried::Unreachable => Err(unavailable("it cannot be reached".into())),
-            Tried::Works(name) => {
+            Tried::Works { account: name, .. } => {
                 let known = self.catalog();
                 let verified = known.provider_verified(project.project.id, account, name);
                 verified

@@ -70,7 +70,14 @@ impl Accounts {
                             tracing::info!(project = %id, ?done, "The webhook endpoint at Stripe was looked after");
                         }
                         Err(error) => {
+                            let is_final =
+                                matches!(&error, Error::Provider(error) if error.is_a_no());
                             tracing::warn!(%error, project = %id, "The webhook endpoint at Stripe cannot be looked after; the list of events is read instead");
+                            if !is_final {
+                                // Again within a minute.
+                                known.remove(&id);
+                                continue;
+                            }
                         }
                     }
                     // As it is by now: making one adds its secret.

@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use ::sandbox::{BoxFuture, Keys, Notebook, NotebookError, Sandbox, Settings, World};
+use ::sandbox::{
+    BoxFuture, Keys, Notebook, NotebookError, Sandbox, Settings, World, unkind::Unkindness,
+};
 use actors::Handle;
 use domain::{
     Timestamp,
@@ -48,14 +50,19 @@ pub enum AdvanceError {
 }
 
 impl Sandboxes {
-    /// Starts them, and makes them known to the projects' accounts.
+    /// Starts them, as unkind as Stripe is or not, and makes them known to the projects' accounts.
     #[must_use]
-    pub fn start(handle: &Handle, accounts: &Arc<Accounts>) -> Self {
+    pub fn start(handle: &Handle, accounts: &Arc<Accounts>, unkind: bool) -> Self {
         let world = Outside {
             handle: handle.clone(),
             accounts: Arc::clone(accounts),
         };
-        let sandbox = Sandbox::new(Arc::new(world), Arc::new(Notes(handle.clone())));
+        let unkindness = match unkind {
+            true => Unkindness::as_stripe(),
+            false => Unkindness::default(),
+        };
+        let notes = Arc::new(Notes(handle.clone()));
+        let sandbox = Sandbox::new(Arc::new(world), notes, unkindness);
         accounts.set_sandbox(sandbox.clone());
         Self {
             sandbox,
@@ -90,14 +97,16 @@ impl Sandboxes {
         if start.sandbox().is_none() {
             return Err(catalog::Error::from(Refusal::NoSandbox).into());
         }
-        let now = self.handle.now_in(&start.scope);
-        let target = now.plus_seconds(by.seconds());
+        let by_millis = by.seconds().saturating_mul(1000);
+        let target = start.scope.ahead_millis.saturating_add(by_millis);
         for _ in 0..MAX_STEPS {
             let next = self.sandbox.next_due(project).await?;
-            let Some(next) = next.filter(|next| *next < target) else {
+            let now = self.handle.now();
+            let ahead = next.map(|next| next.0.saturating_sub(now.0));
+            let Some(ahead) = ahead.filter(|ahead| *ahead < target) else {
                 break;
             };
-            catalog.advance_sandbox(project, next).await?;
+            catalog.advance_sandbox(project, ahead).await?;
             self.sandbox.run_due(project).await?;
         }
         catalog.advance_sandbox(project, target).await?;

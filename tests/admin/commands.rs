@@ -108,12 +108,7 @@ async fn a_token_is_made_once_and_printed_once() {
     assert_eq!(reply.status, 200);
     let mut first = base.0;
     first.terminate();
-    assert!(
-        first
-            .wait(std::time::Duration::from_secs(60))
-            .await
-            .success()
-    );
+    assert!(first.wait(kit::deadline::SOON).await.success());
     let key = std::fs::metadata(data.join("server.key")).unwrap();
     assert_eq!(key.permissions().mode() & 0o777, 0o600);
 
@@ -129,12 +124,7 @@ async fn a_token_is_made_once_and_printed_once() {
         .await;
     assert_eq!(reply.status, 200);
     second.terminate();
-    assert!(
-        second
-            .wait(std::time::Duration::from_secs(60))
-            .await
-            .success()
-    );
+    assert!(second.wait(kit::deadline::SOON).await.success());
 }
 
 async fn first_start(data: &Path) -> (String, (Process, String)) {

@@ -66,7 +66,8 @@ async fn events_are_shown_from_now_on_and_sent_on_signed() {
     let told: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(
         told,
-        json!({"type": event["type"], "timestamp": event["timestamp"], "data": event["data"]})
+        json!({"type": event["type"], "timestamp": event["timestamp"],
+            "recordedAt": event["recordedAt"], "data": event["data"]})
     );
     let mut mac = Hmac::<Sha256>::new_from_slice(SECRET).unwrap();
     mac.update(format!("{}.{}.", header("webhook-id"), header("webhook-timestamp")).as_bytes());

@@ -29,6 +29,8 @@ mod prices;
 mod products;
 mod projects;
 mod provider;
+mod proxies;
+mod reconcile;
 mod restart;
 mod secrets;
 mod terminal;

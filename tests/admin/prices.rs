@@ -77,6 +77,7 @@ async fn a_bad_price_names_its_input() {
         ("features", json!(["ok", 7]), "features[1]"),
         ("creditsExpireAfterDays", json!(0), "creditsExpireAfterDays"),
         ("rollover", json!(true), "rollover"),
+        ("repeatable", json!("yes"), "repeatable"),
         ("trialDays", json!(14), "trialDays"),
         ("trialDays", json!("14"), "trialDays"),
         ("trialCredits", json!(5), "trialCredits"),
@@ -107,6 +108,10 @@ async fn a_tier_fills_the_balance_of_a_credit_product_of_its_own_project() {
         "rollover": true, "trialDays": 14, "trialCredits": 5,
     });
     assert_invalid(&post(&admin, &path, &price).await, "creditsGranted");
+    price["repeatable"] = json!(true);
+    price["creditsProductId"] = json!(server.product());
+    assert_invalid(&post(&admin, &path, &price).await, "repeatable");
+    price["repeatable"] = json!(false);
     price["creditsProductId"] = pro["id"].clone();
     assert_invalid(&post(&admin, &path, &price).await, "creditsProductId");
     price["creditsProductId"] = json!(server.product());
@@ -164,6 +169,9 @@ async fn an_amount_that_no_provider_takes_is_refused_when_the_price_is_made() {
         ("UGX", 50_001, false),
         ("KWD", 5124, false),
         ("KWD", 5120, true),
+        ("USD", 99_999_999, true),
+        ("USD", 100_000_000, false),
+        ("INR", 999_999_999, true),
         // No minimum is documented.
         ("XPF", 1, true),
     ] {

@@ -1,6 +1,6 @@
 //! What an administrator did stands after a crash and after a clean end.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use kit::{Client, Server, instance::Instance};
 use reqwest::Method;
@@ -85,7 +85,7 @@ async fn a_note_that_cannot_be_read_is_named_and_never_skipped() {
         // Nothing is done to it: it is still there at the next attempt.
         for _ in 0..2 {
             let mut process = Instance::begin(server.launch_settings(), server.data_dir());
-            let status = process.wait(Duration::from_secs(60)).await;
+            let status = process.wait(kit::deadline::SOON).await;
             let said = process.said().join("\n");
             assert!(!status.success(), "{said}");
             assert!(said.contains("the note") && said.contains(says), "{said}");

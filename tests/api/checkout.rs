@@ -335,7 +335,8 @@ async fn codes_that_open_nothing_are_counted_here_too() {
     let shop = Shop::open().await;
     let browser = &shop.service.publishable;
     for attempt in 0..20 {
-        let reply = shop.checkout_with(browser, json!({"code": NO_CODE})).await;
+        let code = format!("OLIVE-0000-0000-{attempt:04}");
+        let reply = shop.checkout_with(browser, json!({"code": code})).await;
         assert_refused(&reply, 404, "wallet_not_found");
         if attempt % 10 == 9 {
             // The bucket of requests fills again.
@@ -359,7 +360,8 @@ async fn discount_codes_that_are_none_are_counted_too() {
     let browser = &shop.service.publishable;
     let wrong = json!({"discountCode": "GUESS"});
     for attempt in 0..20 {
-        let reply = shop.checkout_with(browser, wrong.clone()).await;
+        let guess = json!({"discountCode": format!("GUESS{attempt}")});
+        let reply = shop.checkout_with(browser, guess).await;
         assert_refused(&reply, 400, "invalid_discount_code");
         if attempt % 10 == 9 {
             shop.service.clock.advance_millis(10_000);
@@ -446,6 +448,7 @@ async fn other_shop(shop: &Shop) -> (Client, String) {
         credits_product: None,
         credits_expire_after_days: None,
         rollover: false,
+        repeatable: false,
         features: vec!["notes".into()],
         interval: Interval::OneTime,
         trial_days: None,
@@ -688,6 +691,7 @@ async fn what_cannot_be_several_or_is_too_much_is_refused_by_its_name() {
         (json!({"metadata": []}), "metadata"),
         (json!({"metadata": {"k": 1}}), "metadata.k"),
         (json!({"locale": "english"}), "locale"),
+        (json!({"locale": "en_US"}), "locale"),
     ] {
         let mut fields = fields;
         fields["externalUserId"] = json!("ann");
@@ -699,4 +703,108 @@ async fn what_cannot_be_several_or_is_too_much_is_refused_by_its_name() {
         );
     }
     assert!(shop.stripe.calls("/v1/checkout/sessions").is_empty());
+}
+
+#[tokio::test]
+async fn any_language_is_taken_and_the_page_is_shown_in_the_nearest_that_it_speaks() {
+    let shop = Shop::open().await;
+    for (locale, near) in [
+        ("en-US", Some("en")),
+        ("zh-CN", Some("zh")),
+        ("zh-HK", Some("zh-HK")),
+        ("es-MX", Some("es-419")),
+        ("auto", Some("auto")),
+        ("sr-Latn-RS", None),
+    ] {
+        shop.checkout(json!({"externalUserId": "ann", "locale": locale}))
+            .await
+            .expect(200);
+        let asked = shop.stripe.calls(SESSIONS).pop().unwrap().form;
+        assert_eq!(asked.get("locale").map(String::as_str), near, "{locale}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_the_provider_refuses_is_left_out() {
+    let shop = Shop::open().await;
+    let refused = json!({"error": {
+        "type": "invalid_request_error", "code": "email_invalid", "param": "customer_email",
+        "message": "Invalid email address: a@b",
+    }});
+    shop.stripe.instead(SESSIONS, Instead::Status(400, refused));
+    let begun = shop
+        .checkout(json!({"externalUserId": "ann", "customerEmail": "a@b"}))
+        .await
+        .expect(200);
+    let calls = shop.stripe.calls(SESSIONS);
+    let addresses: Vec<_> = calls
+        .iter()
+        .map(|call| call.form.get("customer_email").map(String::as_str))
+        .collect();
+    assert_eq!(addresses, [Some("a@b"), None]);
+    assert_ne!(calls[0].operation, calls[1].operation);
+    let order = shop.order(&begun["orderId"]).await;
+    assert_eq!(order["customerEmail"], "a@b", "the shop's own word stays");
+}
+
+#[tokio::test]
+async fn what_costs_more_than_any_provider_takes_is_the_callers_fault() {
+    let shop = Shop::open().await;
+    let dear = NewPrice {
+        amount_cents: 60_000_000,
+        interval: Interval::OneTime,
+        ..Catalog::tier()
+    };
+    let project = shop.service.project.id;
+    let product = shop.product_of(&shop.price);
+    let made = shop.service.catalog.create_price(project, product, dear);
+    let price = made.await.unwrap().id.to_string();
+    let buy = async |quantity: u32| {
+        let body = json!({"externalUserId": "ann", "priceId": price, "quantity": quantity});
+        shop.checkout(body).await
+    };
+    buy(1).await.expect(200);
+    assert_invalid(&buy(2).await, "quantity");
+    assert_eq!(shop.stripe.calls(SESSIONS).len(), 1);
+}
+
+/// Somebody moved the key by which it is found, or edited what is behind it.
+#[tokio::test]
+async fn a_price_at_the_provider_that_charges_otherwise_is_not_sold() {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    let buy = async |shop: &Shop| {
+        let begun = shop.checkout(json!({"priceId": tier, "externalUserId": "ann"}));
+        begun.await.expect(200);
+        let asked = shop.stripe.calls(SESSIONS).pop().unwrap().form;
+        asked["line_items[0][price]"].clone()
+    };
+    let first = buy(&shop).await;
+    let shop = shop.again().await;
+    assert_eq!(buy(&shop).await, first);
+    let key = format!("lookup {tier}");
+    shop.stripe.set(&key, json!({"unit_amount": 19}));
+    let shop = shop.again().await;
+    assert_ne!(buy(&shop).await, first);
+}
+
+/// Somebody added another currency to it at the provider: its cents are not ours.
+#[tokio::test]
+async fn what_was_paid_in_another_currency_is_kept_at_the_price() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let path = format!("{SESSIONS}/{}", begun["checkoutId"].as_str().unwrap());
+    let paid = json!({"currency": "jpy", "amount_total": 80_000});
+    shop.stripe.set(&path, paid);
+    shop.pay(&begun).await;
+    let order = shop.order(&begun["orderId"]).await;
+    assert_eq!(
+        (
+            &order["status"],
+            &order["amountCents"],
+            &order["currency"],
+            &order["balance"]
+        ),
+        (&json!("paid"), &json!(500), &json!("EUR"), &json!(100))
+    );
 }

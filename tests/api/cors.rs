@@ -37,7 +37,12 @@ async fn a_preflight_needs_no_key() {
         let headers = header(&reply, "access-control-allow-headers")
             .unwrap()
             .to_lowercase();
-        for name in ["authorization", "content-type", "idempotency-key"] {
+        for name in [
+            "authorization",
+            "content-type",
+            "idempotency-key",
+            "x-wallet-code",
+        ] {
             assert!(headers.contains(name), "{headers}");
         }
         assert_eq!(header(&reply, "access-control-allow-credentials"), None);

@@ -59,6 +59,19 @@ async fn it_is_made_once_and_its_secret_is_believed() {
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_first_attempt_that_failed_is_made_again_soon() {
+    let shop = public().await;
+    let away = stripe::Instead::Status(500, json!({}));
+    shop.stripe.instead(ENDPOINTS, away);
+    let _kept = shop.service.accounts.keep_endpoints();
+    let minutes = std::time::Duration::from_secs(300);
+    let made = kit::deadline::until("an endpoint", minutes, || {
+        (changes(&shop) == 1).then_some(())
+    });
+    made.await;
+}
+
 #[tokio::test]
 async fn one_that_was_disabled_or_lacks_events_is_repaired() {
     let shop = public().await;

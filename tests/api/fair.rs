@@ -167,11 +167,11 @@ impl Fair {
         .await;
     }
 
-    /// Reads the list of events; how many were new.
+    /// Reads the list of events; of how many things it told anew.
     pub(crate) async fn read(&self) -> usize {
         let project = self.service.catalog.project(self.service.project.id);
-        let read = self.service.payments.feed().read(&project.unwrap()).await;
-        read.unwrap().events
+        let read = self.service.payments.feed().run(&project.unwrap()).await;
+        read.unwrap()
     }
 
     /// What no webhook told yet, oldest first.

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::{
     client::{Client, Reply},
+    fair::Fair,
     service::{NO_CODE, Service, assert_refused, header},
 };
 
@@ -116,31 +117,14 @@ async fn after_twenty_codes_in_vain_none_is_looked_up() {
     let body = json!({ "productId": service.product, "amount": 1, "idempotencyKey": "k" });
     for attempt in 0..20 {
         service.clock.advance_millis(1000);
+        let none = format!("/api/v1/wallets/OLIVE-0000-0000-{attempt:04}");
+        let odd = format!("/api/v1/wallets/nonsense{attempt}/ledger");
+        let browser = &service.publishable;
         let reply = match attempt % 4 {
-            0 => {
-                service
-                    .publishable
-                    .get(&format!("/api/v1/wallets/{NO_CODE}"))
-                    .await
-            }
-            1 => {
-                service
-                    .publishable
-                    .get("/api/v1/wallets/nonsense/ledger")
-                    .await
-            }
-            2 => {
-                service
-                    .publishable
-                    .post(&format!("/api/v1/wallets/{NO_CODE}/deduct"), &body)
-                    .await
-            }
-            _ => {
-                service
-                    .publishable
-                    .post(&format!("/api/v1/wallets/{NO_CODE}/holds"), &body)
-                    .await
-            }
+            0 => browser.get(&none).await,
+            1 => browser.get(&odd).await,
+            2 => browser.post(&format!("{none}/deduct"), &body).await,
+            _ => browser.post(&format!("{none}/holds"), &body).await,
         };
         assert_refused(&reply, 404, "wallet_not_found");
     }
@@ -195,45 +179,82 @@ async fn orders_and_holds_that_are_not_there_are_codes_in_vain() {
         .await
         .expect(200);
     let hold = held["holdId"].as_str().unwrap();
-    // One of the right form, which nothing has.
-    let altered = |id: &str| format!("{}{}", &id[..id.len() - 4], "0000");
-    let order = altered(hold).replace("hold_", "ord_");
-    let requests: Vec<_> = [
-        (Method::GET, format!("/api/v1/orders/{order}")),
-        (Method::GET, "/api/v1/orders/cs_test_nothing".into()),
-        (Method::GET, "/api/v1/orders/nonsense".into()),
-        (Method::GET, format!("/api/v1/holds/{}", altered(hold))),
-        (Method::GET, "/api/v1/holds/nonsense".into()),
-        (
-            Method::POST,
-            format!("/api/v1/holds/{}/settle", altered(hold)),
+    // Of the right form, which nothing has.
+    let altered = |number: usize| format!("{}{number:04}", &hold[..hold.len() - 4]);
+    let order = altered(0).replace("hold_", "ord_");
+    let wrong = |number: usize| match number % 5 {
+        0 => (
+            Method::GET,
+            format!(
+                "/api/v1/orders/{}",
+                altered(number).replace("hold_", "ord_")
+            ),
         ),
-        (Method::POST, "/api/v1/holds/nonsense/release".into()),
-        (
+        1 => (Method::GET, format!("/api/v1/orders/cs_test_{number}")),
+        2 => (Method::GET, format!("/api/v1/holds/{}", altered(number))),
+        3 => (Method::GET, format!("/api/v1/holds/nonsense{number}")),
+        _ => (
             Method::POST,
-            format!("/api/v1/holds/{}/extend", altered(hold)),
+            format!("/api/v1/holds/{}/settle", altered(number)),
         ),
-    ]
-    .into_iter()
-    .cycle()
-    .take(20)
-    .collect();
+    };
+    let requests: Vec<_> = (0..20).map(wrong).collect();
     for (index, told) in ask_all(&service, &requests).await.iter().enumerate() {
         let (status, code) = told;
         assert_eq!(*status, 404, "{index} {code}");
         assert!(code == "order_not_found" || code == "hold_not_found");
     }
-    let all = [
-        (Method::GET, format!("/api/v1/holds/{hold}")),
-        (Method::POST, format!("/api/v1/holds/{hold}/settle")),
-        (Method::GET, format!("/api/v1/orders/{order}")),
+    let codes = [
         (Method::GET, format!("/api/v1/wallets/{code}")),
+        (Method::GET, format!("/api/v1/wallets/{NO_CODE}")),
+        (Method::GET, format!("/api/v1/orders/{order}1")),
     ];
-    for told in ask_all(&service, &all).await {
+    for told in ask_all(&service, &codes).await {
         assert_eq!(told, (429, "too_many_invalid_codes".to_owned()));
     }
-    let of_a_server = service.secret.get(&format!("/api/v1/holds/{hold}")).await;
-    of_a_server.expect(200);
+    // Nobody guesses these, and many may share the address: whoever has one is not shut out.
+    let ids = [
+        (Method::GET, format!("/api/v1/holds/{hold}")),
+        (Method::POST, format!("/api/v1/holds/{hold}/extend")),
+        (Method::POST, format!("/api/v1/holds/{hold}/settle")),
+    ];
+    for told in ask_all(&service, &ids).await {
+        assert_eq!(told, (200, String::new()));
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_code_that_is_tried_again_counts_once() {
+    let service = Service::start().await;
+    let code = service.code().await;
+    let wrong = ["OLIVE-0000-0000-0000", "olive-oooo-oooo-oooo", "nonsense"];
+    let wrong = wrong.map(|code| (Method::GET, format!("/api/v1/wallets/{code}")));
+    for _ in 0..30 {
+        for told in ask_all(&service, &wrong).await {
+            assert_eq!(told, (404, "wallet_not_found".to_owned()));
+        }
+    }
+    let right = [(Method::GET, format!("/api/v1/wallets/{code}"))];
+    assert_eq!(ask_all(&service, &right).await[0].0, 200);
+}
+
+#[tokio::test]
+async fn a_buyer_sees_what_they_paid_for_whatever_others_tried() {
+    let fair = Fair::open().await;
+    let service = &fair.service;
+    let begun = fair.checkout(json!({})).await;
+    fair.press(&begun, "pay").await;
+    let wrong = |number| (Method::GET, format!("/api/v1/wallets/nonsense{number}"));
+    let wrong: Vec<_> = (0..21).map(wrong).collect();
+    ask_all(service, &wrong).await;
+    for id in ["orderId", "checkoutId"] {
+        let path = format!("/api/v1/orders/{}", begun[id].as_str().unwrap());
+        let order = service.publishable.get(&path).await.expect(200);
+        assert_eq!(order["status"], "paid");
+        let code = format!("/api/v1/wallets/{}", order["code"].as_str().unwrap());
+        let refused = service.publishable.get(&code).await;
+        assert_refused(&refused, 429, "too_many_invalid_codes");
+    }
 }
 
 #[tokio::test]

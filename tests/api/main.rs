@@ -10,6 +10,8 @@
     reason = "a test that cannot go on must panic, and say why"
 )]
 
+mod adoptions;
+mod bills;
 mod body;
 mod checkout;
 mod checkout_settings;
@@ -29,6 +31,7 @@ mod events;
 mod fair;
 mod features;
 mod feed;
+mod feed_failures;
 mod holds;
 mod keys;
 mod limits;
@@ -38,6 +41,8 @@ mod orders_refund;
 mod portal;
 mod products;
 mod provider_change;
+mod reconciliation;
+mod rehearsal;
 mod rust_client;
 mod sandbox;
 mod sandbox_events;
@@ -50,8 +55,11 @@ mod subscriptions;
 mod subscriptions_cancel;
 mod subscriptions_resume;
 mod unavailable;
+mod unfulfilled;
+mod unlocks;
 mod usage;
 mod vitals;
+mod wallets_by_header;
 mod wallets_create;
 mod wallets_external;
 mod wallets_ledger;

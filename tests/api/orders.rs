@@ -6,6 +6,7 @@ use domain::catalog::KeyKind;
 use serde_json::{Value, json};
 
 use crate::{
+    client::Client,
     service::{assert_invalid, assert_refused},
     shop::Shop,
 };
@@ -47,6 +48,30 @@ async fn a_publishable_key_sees_all_but_who_bought() {
     }
     assert_eq!(seen, all);
     assert!(seen["code"].is_string());
+}
+
+#[tokio::test]
+async fn a_checkout_shows_the_code_for_a_day_and_the_order_always() {
+    let shop = Shop::open().await;
+    let begun = shop.checkout(json!({})).await.expect(200);
+    let pass = |seconds: i64| shop.service.clock.advance_millis(seconds * 1000);
+    // A debit that takes its time: the day begins with the payment.
+    pass(3600);
+    shop.pay(&begun).await;
+    let code = async |name: &str, client: &Client| {
+        let path = format!("/api/v1/orders/{}", begun[name].as_str().unwrap());
+        client.get(&path).await.expect(200)["code"].clone()
+    };
+    let (browser, server) = (&shop.service.publishable, &shop.service.secret);
+    pass(24 * 3600 - 1);
+    let shown = code("checkoutId", browser).await;
+    assert!(shown.is_string(), "{shown}");
+    pass(2);
+    assert_eq!(code("checkoutId", browser).await, Value::Null);
+    assert_eq!(code("orderId", browser).await, shown);
+    assert_eq!(code("checkoutId", server).await, shown);
+    pass(365 * 86_400);
+    assert_eq!(code("orderId", browser).await, shown);
 }
 
 #[tokio::test]

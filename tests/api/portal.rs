@@ -244,3 +244,38 @@ async fn a_provider_that_fails_or_is_gone_is_told_apart() {
         "provider_not_configured",
     );
 }
+
+/// Somebody archived what a tier is sold as; then the offer changed, so that it is asked for anew.
+#[tokio::test]
+async fn an_archived_tier_shuts_the_portal_for_nobody() {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    let begun = shop.begun_with("ann", &tier).await;
+    shop.subscribe(&begun, "sub_1").await;
+    external(&shop, "ann").await.expect(200);
+    let interval = domain::catalog::Interval::Month;
+    shop.add_price_of(shop.product_of(&tier), interval, 900, &[])
+        .await;
+    shop.stripe
+        .set("/v1/products/prod_1", json!({"active": false}));
+    let refused = json!({"error": {
+        "type": "invalid_request_error",
+        "param": "features[subscription_update][products][0][product]",
+        "message": "The product is not active.",
+    }});
+    let configurations = "/v1/billing_portal/configurations";
+    shop.stripe
+        .instead(configurations, Instead::Status(400, refused));
+    external(&shop, "ann").await.expect(200);
+    let offered = shop.stripe.calls(configurations).pop().unwrap().form;
+    let products: Vec<_> = (0..2)
+        .map(|at| {
+            offered[&format!("features[subscription_update][products][{at}][product]")].as_str()
+        })
+        .collect();
+    assert!(!products.contains(&"prod_1"), "{products:?}");
+    assert!(
+        products.contains(&"prod_2"),
+        "what is there is used: {products:?}"
+    );
+}

@@ -1,6 +1,7 @@
 //! Another provider, account or mode for a project: what needs force, what then ends, and what a key is
 //! held against when it is set.
 
+use ::stripe::permissions::{self, ENDPOINTS};
 use kit::service::ADMIN_TOKEN;
 use reqwest::Method;
 use scrip::payments::Providers as _;
@@ -182,9 +183,6 @@ async fn a_key_of_no_use_is_refused_in_the_providers_words() {
     assert_invalid(&refused, "provider.secretKey");
     assert!(!refused.body.to_string().contains("hush"));
     assert_eq!(shown(&service).await, Value::Null);
-    // Tried by the least that Scrip needs.
-    let call = stripe.calls(EVENTS).pop().unwrap();
-    assert_eq!((call.form.len(), call.form["limit"].as_str()), (1, "1"));
     // What is wrong by itself is said before anybody is asked.
     let asked = stripe.calls(EVENTS).len();
     assert_invalid(&set(&service, key("pk_test_1")).await, "provider.secretKey");
@@ -237,7 +235,7 @@ async fn the_next_accounts_list_is_read_from_its_own_beginning() {
     let (shop, _) = busy().await;
     let read = async || {
         let project = shop.service.catalog.project(shop.service.project.id);
-        let read = shop.service.payments.feed().read(&project.unwrap()).await;
+        let read = shop.service.payments.feed().run(&project.unwrap()).await;
         read.unwrap();
         let call = shop.stripe.calls(EVENTS).pop().unwrap();
         call.form["created[gte]"].parse::<i64>().unwrap()
@@ -304,4 +302,84 @@ async fn what_the_former_one_told_is_asked_about_no_more() {
     let notes = payments::stored(&shop.service.handle).unwrap();
     let is_event = |note: &payments::notes::Note| matches!(note, payments::notes::Note::Event(_));
     assert!(!notes.iter().any(is_event), "{notes:?}");
+}
+
+#[tokio::test]
+async fn permissions_that_a_key_lacks_are_named_all_at_once() {
+    let stripe = Stripe::start().await;
+    let service = Service::beside(&stripe.base).await;
+    let deny = |request: &str, permission: &str| {
+        let message = format!(
+            "The provided key 'rk_test_****' does not have the required permissions for this endpoint on \
+             account 'acct_1'. Having the '{permission}' permission would allow this request to continue."
+        );
+        let refusal = json!({"error": {"type": "invalid_request_error", "message": message}});
+        stripe.instead(request, Instead::Status(403, refusal));
+    };
+    // Without these it does not sell.
+    deny("POST /v1/checkout/sessions", "rak_checkout_session_write");
+    deny("POST /v1/prices", "rak_plan_write");
+    deny("/v1/disputes", "rak_dispute_read");
+    let refused = set(&service, key("rk_test_narrow")).await;
+    assert_invalid(&refused, "provider.secretKey");
+    let said = refused.body["message"].as_str().unwrap();
+    for permission in [
+        "rak_checkout_session_write",
+        "rak_plan_write",
+        "rak_dispute_read",
+    ] {
+        assert!(said.contains(permission), "{permission} in {said}");
+    }
+    assert_eq!(shown(&service).await, Value::Null);
+    // Without those something is not done: it is taken, and what is missing is shown.
+    let narrow = || {
+        deny("/v1/disputes", "rak_dispute_read");
+        deny("/v1/invoice_payments", "rak_of_another_name_read");
+        let schedule = "/v1/subscription_schedules/scrip_permission_check/release";
+        deny(schedule, "rak_subscription_schedule_write");
+    };
+    narrow();
+    let taken = set(&service, key("rk_test_narrow")).await.expect(200);
+    assert_eq!(taken["provider"]["verified"], true);
+    narrow();
+    let check = async || {
+        let path = format!(
+            "/api/admin/v1/projects/{}/provider/check",
+            service.project.id
+        );
+        let client = Client::new(&service.base, ADMIN_TOKEN);
+        client.post(&path, &json!({})).await.expect(200)
+    };
+    let checked = check().await;
+    assert_eq!(checked["works"], true);
+    let mut missing: Vec<_> = checked["missingPermissions"].as_array().unwrap().to_vec();
+    missing.sort_by_key(ToString::to_string);
+    assert_eq!(
+        Value::from(missing),
+        json!([
+            "rak_dispute_read",
+            "rak_of_another_name_read",
+            "rak_subscription_schedule_write"
+        ])
+    );
+    let link = checked["newKeyUrl"].as_str().unwrap();
+    assert_eq!(link, permissions::link(true));
+    assert_eq!(check().await["missingPermissions"], json!([]));
+}
+
+/// Whatever is asked of the double of Stripe is in the list from which a key's permissions come.
+#[test]
+fn every_call_names_the_permission_that_it_needs() {
+    for (method, path) in stripe::requests() {
+        let path = path.trim_start_matches("/v1/");
+        let declared = ENDPOINTS.iter().any(|endpoint| endpoint.is(method, path));
+        // What the double has beyond that.
+        let never = [
+            "GET customers",
+            "GET customers/{}",
+            "POST billing_portal/configurations/{}",
+        ];
+        let call = format!("{method} {path}");
+        assert!(declared || never.contains(&call.as_str()), "{call}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use scrip::catalog::{NewPrice, ProjectChange, ProviderChange, SandboxChange};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     fair::{DAY, Fair},
@@ -110,8 +110,8 @@ async fn the_clock_renews_expires_and_grants() {
     let fair = Fair::open().await;
     let (_, tiers) = fair.subscribed("ann").await;
     let forgotten = fair.checkout(json!({"externalUserId": "bea"})).await;
-    fair.advance(DAY - 60).await;
-    // Its session closed a minute early, so that nobody pays for an order that expires.
+    fair.advance(DAY).await;
+    // With its session.
     assert_eq!(fair.order(&forgotten).await["status"], "expired");
     fair.advance(95 * DAY).await;
     let ledger = fair.ledger("ann").await;
@@ -198,6 +198,22 @@ async fn a_declined_renewal_is_past_due_and_made_good() {
     let wallet = fair.wallet("ann").await;
     assert_eq!(wallet["subscriptions"][0]["status"], "past_due");
     assert_eq!(wallet["features"], json!(["pro"]), "days of grace");
+    // The bill waits, in the wallet and in what is told.
+    let open = &wallet["subscriptions"][0]["openInvoice"];
+    assert_eq!(
+        (&open["amountCents"], &open["currency"]),
+        (&json!(900), &json!("EUR"))
+    );
+    assert!(open["url"].as_str().unwrap().starts_with("http"), "{open}");
+    assert!(open["nextAttemptAt"].is_string(), "{open}");
+    // The event says when it was to be tried then; it was tried again since.
+    let path = "/api/v1/events?types=subscription.past_due";
+    let told = fair.service.secret.get(path).await.expect(200);
+    let told = &told["events"][0]["data"]["subscription"]["openInvoice"];
+    for field in ["amountCents", "currency", "url"] {
+        assert_eq!(told[field], open[field], "{field}");
+    }
+    assert!(told["nextAttemptAt"].as_str() < open["nextAttemptAt"].as_str());
     let portal = fair.portal("ann").await;
     fair.try_press(&portal, "card", json!({"declines": "false"}))
         .await
@@ -207,6 +223,7 @@ async fn a_declined_renewal_is_past_due_and_made_good() {
         .expect(200);
     let wallet = fair.wallet("ann").await;
     assert_eq!(wallet["subscriptions"][0]["status"], "active");
+    assert_eq!(wallet["subscriptions"][0]["openInvoice"], Value::Null);
     assert_eq!(wallet["balances"][0]["balance"], 500);
 }
 
@@ -366,7 +383,7 @@ async fn a_trial_has_its_features_and_its_own_credits_until_the_first_cycle_is_p
 }
 
 #[tokio::test]
-async fn a_subscription_that_is_paused_has_no_features_until_it_goes_on() {
+async fn a_subscription_that_is_not_collected_keeps_its_features() {
     let fair = Fair::open().await;
     let (begun, _) = fair.subscribed("ann").await;
     let id = fair.order(&begun).await["payment"]["subscriptionId"].clone();
@@ -375,14 +392,14 @@ async fn a_subscription_that_is_paused_has_no_features_until_it_goes_on() {
     let before = fair.wallet("ann").await;
     change("pause_collection[behavior]=void").await;
     let paused = fair.wallet("ann").await;
-    assert_eq!(paused["subscriptions"][0]["status"], "paused");
-    assert_eq!(paused["features"], json!([]));
+    assert_eq!(paused["subscriptions"][0]["status"], "active");
+    assert_eq!(paused["subscriptions"][0]["collectionPaused"], true);
+    assert_eq!(paused["features"], before["features"]);
     assert_eq!(
         paused["balances"], before["balances"],
         "what was paid for stays"
     );
     change("pause_collection=").await;
     let resumed = fair.wallet("ann").await;
-    assert_eq!(resumed["subscriptions"][0]["status"], "active");
-    assert_eq!(resumed["features"], before["features"]);
+    assert_eq!(resumed, before);
 }

@@ -198,3 +198,51 @@ async fn a_full_refund_of_the_current_cycle_ends_its_features_and_no_others() {
         (&json!([500]), &json!(["pro"]))
     );
 }
+
+#[tokio::test]
+async fn disputes_are_events_of_their_own_and_no_refunds() {
+    let bought = Bought::new().await;
+    let events = async || {
+        let path = "/api/v1/events?types=order.refunded,order.disputed,order.dispute_closed";
+        let told = bought.fair.service.secret.get(path).await.expect(200);
+        let told = told["events"].as_array().unwrap().clone();
+        let facts = told.into_iter().map(|event| {
+            let (kind, data) = (&event["type"], &event["data"]);
+            let dispute = &data["dispute"];
+            json!([
+                kind,
+                data["won"],
+                dispute["inquiry"],
+                dispute["respondBy"].is_string()
+            ])
+        });
+        facts.collect::<Vec<_>>()
+    };
+    bought.press("dispute", json!({"inquiry": "true"})).await;
+    let asked = json!(["order.disputed", null, true, true]);
+    assert_eq!(events().await, [asked]);
+    bought.press("dispute_escalated", json!({})).await;
+    bought.press("dispute_won", json!({})).await;
+    let won = json!(["order.dispute_closed", true, false, false]);
+    assert_eq!(events().await.len(), 3);
+    assert_eq!(events().await[2], won);
+    bought.fair.service.clock.advance_millis(1000);
+    bought.press("dispute", json!({})).await;
+    let path = "/api/v1/events?types=order.disputed";
+    let told = bought.fair.service.secret.get(path).await.expect(200);
+    let data = &told["events"].as_array().unwrap().last().unwrap()["data"];
+    assert_eq!(data["order"]["id"], bought.begun["orderId"]);
+    let dispute = &data["dispute"];
+    assert_eq!(
+        (
+            &dispute["amountCents"],
+            &dispute["currency"],
+            &dispute["inquiry"]
+        ),
+        (&json!(500), &json!("EUR"), &json!(false))
+    );
+    bought.press("dispute_lost", json!({})).await;
+    let all = events().await;
+    assert_eq!(all.len(), 5, "{all:?}");
+    assert_eq!(all[4], json!(["order.dispute_closed", false, false, false]));
+}

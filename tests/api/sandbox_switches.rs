@@ -157,6 +157,10 @@ async fn from_a_month_to_a_year_is_a_whole_new_cycle() {
     }
 }
 
+fn cents(order: &Value) -> i64 {
+    order[2].as_i64().unwrap()
+}
+
 impl Fair {
     /// Switches the only subscription in the provider's dashboard.
     async fn switch_there(&self, to: &str, behavior: &str) {
@@ -194,8 +198,8 @@ async fn a_switch_down_that_counts_at_once_there_waits_for_the_next_cycle_here()
 }
 
 #[tokio::test]
-async fn a_switch_up_that_is_billed_with_the_renewal_brings_nothing_twice() {
-    for behavior in ["none", "create_prorations"] {
+async fn a_switch_up_that_is_billed_with_the_renewal_brings_its_share_with_it() {
+    for (behavior, share) in [("none", None), ("create_prorations", Some(267))] {
         let fair = Fair::open().await;
         let (_, tiers) = fair.subscribed("ann").await;
         fair.portal("ann").await;
@@ -205,8 +209,19 @@ async fn a_switch_up_that_is_billed_with_the_renewal_brings_nothing_twice() {
         assert_eq!(fair.sees("ann").await["ledger"], unpaid, "{behavior}");
         fair.advance(21 * DAY).await;
         let seen = fair.sees("ann").await;
-        let renewed = json!([[500, "purchase"], [-500, "expiry"], [900, "purchase"]]);
-        assert_eq!(seen["ledger"], renewed, "{behavior}");
+        let mut renewed = vec![
+            json!([500, "purchase"]),
+            json!([-500, "expiry"]),
+            json!([900, "purchase"]),
+        ];
+        renewed.extend(share.map(|share| json!([share, "purchase"])));
+        assert_eq!(seen["ledger"], json!(renewed), "{behavior}");
+        let cents: i64 = seen["orders"].as_array().unwrap()[1..]
+            .iter()
+            .map(cents)
+            .sum();
+        let billed = if share.is_some() { 1900 + 667 } else { 1900 };
+        assert_eq!(cents, billed, "{behavior}");
         assert_eq!(seen["tiers"], json!([["Large", "active"]]), "{behavior}");
     }
 }

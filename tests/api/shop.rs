@@ -1,5 +1,6 @@
 //! A service whose project sells through Stripe's double.
 
+use actors::clock::Clock as _;
 use domain::{
     Timestamp,
     catalog::{Found, Interval},
@@ -48,6 +49,8 @@ impl Shop {
             .await
             .unwrap();
         let price = service.add_price(100).await;
+        let clock = std::sync::Arc::clone(&service.clock);
+        stripe.follow(move || clock.now().0.div_euclid(1000));
         Self {
             service,
             stripe,
@@ -107,7 +110,7 @@ impl Shop {
     pub(crate) async fn report(&self, kind: &str, object: &Value) -> Reply {
         self.events.set(self.events.get() + 1);
         let id = format!("evt_{}", self.events.get());
-        let (body, header) = stripe::event(&id, kind, object, self.seconds());
+        let (body, header) = self.stripe.event(&id, kind, object, self.seconds());
         self.deliver(&body, &header).await
     }
 
@@ -261,6 +264,7 @@ impl Catalog {
             credits_product: None,
             credits_expire_after_days: None,
             rollover: false,
+            repeatable: false,
             trial_days: None,
             trial_credits: 0,
             features: vec!["pro".into()],

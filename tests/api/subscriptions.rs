@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{shop::Shop, stripe::Instead};
+use crate::{feed_failures::refusal, shop::Shop, stripe::Instead};
 
 const DAY: i64 = 86_400;
 const SUBSCRIPTION: &str = "/v1/subscriptions/sub_1";
@@ -32,10 +32,12 @@ impl Shop {
         self.wallet("ann").await["features"].clone()
     }
 
-    /// The provider fails in the next round.
+    /// From now on nothing is answered about events and the subscription.
     fn away(&self) {
-        let instead = Instead::Status(500, json!({}));
-        self.stripe.instead("/v1/events", instead);
+        for path in ["/v1/events", SUBSCRIPTION] {
+            let instead = Instead::Status(500, json!({}));
+            self.stripe.from_now_on(path, instead);
+        }
     }
 }
 
@@ -96,13 +98,13 @@ async fn a_subscription_is_asked_about_a_day_after_its_period_and_once_a_day() {
 }
 
 #[tokio::test]
-async fn while_the_provider_is_away_features_end_with_the_days_of_grace_and_come_back_with_it() {
+async fn while_the_provider_is_away_features_end_after_the_days_of_grace_and_come_back_with_it() {
     let shop = Shop::open().await;
     subscribed(&shop).await;
     shop.away();
-    shop.days_and_a_round(36).await;
-    assert_eq!(shop.features().await, json!(["pro"]), "six days of grace");
-    shop.away();
+    shop.days_and_a_round(31).await;
+    shop.days_and_a_round(6).await;
+    assert_eq!(shop.features().await, json!(["pro"]), "six days of silence");
     shop.days_and_a_round(1).await;
     let wallet = shop.wallet("ann").await;
     assert_eq!(wallet["features"], json!([]));
@@ -112,10 +114,25 @@ async fn while_the_provider_is_away_features_end_with_the_days_of_grace_and_come
         "only the provider ends it"
     );
     // It is back, and says that all is well.
+    shop.stripe.as_usual();
     shop.rounds(31).await;
     let wallet = shop.wallet("ann").await;
     assert_eq!(wallet["features"], json!(["pro"]));
     assert_eq!(wallet["subscriptions"][0]["status"], "active");
+}
+
+#[tokio::test]
+async fn a_question_that_is_refused_is_no_silence() {
+    let shop = Shop::open().await;
+    subscribed(&shop).await;
+    let refusal = refusal("rak_subscription_read");
+    shop.stripe
+        .from_now_on(SUBSCRIPTION, Instead::Status(403, refusal));
+    for _ in 0..20 {
+        shop.days_and_a_round(3).await;
+    }
+    assert_eq!(shop.features().await, json!(["pro"]), "nobody said no");
+    assert!(shop.looks() >= 2, "it was asked about");
 }
 
 #[tokio::test]

@@ -56,7 +56,7 @@ async fn what_was_to_end_with_its_period_goes_on() {
 }
 
 #[tokio::test]
-async fn what_is_paused_goes_on() {
+async fn what_is_not_collected_is_collected_again() {
     let (counter, body) = subscribed().await;
     let id = subscription(&counter).await;
     let path = format!("v1/subscriptions/{id}");
@@ -70,10 +70,12 @@ async fn what_is_paused_goes_on() {
     pause.expect(200);
     counter.service.advance(60).await;
     let paused = counter.wallet("ann").await;
-    assert_eq!(paused["subscriptions"][0]["status"], "paused");
-    assert_eq!(paused["features"], json!([]));
+    assert_eq!(paused["subscriptions"][0]["status"], "active");
+    assert_eq!(paused["subscriptions"][0]["collectionPaused"], true);
+    assert_eq!(paused["features"], json!(["pro"]));
     let goes_on = post(&counter, RESUME, &body).await.expect(200);
     assert_eq!(goes_on["status"], "active");
+    assert!(goes_on.get("collectionPaused").is_none());
     assert_eq!(counter.wallet("ann").await["features"], json!(["pro"]));
 }
 

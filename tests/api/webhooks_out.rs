@@ -26,9 +26,16 @@ pub(crate) struct Hooked {
     pub(crate) running: Running,
 }
 
+/// Receivers are on this machine, and answer in the end however busy it is.
 pub(crate) fn near(config: &mut Config) {
     config.webhooks.allow_private_networks = true;
-    config.webhooks.timeout_seconds = 1;
+    config.webhooks.timeout_seconds = 60;
+}
+
+/// The same where one does not answer.
+pub(crate) fn impatient(config: &mut Config) {
+    near(config);
+    config.webhooks.timeout_seconds = 3;
 }
 
 /// A request to a project's webhooks, by the administrator.

@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::{
     service::Service,
-    webhooks_out::{Hooked, created, credited, near},
+    webhooks_out::{Hooked, created, credited, impatient},
 };
 
 /// A receiver that does with each connection what it likes, once it has heard something.
@@ -32,17 +32,15 @@ async fn wild<F: Future<Output = ()> + Send + 'static>(
     url
 }
 
-/// The one attempt to send to such a receiver, and how long it took.
-async fn attempt(url: &str) -> (serde_json::Value, Duration) {
-    let hooked = Hooked::start().await;
+/// The one attempt to send to such a receiver.
+async fn attempt(url: &str) -> serde_json::Value {
+    let hooked = Hooked::of(Service::with(impatient).await).await;
     hooked.change(json!({"url": url})).await.expect(200);
-    let start = Instant::now();
     hooked.service.code().await;
     hooked.settled().await;
-    let took = start.elapsed();
     let page = hooked.deliveries("").await;
     assert_eq!(page["deliveries"].as_array().unwrap().len(), 1);
-    (page["deliveries"][0].clone(), took)
+    page["deliveries"][0].clone()
 }
 
 #[tokio::test]
@@ -51,12 +49,12 @@ async fn whoever_never_answers_is_waited_for_so_long() {
         std::future::pending::<()>().await;
         drop(stream);
     });
-    let (delivery, _) = attempt(&url.await).await;
+    let delivery = attempt(&url.await).await;
     assert_eq!(delivery["status"], "pending");
     let attempt = &delivery["attempts"][0];
     assert_eq!(attempt["statusCode"], serde_json::Value::Null);
-    assert_eq!(attempt["error"], "There was no answer within 1 s.");
-    assert!(attempt["durationMs"].as_u64().unwrap() >= 1000);
+    assert_eq!(attempt["error"], "There was no answer within 3 s.");
+    assert!(attempt["durationMs"].as_u64().unwrap() >= 3000);
 }
 
 #[tokio::test]
@@ -69,11 +67,11 @@ async fn whoever_answers_byte_by_byte_has_no_longer() {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     });
-    let (delivery, _) = attempt(&url.await).await;
+    let delivery = attempt(&url.await).await;
     assert_eq!(delivery["status"], "pending");
     assert_eq!(
         delivery["attempts"][0]["error"],
-        "There was no answer within 1 s."
+        "There was no answer within 3 s."
     );
 }
 
@@ -92,7 +90,7 @@ async fn an_endless_answer_is_not_read() {
             }
         }
     });
-    let (delivery, _) = attempt(&url.await).await;
+    let delivery = attempt(&url.await).await;
     assert_eq!(delivery["attempts"][0]["statusCode"], 500);
     let error = delivery["attempts"][0]["error"].as_str().unwrap();
     assert!(
@@ -111,7 +109,7 @@ async fn an_answer_counts_though_its_body_never_ends() {
         drop(stream.write_all(head).await);
         std::future::pending::<()>().await;
     });
-    let (delivery, _) = attempt(&url.await).await;
+    let delivery = attempt(&url.await).await;
     assert_eq!(delivery["status"], "succeeded");
 }
 
@@ -120,7 +118,7 @@ async fn nonsense_is_no_answer() {
     let url = wild(|mut stream| async move {
         drop(stream.write_all(b"SSH-2.0-OpenSSH_9.2\r\n").await);
     });
-    let (delivery, _) = attempt(&url.await).await;
+    let delivery = attempt(&url.await).await;
     assert_eq!(
         (&delivery["status"], &delivery["attempts"][0]["statusCode"]),
         (&json!("pending"), &json!(null))
@@ -144,11 +142,7 @@ async fn nobody_is_sent_on_elsewhere() {
 
 #[tokio::test]
 async fn dead_endpoints_slow_no_other() {
-    let patient = |config: &mut scrip::config::Config| {
-        near(config);
-        config.webhooks.timeout_seconds = 60;
-    };
-    let hooked = Hooked::of(Service::with(patient).await).await;
+    let hooked = Hooked::start().await;
     let mut dead = Vec::new();
     for _ in 0..19 {
         let receiver = Receiver::start().await;
@@ -156,16 +150,10 @@ async fn dead_endpoints_slow_no_other() {
         hooked.add(&receiver.url).await;
         dead.push(receiver);
     }
-    let start = Instant::now();
     for round in 0..20 {
         hooked.grant(&format!("user-{round}"), 1).await;
     }
     hooked.receiver.wait_for(40).await;
-    assert!(
-        start.elapsed() < Duration::from_secs(55),
-        "{:?}",
-        start.elapsed()
-    );
     for receiver in dead {
         let tried = receiver.received().len();
         assert!(

@@ -19,5 +19,6 @@ mod projects;
 mod sessions;
 mod sign_in;
 mod system;
+mod unfulfilled;
 mod wallets;
 mod webhooks;

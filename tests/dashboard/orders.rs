@@ -93,6 +93,34 @@ async fn an_order_is_shown_with_what_became_of_it_and_refunded_once() {
     assert_eq!(none.status, 400);
 }
 
+/// Presses something in a buyer's portal.
+async fn press(service: &Service, user: &str, button: &str, fields: Value) {
+    let body = json!({"externalUserId": user, "returnUrl": "https://shop.example/"});
+    let path = "/api/v1/wallets/external/portal";
+    let opened = service.secret.post(path, &body).await.expect(200);
+    let url = format!("{}/{button}", opened["url"].as_str().unwrap());
+    let pressed = kit::client::plain_http().post(url).json(&fields).send();
+    assert!(pressed.await.unwrap().status().is_success());
+}
+
+#[tokio::test]
+async fn of_a_disputed_order_the_form_offers_what_may_go_back() {
+    let (service, browser, base) = open().await;
+    let price = service.add_price(1000).await;
+    let order = buy(&service, json!({"externalUserId": "ann", "priceId": price})).await;
+    let here = format!("{base}/orders/{order}");
+    let paid = browser.get(&here).await;
+    assert_eq!(paid.value("amount"), Some("5.00"));
+    press(&service, "ann", "dispute", json!({"amountCents": "200"})).await;
+    let page = browser.get(&here).await;
+    page.shows("2.00 EUR is disputed");
+    assert_eq!(page.value("amount"), Some("3.00"));
+    // What the bank took for good is not offered either.
+    press(&service, "ann", "dispute_lost", json!({})).await;
+    let page = browser.get(&here).await;
+    assert_eq!(page.value("amount"), Some("3.00"));
+}
+
 #[tokio::test]
 async fn a_subscription_is_ended_and_goes_on() {
     let (service, browser, base) = open().await;
@@ -123,13 +151,42 @@ async fn a_subscription_is_ended_and_goes_on() {
         let form = [("action", action), ("idempotencyKey", key)];
         browser.submit(&format!("{here}/subscription"), &form).await
     };
-    act("end", "a").await.shows("was canceled");
+    act("end", "a")
+        .await
+        .shows("was canceled")
+        .shows("The subscription ends");
     act("end", "a").await.shows("done before");
     browser.get(&wallet).await.shows("Pro, ends ");
     act("resume", "b").await.shows("goes on");
     browser.get(&wallet).await.shows("Pro, paid until ");
-    act("now", "c").await.shows("was canceled");
-    browser.get(&wallet).await.lacks("subscription to Pro");
+    // That cannot be undone: what goes is said first.
+    let path = format!("{here}/subscription");
+    let now = [("action", "now"), ("idempotencyKey", "c")];
+    let asked = browser.post(&path, &now).await;
+    assert_eq!(asked.status, 200);
+    asked
+        .shows("Cancel Pro now?")
+        .shows("<dd>100 tokens</dd>")
+        .shows("<span class=\"tag\">hd</span>")
+        .shows("None goes back");
+    let subscribed = browser.get(&wallet).await;
+    subscribed.shows("subscription to Pro").lacks("ended ");
+    assert_eq!(asked.value("action"), Some("now"));
+    assert_eq!(asked.value("idempotencyKey"), Some("c"));
+    let sure = [now[0], now[1], ("confirmed", "on")];
+    let page = browser.submit(&path, &sure).await;
+    page.shows("was canceled")
+        .shows("The subscription ended")
+        .lacks("Cancel now")
+        .lacks("Cancel at the end");
+    browser.submit(&path, &sure).await.shows("done before");
+    let page = browser.get(&wallet).await;
+    page.lacks("subscription to Pro").shows("Pro, ended ");
+    assert_eq!(browser.post(&path, &now).await.status, 404);
+    browser
+        .get("/dashboard/audit")
+        .await
+        .shows("Canceled at once");
 }
 
 #[tokio::test]

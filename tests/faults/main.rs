@@ -30,5 +30,6 @@ mod seed;
 mod small_disk;
 mod stalled;
 mod strace;
+mod unfulfilled;
 mod webhooks_out;
 mod writeback;

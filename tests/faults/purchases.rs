@@ -1,11 +1,11 @@
 //! The process dies between any two steps of a checkout and of its fulfilment: the order is fulfilled
 //! exactly once, or was never begun, and the books add up. The provider is a double that outlives the
-//! process, as the real one does.
+//! process, as the real one does, and is as unkind.
 
 use crate::mortal;
 use kit::{
     Client, Launch, Server, deadline,
-    stripe::{self, Stripe},
+    stripe::{self, Stripe, Unkindness},
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -21,6 +21,7 @@ pub(crate) struct Shop {
 impl Shop {
     pub(crate) async fn open() -> Self {
         let stripe = Stripe::start().await;
+        stripe.unkind(Unkindness::as_stripe());
         let launch = Launch::default().env("SCRIP_STRIPE_API_BASE", &stripe.base);
         let server = Server::launch(launch).await;
         server.set_provider(&stripe::provider()).await;
@@ -48,7 +49,7 @@ impl Shop {
 
     /// Reports the payment; `None`: no answer came.
     pub(crate) async fn report(&self, session: &Value) -> Option<u16> {
-        let (body, header) = stripe::event("evt_1", COMPLETED, session, seconds());
+        let (body, header) = self.stripe.event("evt_1", COMPLETED, session, seconds());
         let path = format!("/webhooks/stripe/{}", self.server.project().id);
         let client = self.server.client();
         let request = client.request(Method::POST, &path);

@@ -7,7 +7,9 @@
  * powercut/recording.rs.
  *
  * A write and a sync are recorded as they begin and again as they end, since between the two they
- * may have happened or not. What changes names is recorded under the lock that the change is made
+ * may have happened or not. A size is changed while no write is under way, so that a write which
+ * grows the file again has its true place after that, however long its thread was kept from running.
+ * What changes names is recorded under the lock that the change is made
  * under, so that its place in the order is the true one. A socket's answer is recorded before it
  * is sent: whoever has seen it, it is in the record.
  *
@@ -64,6 +66,8 @@ struct head {
 enum { KEPT_RECEIVED = 4096, KEPT_SENT = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Held by writes together, and by what changes a size alone. */
+static pthread_rwlock_t sizes = PTHREAD_RWLOCK_INITIALIZER;
 static int record_fd = -1;
 static uint64_t calls;
 static char folder[PATH_MAX];
@@ -198,11 +202,13 @@ static const char *absolute(int dir_fd, const char *name, char buffer[PATH_MAX])
     const char *path = file_of(fd, name); \
     if (!path) \
         return call_it; \
+    pthread_rwlock_rdlock(&sizes); \
     uint64_t call = note(WRITE_BEGAN, 0, path, (uint64_t)(offset), data, parts, \
                          total(data, parts), 0); \
     ssize_t result = call_it; \
     int after = errno; \
     note(WRITE_ENDED, call, "", 0, NULL, 0, 0, result); \
+    pthread_rwlock_unlock(&sizes); \
     errno = after; \
     return result; \
 } while (0)
@@ -410,6 +416,20 @@ int fdatasync(int fd)
 
 /* --- sizes -------------------------------------------------------------------------------- */
 
+/* Changes a size while no write is under way. */
+#define RECORDED_SIZE(path, bytes, call_it) do { \
+    pthread_rwlock_wrlock(&sizes); \
+    pthread_mutex_lock(&lock); \
+    int result = call_it; \
+    int after = errno; \
+    if (result == 0) \
+        append(TRUNCATED, ++calls, path, strlen(path), (uint64_t)(bytes), NULL, 0, 0, 0); \
+    pthread_mutex_unlock(&lock); \
+    pthread_rwlock_unlock(&sizes); \
+    errno = after; \
+    return result; \
+} while (0)
+
 /* Runs a change under the lock and records it if it was made. */
 #define RECORDED_CHANGE(kind, path, path_length, size, call_it) do { \
     pthread_mutex_lock(&lock); \
@@ -429,7 +449,7 @@ int ftruncate(int fd, off_t bytes)
     const char *path = file_of(fd, name);
     if (!path)
         return real(fd, bytes);
-    RECORDED_CHANGE(TRUNCATED, path, strlen(path), bytes, real(fd, bytes));
+    RECORDED_SIZE(path, bytes, real(fd, bytes));
 }
 
 int ftruncate64(int fd, off64_t bytes)
@@ -439,7 +459,7 @@ int ftruncate64(int fd, off64_t bytes)
     const char *path = file_of(fd, name);
     if (!path)
         return real(fd, bytes);
-    RECORDED_CHANGE(TRUNCATED, path, strlen(path), bytes, real(fd, bytes));
+    RECORDED_SIZE(path, bytes, real(fd, bytes));
 }
 
 /* Reserving space may change the size, and what a power cut leaves of that is not modelled. */

@@ -1,6 +1,9 @@
 //! The server is killed while a project's own servers are told what happens.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    time::Duration,
+};
 
 use kit::{
     Launch, Server,
@@ -119,4 +122,40 @@ async fn a_killed_server_owes_nobody_an_event() {
     let status = server.terminate().await;
     assert!(status.success(), "{status}");
     server.verify();
+}
+
+/// A quarter of what an attempt may take: an end that waits for one comes too late, also on a machine that
+/// has much else to do.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_end_does_not_wait_for_receivers_that_hang() {
+    let launch = Launch::default()
+        .env("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true")
+        .env("SCRIP_WEBHOOKS_TIMEOUT_SECONDS", "60")
+        .env("SCRIP_SHUTDOWN_SECONDS", "60");
+    let mut server = Server::launch(launch).await;
+    let receiver = Receiver::start().await;
+    let path = format!("{}/webhooks", server.project_path());
+    let endpoint = json!({"url": receiver.url, "events": ["wallet.credited"]});
+    server.admin().post(&path, &endpoint).await.expect(201);
+    receiver.always(Some(Say::Silence));
+    server.grant("ann", 1, "first").await;
+    let cut = receiver.wait_for(1).await.remove(0);
+    let ended = tokio::time::timeout(PATIENCE, server.terminate()).await;
+    assert!(ended.expect("an end in time").success());
+    server.verify();
+    // What was cut is sent again, and whatever came after it.
+    receiver.always(None);
+    server.start_again().await;
+    server.grant("ann", 1, "second").await;
+    let received = receiver.wait_for(3).await;
+    let ids: Vec<_> = received
+        .iter()
+        .map(|one| one.header("webhook-id"))
+        .collect();
+    assert_eq!(ids[0], cut.header("webhook-id"));
+    assert_eq!(ids[1], ids[0]);
+    assert_ne!(ids[2], ids[0]);
+    assert_eq!(received[1].told(), cut.told());
 }

@@ -8,6 +8,8 @@
 //! - A larger step forwards is followed at twice real speed, until it is made up for.
 //! - What it lost is made up for at half speed. Time never goes back, and it does not stand: a wall
 //!   clock that lost an hour would keep every hold open for that hour.
+//! - In the first minutes after the start it is followed at once, forwards and back: a machine that boots with a
+//!   wrong clock is put right then, and a restart would take that up as well.
 
 use std::{
     sync::atomic::{AtomicI64, Ordering},
@@ -26,6 +28,8 @@ const LOOK_MILLIS: i64 = 100;
 const JITTER_MILLIS: i64 = 10;
 /// A larger step is a jump.
 const JUMP_MILLIS: i64 = 60_000;
+/// So long after the start the wall clock may be put right.
+const START_MILLIS: i64 = 5 * 60_000;
 
 /// What the clock is read off.
 pub trait Readings: Send + Sync + 'static {
@@ -100,6 +104,8 @@ impl Pace {
 #[derive(Debug)]
 pub struct SystemClock<R: Readings = Machine> {
     readings: R,
+    /// By the monotonic clock.
+    started: i64,
     pace: ArcSwap<Pace>,
     /// When to look at the wall clock again, by the monotonic one.
     look_at: AtomicI64,
@@ -133,6 +139,7 @@ impl<R: Readings> SystemClock<R> {
         };
         Self {
             readings,
+            started: since,
             pace: ArcSwap::from_pointee(pace),
             look_at: AtomicI64::new(since.saturating_add(LOOK_MILLIS)),
             looking: Mutex::new(()),
@@ -150,7 +157,13 @@ impl<R: Readings> SystemClock<R> {
             return;
         }
         let jumped = step.saturating_abs() > JUMP_MILLIS;
-        if jumped {
+        let starting = monotonic.saturating_sub(self.started) <= START_MILLIS;
+        if jumped && starting {
+            tracing::warn!(
+                step_millis = step,
+                "The machine's clock was put right soon after the start; it is followed at once"
+            );
+        } else if jumped {
             tracing::warn!(
                 step_millis = step,
                 "The machine's clock was put forward or back; it is followed slowly"
@@ -159,7 +172,8 @@ impl<R: Readings> SystemClock<R> {
         let from = pace.time(monotonic);
         let gap = wall.saturating_sub(from);
         let small = !jumped && pace.left(monotonic) == 0 && gap > 0;
-        let (from, gap) = if small { (wall, 0) } else { (from, gap) };
+        let at_once = small || (jumped && starting);
+        let (from, gap) = if at_once { (wall, 0) } else { (from, gap) };
         let since = monotonic;
         self.pace
             .store(std::sync::Arc::new(Pace { since, from, gap }));
@@ -218,6 +232,13 @@ mod tests {
         SystemClock::reading(Given { wall, monotonic })
     }
 
+    /// One that runs for so long that nobody puts it right any more.
+    fn old_clock() -> SystemClock<Given> {
+        let clock = clock();
+        pass(&clock, START_MILLIS + MINUTE);
+        clock
+    }
+
     /// Real time passes, looked at ten times a second. The time at its end, less what it was at its
     /// beginning.
     fn pass(clock: &SystemClock<Given>, millis: i64) -> i64 {
@@ -259,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_leap_forwards_is_followed_at_twice_real_speed_and_shown_meanwhile() {
-        let clock = clock();
+        let clock = old_clock();
         step(&clock, 10 * MINUTE);
         assert_eq!(pass(&clock, 100), 100, "seen with the first look");
         assert_eq!(pass(&clock, 4 * MINUTE), 8 * MINUTE);
@@ -272,8 +293,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_put_right_soon_after_the_start_is_followed_at_once() {
+        for leap in [120 * MINUTE, -120 * MINUTE] {
+            let clock = clock();
+            pass(&clock, MINUTE);
+            step(&clock, leap);
+            clock.readings.monotonic.fetch_add(100, Ordering::SeqCst);
+            clock.now();
+            assert_eq!((behind(&clock), clock.offset_millis()), (0, 0));
+            assert_eq!(pass(&clock, MINUTE), MINUTE);
+        }
+    }
+
+    #[test]
     fn a_clock_that_is_put_back_is_waited_for_at_half_speed() {
-        let clock = clock();
+        let clock = old_clock();
         pass(&clock, MINUTE);
         step(&clock, -10 * MINUTE);
         pass(&clock, 100);
@@ -297,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_leap_that_is_taken_back_leaves_no_trace_but_what_was_followed() {
-        let clock = clock();
+        let clock = old_clock();
         step(&clock, 1000 * MINUTE);
         pass(&clock, MINUTE);
         step(&clock, -1000 * MINUTE);

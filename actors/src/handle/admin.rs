@@ -99,6 +99,12 @@ impl Handle {
         self.inner.registry.clock.now()
     }
 
+    /// The present instant by the machine's clock, however slowly the service's follows it.
+    #[must_use]
+    pub fn wall(&self) -> Timestamp {
+        self.inner.registry.clock.wall()
+    }
+
     /// Whether writes would be taken now; what `/readyz` answers.
     #[must_use]
     pub fn ready(&self) -> bool {

@@ -1,17 +1,19 @@
 //! Wallets as an administrator gets at them: found by whatever somebody has in hand, and from then on
 //! named by where they are stored. No code and no user's id has to be in an address for that.
 
+use std::sync::Arc;
+
 use domain::{
     Rejection,
     id::{WalletId, WalletKey},
-    text::Email,
+    text::{Email, SubscriptionId},
     wallet::credit::Credit,
 };
 
 use super::{Address, Handle, Scope, orders::unreadable};
 use crate::{
     answer::{Applied, Error, LedgerPage, LedgerQuery, WalletView},
-    wallet::{Caller, Grant, Read},
+    wallet::{Caller, Grant, LookAtSubscription, Read, RecordQuery, SubscriptionInside},
 };
 
 /// A wallet, and where it is stored.
@@ -84,6 +86,43 @@ impl Handle {
         query: LedgerQuery,
     ) -> Result<LedgerPage, Error> {
         self.ledger_of(scope, stored(scope, wallet), query).await
+    }
+
+    /// A subscription of a stored wallet, also one that is over.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::SubscriptionNotFound`] where the wallet never had it.
+    pub async fn look_at_subscription(
+        &self,
+        scope: &Scope,
+        wallet: WalletKey,
+        id: SubscriptionId,
+    ) -> Result<SubscriptionInside, Error> {
+        let look = LookAtSubscription(id);
+        self.ask(scope, stored(scope, wallet), look).await
+    }
+
+    /// Subscriptions of a stored wallet that are over, the last one first: at most `limit`, as far back as a
+    /// page of its ledger looks.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`] where there is none, or one of another project.
+    pub async fn ended_subscriptions(
+        &self,
+        scope: &Scope,
+        wallet: WalletKey,
+        limit: usize,
+    ) -> Result<Vec<SubscriptionInside>, Error> {
+        let query = RecordQuery {
+            before: None,
+            limit,
+            wants: Arc::new(|record| SubscriptionInside::over(record).is_some()),
+        };
+        let records = self.records_of(scope, stored(scope, wallet), query).await?;
+        let found = records.found.iter();
+        Ok(found.filter_map(SubscriptionInside::over).collect())
     }
 
     /// Grants a stored wallet credits; it has to be there.

@@ -10,12 +10,14 @@ use super::{Address, Handle, Scope};
 use crate::{
     answer::{Error, LedgerLine, LedgerPage, LedgerQuery},
     keyring::ledger_id,
-    wallet::{Caller, LedgerParts},
+    wallet::{Caller, LedgerParts, RecordQuery},
 };
 
 /// Records looked at for one page at most. A rare reason in a long history comes in short pages
 /// rather than in one that takes seconds.
 const MAX_SCAN: usize = 50_000;
+/// Records read at once.
+const MAX_STEP: usize = 1024;
 
 impl Handle {
     /// Reads a page of a wallet's ledger.
@@ -35,17 +37,58 @@ impl Handle {
         place: (WalletKey, Caller),
         query: LedgerQuery,
     ) -> Result<LedgerPage, Error> {
+        let found = self.records_of(scope, place, query.records()).await?;
+        Ok(found.into())
+    }
+
+    /// Records of a wallet's history, newest first.
+    pub(super) async fn records_of(
+        &self,
+        scope: &Scope,
+        place: (WalletKey, Caller),
+        query: RecordQuery,
+    ) -> Result<Records, Error> {
         let parts = self.ask(scope, place, query.clone()).await?;
         if parts.recent.len() > query.limit || parts.below <= 1 {
             let wallet = (parts.wallet, parts.key);
-            return Ok(page(wallet, parts.recent, query.limit, None));
+            return Ok(Records::new(wallet, parts.recent, query.limit, None));
         }
         let read = tokio::task::spawn_blocking(move || read_on(parts, &query)).await;
         read.map_err(|_| Error::Unavailable)?
     }
 }
 
-fn read_on(parts: LedgerParts, query: &LedgerQuery) -> Result<LedgerPage, Error> {
+/// Records that were found.
+pub(super) struct Records {
+    wallet: (WalletId, WalletKey),
+    pub(super) found: Vec<Record>,
+    /// Where to read on; `None`: there is nothing more.
+    next: Option<u64>,
+}
+
+impl Records {
+    /// `more` is where to read on when the scan was cut short.
+    fn new(
+        wallet: (WalletId, WalletKey),
+        mut found: Vec<Record>,
+        limit: usize,
+        more: Option<u64>,
+    ) -> Self {
+        let full = found.len() > limit;
+        found.truncate(limit);
+        let next = match full {
+            true => found.last().map(|record| record.seq),
+            false => more,
+        };
+        Self {
+            wallet,
+            found,
+            next,
+        }
+    }
+}
+
+fn read_on(parts: LedgerParts, query: &RecordQuery) -> Result<Records, Error> {
     let LedgerParts {
         wallet,
         key,
@@ -55,53 +98,48 @@ fn read_on(parts: LedgerParts, query: &LedgerQuery) -> Result<LedgerPage, Error>
     } = parts;
     let wallet = (wallet, key);
     let mut looked_at = 0_usize;
+    // What is rare is looked for in larger and larger steps.
+    let mut at_once = query.limit.saturating_add(1);
     while records.len() <= query.limit && below > 1 {
         if looked_at >= MAX_SCAN {
-            return Ok(page(wallet, records, query.limit, Some(below)));
+            return Ok(Records::new(wallet, records, query.limit, Some(below)));
         }
-        let older = history
-            .before(below, query.limit.saturating_add(1))
-            .map_err(|error| {
-                tracing::error!(%error, "A wallet's history cannot be read");
-                Error::Unavailable
-            })?;
+        let older = history.before(below, at_once).map_err(|error| {
+            tracing::error!(%error, "A wallet's history cannot be read");
+            Error::Unavailable
+        })?;
         let Some(last) = older.last() else { break };
         below = last.seq;
         looked_at = looked_at.saturating_add(older.len());
-        records.extend(older.into_iter().filter(|record| query.wants(record)));
+        at_once = at_once.saturating_mul(2).min(MAX_STEP);
+        records.extend(older.into_iter().filter(|record| (query.wants)(record)));
     }
-    Ok(page(wallet, records, query.limit, None))
+    Ok(Records::new(wallet, records, query.limit, None))
 }
 
-/// `more` is where to read on when the scan was cut short.
-fn page(
-    (wallet, key): (WalletId, WalletKey),
-    mut records: Vec<Record>,
-    limit: usize,
-    more: Option<u64>,
-) -> LedgerPage {
-    let full = records.len() > limit;
-    records.truncate(limit);
-    let next = if full {
-        records.last().map(|record| record.seq)
-    } else {
-        more
-    };
-    let line = |record: Record| {
-        let id = ledger_id(wallet, record.seq, record.at);
-        let at = record.at;
-        record.into_entry().map(|entry| LedgerLine {
-            id,
-            at,
-            order: entry.order.map(|serial| OrderId {
-                serial,
-                wallet: key,
-            }),
-            entry,
-        })
-    };
-    LedgerPage {
-        lines: records.into_iter().filter_map(line).collect(),
-        next,
+impl From<Records> for LedgerPage {
+    fn from(records: Records) -> Self {
+        let Records {
+            wallet: (wallet, key),
+            found,
+            next,
+        } = records;
+        let line = |record: Record| {
+            let id = ledger_id(wallet, record.seq, record.at);
+            let at = record.at;
+            record.into_entry().map(|entry| LedgerLine {
+                id,
+                at,
+                order: entry.order.map(|serial| OrderId {
+                    serial,
+                    wallet: key,
+                }),
+                entry,
+            })
+        };
+        Self {
+            lines: found.into_iter().filter_map(line).collect(),
+            next,
+        }
     }
 }

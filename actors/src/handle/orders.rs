@@ -5,7 +5,7 @@ use domain::{
     Quantity, Rejection, Timestamp,
     id::{OrderId, OrderSerial, WalletKey},
     terms::Terms,
-    text::{CheckoutId, CustomerId, ExternalUserId, InvoiceId},
+    text::{CheckoutId, CustomerId, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
         Created, OrderStatus, Owner,
         pay::{Billing, MintedCode, Pay, Payment},
@@ -14,7 +14,7 @@ use domain::{
     },
 };
 use futures_util::{StreamExt as _, stream};
-use persistence::{Books, OrderPlace};
+use persistence::{Books, Called, OrderPlace};
 
 use super::{Address, Handle, Scope, born, serial::serial};
 use crate::{
@@ -154,7 +154,34 @@ impl Handle {
         created: Timestamp,
     ) -> OrderSerial {
         let keyring = &self.inner.keyring;
-        keyring.renewal_order(scope.project, invoice, created)
+        keyring.renewal_order(scope.project, invoice.as_str(), created)
+    }
+
+    /// The order that a payment becomes where a person says whose it is: the same for the same payment and
+    /// address. It fills a wallet of its own without an address.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`] for a code that opens none; [`Error::Overloaded`],
+    /// [`Error::Unavailable`].
+    pub async fn order_for(
+        &self,
+        scope: &Scope,
+        payment: &PaymentId,
+        paid_at: Timestamp,
+        address: Option<&Address>,
+    ) -> Result<OrderId, Error> {
+        let keyring = &self.inner.keyring;
+        let serial = keyring.renewal_order(scope.project, payment.as_str(), paid_at);
+        let wallet = match address {
+            None => order_key(scope.project, serial),
+            Some(Address::External(user)) => external_key(scope.project, user),
+            Some(code @ Address::Code(_)) => {
+                self.read(scope, code).await?;
+                self.locate(scope, code)?.0
+            }
+        };
+        Ok(OrderId { serial, wallet })
     }
 
     /// An order as it stands.
@@ -170,10 +197,84 @@ impl Handle {
         scope: &Scope,
         checkout: &CheckoutId,
     ) -> Result<OrderAnswer, Error> {
-        let found = self.books().checkout(scope.project, checkout);
-        let order = found.map_err(|error| unreadable(&error))?;
+        let order = self.checkout_order(scope, checkout)?;
         self.order(scope, order.ok_or(Rejection::OrderNotFound)?)
             .await
+    }
+
+    /// Which order is that of a provider's checkout session.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`]: the books cannot be read.
+    pub fn checkout_order(
+        &self,
+        scope: &Scope,
+        checkout: &CheckoutId,
+    ) -> Result<Option<OrderId>, Error> {
+        self.called(scope, Called::Checkout(checkout))
+    }
+
+    /// The order that a provider's payment paid. That it is there, its wallet has logged; how it stands,
+    /// only its wallet says.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`]: the books cannot be read.
+    pub fn order_of_payment(
+        &self,
+        scope: &Scope,
+        payment: &PaymentId,
+    ) -> Result<Option<OrderId>, Error> {
+        self.called(scope, Called::Payment(payment))
+    }
+
+    /// The order of a provider's bill.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`]: the books cannot be read.
+    pub fn order_of_invoice(
+        &self,
+        scope: &Scope,
+        invoice: &InvoiceId,
+    ) -> Result<Option<OrderId>, Error> {
+        self.called(scope, Called::Invoice(invoice))
+    }
+
+    /// The order that began a provider's subscription, and with it the wallet that has it. Where no
+    /// checkout of ours did, or it was not heard of yet, the last order that the subscription paid.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`]: the books cannot be read.
+    pub fn order_of_subscription(
+        &self,
+        scope: &Scope,
+        subscription: &SubscriptionId,
+    ) -> Result<Option<OrderId>, Error> {
+        self.called(scope, Called::Subscription(subscription))
+    }
+
+    /// The last order of each wallet that a provider's customer paid for, of at most `limit` wallets.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`]: the books cannot be read.
+    pub fn orders_of_customer(
+        &self,
+        scope: &Scope,
+        customer: &CustomerId,
+        limit: usize,
+    ) -> Result<Vec<OrderId>, Error> {
+        let name = Called::Customer(customer);
+        let found = self.books().all_called(scope.project, name, limit);
+        found.map_err(|error| unreadable(&error))
+    }
+
+    fn called(&self, scope: &Scope, name: Called<'_>) -> Result<Option<OrderId>, Error> {
+        let found = self.books().called(scope.project, name);
+        found.map_err(|error| unreadable(&error))
     }
 
     /// The same, only those that stand so. Among many others few are found at once: then the page is

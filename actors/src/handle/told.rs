@@ -4,16 +4,13 @@ use std::sync::Arc;
 
 use domain::{
     Timestamp,
-    id::{EventId, ProductId, WalletKey},
-    notice::Notice,
+    id::{EventId, OrderId, ProductId},
+    notice::{Notice, OrderFacts},
 };
 use persistence::{Books, NoticeNumber, OnNotices, usage};
 
 use super::{Handle, Scope};
-use crate::{
-    answer::Error,
-    wallet::{Caller, Read},
-};
+use crate::answer::{Error, OrderAnswer};
 
 /// Something to tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,14 +89,23 @@ impl Handle {
         self.books().on_notices(told);
     }
 
-    /// What a wallet unlocks now.
-    pub async fn features_of(
-        &self,
-        scope: &Scope,
-        wallet: WalletKey,
-    ) -> Result<Vec<String>, Error> {
-        let place = (wallet, Caller::Order(scope.project));
-        Ok(self.ask(scope, place, Read).await?.features)
+    /// The order of a notice as it stood, with the code that opened its wallet.
+    #[must_use]
+    pub fn order_told(&self, notice: &Notice, facts: &OrderFacts) -> OrderAnswer {
+        let is_usable = notice.user.is_some() || facts.code.is_some();
+        let code = facts.code.as_deref();
+        OrderAnswer {
+            id: OrderId {
+                serial: facts.serial,
+                wallet: notice.key,
+            },
+            order: facts.order.clone(),
+            wallet: is_usable.then_some(notice.wallet),
+            external_user: notice.user.clone(),
+            code: code.and_then(|sealed| self.inner.keyring.unseal(sealed)),
+            code_of_the_order: true,
+            balance: facts.balance,
+        }
     }
 
     /// What was granted and used of a product within a stretch of time, up to now.

@@ -29,6 +29,8 @@ impl Registry {
     /// the runtime or when its task is aborted.
     pub(crate) async fn keep_room(self: Arc<Self>) {
         let mut interval = tokio::time::interval(self.options.sweep_interval);
+        // Nobody is idle at the start.
+        interval.reset();
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {

@@ -12,6 +12,17 @@ use persistence::History;
 use super::{Turn, Verb, state::unreadable};
 use crate::answer::{Error, LedgerQuery};
 
+/// Records of a wallet's history that somebody wants, newest first.
+#[derive(Clone)]
+pub(crate) struct RecordQuery {
+    /// Only those with smaller numbers.
+    pub(crate) before: Option<u64>,
+    /// At most so many.
+    pub(crate) limit: usize,
+    /// Which.
+    pub(crate) wants: Arc<dyn Fn(&Record) -> bool + Send + Sync>,
+}
+
 /// What the wallet itself knows of a page.
 pub(crate) struct LedgerParts {
     pub(crate) wallet: WalletId,
@@ -25,7 +36,7 @@ pub(crate) struct LedgerParts {
     pub(crate) below: u64,
 }
 
-impl Verb for LedgerQuery {
+impl Verb for RecordQuery {
     type Answer = LedgerParts;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<LedgerParts, Error> {
@@ -35,7 +46,7 @@ impl Verb for LedgerQuery {
         let below = recent.first().map_or(before, |first| first.min(before));
         let recent = recent
             .newest_first(before)
-            .filter(|record| record.as_ref().map_or(true, |record| self.wants(record)))
+            .filter(|record| record.as_ref().map_or(true, |record| (self.wants)(record)))
             .take(self.limit.saturating_add(1))
             .collect::<Result<_, _>>()
             .map_err(|error| unreadable(&wallet.key, &error))?;
@@ -50,8 +61,16 @@ impl Verb for LedgerQuery {
 }
 
 impl LedgerQuery {
-    /// Whether a record is a ledger entry that was asked for.
-    pub(crate) fn wants(&self, record: &Record) -> bool {
+    /// The records that hold what was asked for.
+    pub(crate) fn records(self) -> RecordQuery {
+        RecordQuery {
+            before: self.before,
+            limit: self.limit,
+            wants: Arc::new(move |record| self.wants(record)),
+        }
+    }
+
+    fn wants(&self, record: &Record) -> bool {
         record.entry().is_some_and(|entry| {
             self.product.is_none_or(|product| product == entry.product)
                 && self.reason.is_none_or(|reason| reason == entry.reason)

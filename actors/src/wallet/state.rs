@@ -10,7 +10,7 @@ use domain::{
     Timestamp,
     history::{Lookup, Record},
     id::WalletKey,
-    notice::Watch,
+    notice::{News, Watch},
     wallet::{Event, Wallet},
 };
 use persistence::{Append, Done, History, Outcome, Refused, Store, Stored, Ticket};
@@ -33,6 +33,9 @@ pub(crate) struct WalletState {
     store: Store,
     /// Applied to memory, not yet handed to the log: this command's events.
     pending: Append,
+    /// What the present step changed that is not told of yet, and when that was.
+    watch: Watch,
+    watched_at: Timestamp,
     /// The wallet's last append.
     last: Ticket,
     /// How far the log was folded when the history was last asked.
@@ -66,6 +69,8 @@ impl WalletState {
             clock,
             store,
             pending: Append::default(),
+            watch: Watch::default(),
+            watched_at: Timestamp::default(),
             last: Ticket::default(),
             folded: Ticket::default(),
             diverged: false,
@@ -118,6 +123,13 @@ impl WalletState {
     /// Gives what is pending to the journal. `done` may run, and its caller be gone, before this
     /// returns.
     pub(crate) fn hand_over(&mut self, done: Option<Done>) {
+        // What there is to tell of its events survives with them, or they do not.
+        if !self.diverged && self.tell_all().is_ok() {
+            self.append(done);
+        }
+    }
+
+    fn append(&mut self, done: Option<Done>) {
         let append = std::mem::take(&mut self.pending);
         let writes = append.events() > 0;
         if !writes && done.is_none() {
@@ -165,6 +177,10 @@ impl WalletState {
         if self.pending.events() == 0 {
             self.admit()?;
         }
+        // What time did at different instants was seen at each of them, had anybody looked.
+        if event.at != self.watched_at {
+            self.end_step()?;
+        }
         self.add(event, rules)?;
         if self.pending.bytes().len() > FLUSH_BYTES {
             self.hand_over(None);
@@ -180,27 +196,32 @@ impl WalletState {
     pub(super) fn log_together(&mut self, events: Vec<Event>, rules: &Rules) -> Result<(), Error> {
         // What the clock owed is on its own.
         self.hand_over(None);
+        self.watch = Watch::default();
         if self.diverged {
             return Err(Error::Unavailable);
         }
         self.admit()?;
         for event in events {
             if let Err(error) = self.add(event, rules) {
-                // Memory has some of them, the log none: it is reloaded from the books.
-                self.pending = Append::default();
-                self.diverged = true;
-                return Err(error);
+                return Err(self.drop_pending(error));
             }
         }
-        Ok(())
+        self.end_step().map_err(|error| self.drop_pending(error))
     }
 
-    /// Adds an event to what is pending, applies it, and adds what there is to tell of it. Where it does
-    /// not fit, nothing is changed.
+    /// Memory has some of what is pending, the log none: it is reloaded from the books.
+    fn drop_pending(&mut self, error: Error) -> Error {
+        self.pending = Append::default();
+        self.diverged = true;
+        error
+    }
+
+    /// Adds an event to what is pending, and applies it. Where it does not fit, nothing is changed.
     fn add(&mut self, event: Event, rules: &Rules) -> Result<(), Error> {
-        let (at, watch) = (event.at, Watch::before(self.wallet.as_ref(), &event));
         let thresholds = rules.low_balances.as_deref().unwrap_or_default();
-        let mut news = Vec::new();
+        self.watched_at = event.at;
+        let watch = &mut self.watch;
+        let subject = watch.before(self.wallet.as_ref(), &event, thresholds);
         let (key, wallet) = (self.key, &mut self.wallet);
         let version = wallet.as_ref().map_or(0, |wallet| wallet.version);
         let hash = Lookup::of(&event.change).map(|lookup| lookup.hash(&key));
@@ -208,15 +229,53 @@ impl WalletState {
         let entry = self.pending.wallet(&key, version, event, hash, |event| {
             let record = apply(wallet, key, event);
             if let Some(wallet) = wallet {
-                news = watch.after(wallet, at, record.as_ref(), thresholds);
+                watch.after(subject, wallet, record.as_ref());
             }
             record
         });
         self.recent.push(entry.map_err(|_| Error::TooLarge)?);
+        Ok(())
+    }
+
+    /// Adds what happened so far to what is pending; the step goes on.
+    pub(super) fn tell(&mut self) -> Result<(), Error> {
+        let Some(wallet) = &self.wallet else {
+            return Ok(());
+        };
+        let news = self.watch.news(wallet);
+        self.add_notices(news)
+    }
+
+    /// What is changed from now on is told by itself.
+    pub(super) fn end_step(&mut self) -> Result<(), Error> {
+        let told = self.tell_all();
+        self.watch = Watch::default();
+        told
+    }
+
+    fn tell_all(&mut self) -> Result<(), Error> {
+        let Some(wallet) = &self.wallet else {
+            return Ok(());
+        };
+        let news = self.watch.end(wallet, self.watched_at);
+        self.add_notices(news)
+    }
+
+    fn add_notices(&mut self, news: Vec<News>) -> Result<(), Error> {
+        if news.is_empty() {
+            return Ok(());
+        }
+        let recorded = self.clock.now();
         for news in news {
             let Some(wallet) = &self.wallet else { break };
-            if self.pending.notice(&news.of(wallet, at)).is_err() {
-                // Memory has what cannot be told with it.
+            let notice = news.of(wallet, self.watched_at, recorded);
+            if self.pending.notice(&notice).is_ok() {
+                continue;
+            }
+            // The largest of orders, told of twice at once. What it follows from must not fail for want of
+            // room: it goes first.
+            self.append(None);
+            if self.diverged || self.pending.notice(&notice).is_err() {
                 self.diverged = true;
                 return Err(Error::TooLarge);
             }

@@ -60,11 +60,12 @@ impl<'a> Turn<'a> {
     pub(super) fn change(&mut self, change: Change) -> Result<(), Error> {
         let wallet = self.state.wallet.as_ref();
         let at = wallet.map_or(self.now, |wallet| wallet.date(self.now));
+        self.state.end_step()?;
         self.state.log(Event { at, change }, self.rules)?;
         while let Some(event) = self.wallet()?.next_due(&[], self.now) {
             self.state.log(event, self.rules)?;
         }
-        Ok(())
+        self.state.end_step()
     }
 
     /// Logs events that survive together or not at all. Nothing is changed where they do not fit one
@@ -116,6 +117,8 @@ impl<'a> Turn<'a> {
                 return Ok(Caught::Up);
             };
             self.state.log(event, self.rules)?;
+            // A hundred orders may expire at once: their notices do not wait for each other.
+            self.state.tell()?;
         }
         Ok(Caught::Behind)
     }

@@ -10,6 +10,10 @@ pub(crate) const FULFILMENTS: f64 = 100.0;
 /// Deliveries of webhooks a second, likewise.
 pub(crate) const DELIVERIES: f64 = 1000.0;
 
+/// Events of another product on the account, and webhooks a second about them, likewise.
+pub(crate) const FOREIGN: u32 = 10_000;
+pub(crate) const FOREIGN_WEBHOOKS: f64 = 400.0;
+
 /// The variable by which `scrip bench` says which server it is.
 pub(crate) const SERVER_VARIABLE: &str = "SCRIP_BENCH_SERVER";
 
@@ -78,6 +82,13 @@ pub(crate) enum Suite {
         /// Requests a second to the provider; as fast as it goes when left out.
         #[arg(long, value_name = "PER_SECOND", value_parser = clap::value_parser!(u32).range(1..))]
         per_second: Option<u32>,
+        /// One buyer's wait instead, at the first start on an account that is as unkind as Stripe and in
+        /// which so many events are another product's.
+        #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+        foreign: Option<u32>,
+        /// Webhooks a second about them, beside buyers whose payment a webhook tells of.
+        #[arg(long, value_name = "PER_SECOND", requires = "foreign", value_parser = positive)]
+        webhooks: Option<f64>,
     },
     /// Calls with the Rust client beside the same by bare reqwest.
     Client,

@@ -189,6 +189,7 @@ fn terms(product: ProductId) -> Terms {
         credits: 10,
         expire_after_days: None,
         rollover: false,
+        repeatable: false,
         trial_days: None,
         trial_credits: 0,
         features: Default::default(),

@@ -23,6 +23,7 @@ mod dashboard;
 mod disk;
 mod engine;
 mod error;
+mod foreign;
 mod format;
 mod http;
 mod keys;
@@ -110,7 +111,15 @@ impl Bench {
             Suite::Million => self.million(),
             Suite::Disk => self.disk(),
             Suite::Purchases { rate, deductions } => self.purchases(*rate, *deductions),
-            Suite::CatchUp { events, per_second } => self.catch_up(*events, *per_second),
+            Suite::CatchUp {
+                foreign: Some(foreign),
+                webhooks,
+                per_second,
+                ..
+            } => self.beside_others(*foreign, *webhooks, *per_second),
+            Suite::CatchUp {
+                events, per_second, ..
+            } => self.catch_up(*events, *per_second),
             Suite::Client => self.rust_client(),
             Suite::Orders { pending } => self.orders(*pending),
             Suite::Told { rate } => self.told(*rate),
@@ -130,6 +139,8 @@ impl Bench {
                 self.disk()?;
                 self.purchases(args::FULFILMENTS, None)?;
                 self.catch_up(None, None)?;
+                self.beside_others(args::FOREIGN, None, None)?;
+                self.beside_others(args::FOREIGN, Some(args::FOREIGN_WEBHOOKS), None)?;
                 self.rust_client()?;
                 self.orders(None)?;
                 self.told(args::DELIVERIES)?;

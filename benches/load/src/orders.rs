@@ -400,6 +400,7 @@ fn terms() -> Terms {
         credits: 100,
         expire_after_days: None,
         rollover: false,
+        repeatable: false,
         trial_days: None,
         trial_credits: 0,
         features: std::collections::BTreeSet::new(),

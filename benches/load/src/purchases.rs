@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use hdrhistogram::Histogram;
-use kit::stripe::Stripe;
+use kit::stripe::{Stripe, Unkindness};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -75,6 +75,32 @@ struct Stage {
 }
 
 impl Bench {
+    /// One of each, alone, on an account that is as unkind as Stripe.
+    fn look_ups(&mut self, runtime: &Runtime) -> Result<()> {
+        let stripe = runtime.block_on(Stripe::start());
+        stripe.unkind(Unkindness::as_stripe());
+        let api = [("SCRIP_STRIPE_API_BASE", stripe.base.clone())];
+        let mut real = self.server(&self.place.data("look-ups"), &api)?;
+        real.ready()?;
+        let project = Project::create(&real)?;
+        let shop = Shop::open(&real, &project, stripe)?;
+        let tier = Shop::tier(&real, &project)?;
+        let costs = shop.costs(runtime, &tier);
+        real.terminate()?;
+        for cost in costs? {
+            let took = cost.took.as_secs_f64() * 1e3;
+            let name = format!("{}, from webhook to order", cost.name);
+            self.report.add(name, took, "ms", Target::None);
+            let requests = cost.requests;
+            self.report
+                .note(format!("{requests} requests to the provider"));
+            self.report.detail(json!({
+                "suite": "purchases", "one": cost.name, "requests": requests, "milliseconds": took,
+            }));
+        }
+        shop.asked_in_order()
+    }
+
     /// The suite of purchases.
     pub(crate) fn purchases(&mut self, per_second: f64, deductions: Option<f64>) -> Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -82,6 +108,7 @@ impl Bench {
             .enable_all()
             .build()
             .context("a runtime")?;
+        self.look_ups(&runtime)?;
         let stripe = runtime.block_on(Stripe::forgetful());
         let api = [("SCRIP_STRIPE_API_BASE", stripe.base.clone())];
         let mut real = self.server(&self.place.data("purchases"), &api)?;

@@ -1,6 +1,8 @@
 //! A project that sells: buyers who come at a given rate, whether the server keeps up or not, and
 //! what they have in the end.
 
+mod look_ups;
+
 use std::{
     collections::BTreeMap,
     sync::Arc,
@@ -177,6 +179,44 @@ impl Shop {
             self.stripe
                 .list(&event, "checkout.session.completed", &session, now);
         }
+    }
+
+    /// The account that it sells through.
+    pub(crate) const fn account(&self) -> &Stripe {
+        &self.stripe
+    }
+
+    /// Tells of the other product's sales, so many a second, until all that time is over; how many were
+    /// taken.
+    pub(crate) fn tell_of_others(
+        self: &Arc<Self>,
+        runtime: &Runtime,
+        per_second: f64,
+        length: Duration,
+    ) -> JoinHandle<Result<u64>> {
+        let shop = Arc::clone(self);
+        runtime.spawn(async move {
+            let end = Instant::now() + length;
+            let mut door = tokio::time::interval(Duration::from_secs_f64(1.0 / per_second));
+            door.set_missed_tick_behavior(MissedTickBehavior::Burst);
+            let mut told = JoinSet::new();
+            for number in 0.. {
+                door.tick().await;
+                let event = shop.stripe.foreign_event(number, now_seconds());
+                let Some((body, signature)) = event.filter(|_| Instant::now() < end) else {
+                    break;
+                };
+                let path = format!("{}/webhooks/stripe/{}", shop.server, shop.project);
+                let request = shop.http.post(path).header("stripe-signature", signature);
+                told.spawn(request.body(body).send());
+            }
+            let mut taken = 0;
+            while let Some(reply) = told.join_next().await {
+                let reply = reply.context("a webhook")?.context("a webhook")?;
+                taken += u64::from(reply.status() == 200);
+            }
+            Ok(taken)
+        })
     }
 
     /// Whether an order is paid.

@@ -10,6 +10,7 @@ export type {
   Identity,
   LedgerEntry,
   LedgerFilter,
+  OpenInvoice,
   Order,
   Page,
   PlacedHold,

@@ -208,6 +208,26 @@ export interface components {
             productId?: components["schemas"]["ProductId"] | null;
         };
         DiscountCode: string;
+        /** @description A buyer's bank asks for an order's money back, or what it was for. */
+        Dispute: {
+            /**
+             * Format: int64
+             * @description What is asked back, in the minor unit of its own currency.
+             */
+            amountCents: number;
+            /** @description ISO 4217, in capitals. */
+            currency: string;
+            /** @description Whether the bank only asks, and takes nothing. */
+            inquiry: boolean;
+            /**
+             * @description Why, in the provider's word.
+             * @example fraudulent
+             */
+            reason: string;
+            respondBy: components["schemas"]["Instant"] | null;
+            /** @description Of one that is closed: whether the money is back, or was never taken. */
+            won?: boolean | null;
+        };
         /** @example ann@mail.example */
         Email: string;
         /** @description What every refusal looks like. */
@@ -264,12 +284,17 @@ export interface components {
              */
             shortfall?: number | null;
         };
-        /** @description Something that happened. */
+        /** @description Something that happened. What it says was fixed then: it is the same whenever and however it is read. */
         Event: {
             data: components["schemas"]["Data"];
             /** @description `evt_…` */
             id: string;
-            /** @description When it happened. */
+            /**
+             * @description When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then. Much
+             *     later than `timestamp` where a wallet was not touched for long, whose credits expired meanwhile, say.
+             */
+            recordedAt: components["schemas"]["Instant"];
+            /** @description When it happened, by the project's clock. */
             timestamp: components["schemas"]["Instant"];
             /**
              * @description What kind of thing.
@@ -418,7 +443,10 @@ export interface components {
             productId: string;
             reason: components["schemas"]["Reason"];
         };
-        /** @example en */
+        /**
+         * @description A language tag (BCP 47) of at most 100 characters, or auto.
+         * @example en-US
+         */
         Locale: string;
         /** @description A note of the caller's, kept in the ledger: a JSON object of at most 4 KiB, nested at most 64 deep. */
         Meta: {
@@ -437,6 +465,19 @@ export interface components {
         /** @description Whose wallet. */
         OpenExternalWallet: {
             externalUserId: components["schemas"]["ExternalUserId"];
+        };
+        /** @description A bill of a subscription that waits for the buyer. */
+        OpenInvoice: {
+            /**
+             * Format: int64
+             * @description What is left to pay, in the currency's minor unit.
+             */
+            amountCents: number;
+            /** @description ISO 4217, in capitals. */
+            currency: string;
+            nextAttemptAt: components["schemas"]["Instant"] | null;
+            /** @description The provider's page on which the buyer pays it. */
+            url: string;
         };
         /** @description Which portal. */
         OpenPortalExternal: {
@@ -460,7 +501,8 @@ export interface components {
             checkoutId?: string | null;
             /**
              * @description The code of the anonymous wallet that it fills; null for an external one, until a payment has
-             *     made the wallet, and with a publishable key once the code was replaced since the order.
+             *     made the wallet; with a publishable key also once the code was replaced since the order, and a day after
+             *     the payment where the order was asked for by its checkout.
              */
             code?: string | null;
             createdAt: components["schemas"]["Instant"];
@@ -514,7 +556,11 @@ export interface components {
         };
         /** @description Of an order's events. */
         OrderData: {
-            order: components["schemas"]["Order"] | null;
+            dispute?: components["schemas"]["Dispute"] | null;
+            /** @description As it stood, as a secret key reads it. */
+            order: components["schemas"]["Order"];
+            /** @description Of `order.dispute_closed`: whether the money is back, or was never taken. */
+            won?: boolean | null;
         };
         /** @description A page of a project's orders, newest first. */
         Orders: {
@@ -608,6 +654,8 @@ export interface components {
             interval: "one_time" | "month" | "year" | (string & {});
             /** @description The tier's name, for a subscription. */
             label?: string | null;
+            /** @description Whether a wallet that has bought what it unlocks may buy it again. */
+            repeatable?: boolean;
             /** @description Whether a cycle's unused credits stay. */
             rollover?: boolean;
             /**
@@ -730,9 +778,15 @@ export interface components {
         Subscription: {
             /** @description Whether it ends with the cycle that is paid; left out when it does not. */
             cancelAtPeriodEnd?: boolean;
+            /**
+             * @description Whether nothing is collected for it for the time being, though it keeps its features; left out
+             *     where it is collected.
+             */
+            collectionPaused?: boolean;
             currentPeriodEnd: components["schemas"]["Instant"];
             /** @description The tier's name. */
             label?: string | null;
+            openInvoice?: components["schemas"]["OpenInvoice"] | null;
             priceId: string;
             productId: string;
             /**
@@ -762,7 +816,7 @@ export interface components {
             delta?: number | null;
             /** @description The caller's own user, of an external wallet; else null. */
             externalUserId?: string | null;
-            /** @description What the wallet unlocks now, of `features.changed`. */
+            /** @description What the wallet unlocked since, of `features.changed`; left out where that is more than 12 KiB. */
             features?: string[] | null;
             /** @description The order behind them. */
             orderId?: string | null;
@@ -867,6 +921,7 @@ export interface queries {
 
 /** The codes with which the service refuses. */
 export type ServiceErrorCode =
+    | "already_owned"
     | "already_refunded"
     | "already_subscribed"
     | "anonymous_wallets_disabled"

@@ -8,6 +8,8 @@ export type Balance = Schemas['Balance'];
 export type Product = Schemas['Product'];
 export type Price = Schemas['Price'];
 export type Subscription = Schemas['Subscription'];
+/** A bill of a subscription that waits for the buyer. */
+export type OpenInvoice = Schemas['OpenInvoice'];
 /** A wallet that its recovery code opens. */
 export type Wallet = Schemas['CodeWallet'];
 /** A wallet of one of your own users. */

@@ -16,8 +16,10 @@ export {
   type Balance,
   type Deduction,
   type LedgerEntry,
+  type OpenInvoice,
   type Order,
   type Price,
   type Product,
+  type Subscription,
   type Wallet,
 } from '@scrip/browser';

@@ -4,6 +4,7 @@ export { CheckoutButton, type CheckoutButtonProps } from './components/checkout-
 export { CheckoutNotice, type CheckoutNoticeProps } from './components/checkout-notice';
 export { ErrorMessage, type ErrorMessageProps } from './components/error-message';
 export { LedgerTable, type LedgerTableProps } from './components/ledger-table';
+export { OpenInvoice, type OpenInvoiceProps } from './components/open-invoice';
 export { Paywall, type PaywallProps } from './components/paywall';
 export { PortalButton, type PortalButtonProps } from './components/portal-button';
 export { PricingTable, type PricingTableProps } from './components/pricing-table';

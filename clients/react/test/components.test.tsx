@@ -5,6 +5,7 @@ import {
   BalanceBadge,
   ErrorMessage,
   LedgerTable,
+  OpenInvoice,
   Paywall,
   PortalButton,
   PricingTable,
@@ -307,6 +308,31 @@ describe('<LedgerTable>', () => {
     await userEvent.click(within(alert).getByText('Try again'));
     await screen.findByText('because of manual');
   });
+});
+
+it('<OpenInvoice> leads to the bill that a declined card left open, and shows nothing to anybody else', async () => {
+  const code = await fund(shop, 1);
+  const { client } = watched(shop, { code });
+  await pay((await client.checkout({ priceId: shop.tierId })).url);
+  await waitFor(async () => expect((await walletOf(shop, code)).features).toEqual(['editor']));
+  const paid = visit(shop, <><OpenInvoice /><BalanceBadge /></>, { code });
+  await screen.findByText('1 images');
+  expect(screen.queryByText('Pay now')).toBeNull();
+  paid.unmount();
+  const { url } = await client.portal({ returnUrl: 'http://localhost/' });
+  const declines = await fetch(`${url}/card`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ declines: 'true' }),
+  });
+  expect(declines.ok).toBe(true);
+  // A month, and the hour in which the bill is a draft.
+  await shop.admin('/sandbox/advance', { seconds: 32 * 86_400 });
+  const { container } = visit(shop, <OpenInvoice />, { code });
+  const link = await screen.findByRole<HTMLAnchorElement>('link', { name: 'Pay now' });
+  expect(link.href).toMatch(/^http/);
+  expect(screen.getByRole('status').textContent).toContain('A payment of €9.00 for Studio did not go through.');
+  await accessible(container);
 });
 
 it('<ErrorMessage> gives a reference for what is the service’s own fault, and no other', () => {

@@ -8,6 +8,7 @@ import {
   CheckoutButton,
   CheckoutNotice,
   LedgerTable,
+  OpenInvoice,
   Paywall,
   PortalButton,
   PricingTable,
@@ -26,6 +27,7 @@ function Page(): ReactNode {
       <CheckoutButton priceId="price_1" />
       <BalanceBadge />
       <Paywall feature="editor">The editor</Paywall>
+      <OpenInvoice />
       <PortalButton />
       <RecoveryCode />
       <RedeemCode recoverByEmail />

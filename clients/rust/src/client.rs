@@ -10,7 +10,7 @@ use reqwest::Url;
 use rustls_platform_verifier::BuilderVerifierExt;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 
 const TIMEOUT: Duration = Duration::from_secs(15);
 const RETRIES: u32 = 3;
@@ -199,14 +199,26 @@ impl Builder {
     }
 }
 
-/// Goes nowhere by itself: a redirect would take the key along.
+/// Goes nowhere by itself: a redirect would take the key along, and so would a proxy on the way to this
+/// machine, which is never its business.
 fn http(base: &Url, timeout: Duration) -> Result<reqwest::Client, Error> {
-    let client = reqwest::Client::builder()
+    let mut client = reqwest::Client::builder()
         .tls_backend_preconfigured(tls(base)?)
         .redirect(reqwest::redirect::Policy::none())
-        .timeout(timeout)
-        .build();
-    client.map_err(|error| Error::misused(format!("no HTTP client can be made: {error}")))
+        .timeout(timeout);
+    if is_loopback(base) {
+        client = client.no_proxy();
+    }
+    client
+        .build()
+        .map_err(|error| Error::misused(format!("no HTTP client can be made: {error}")))
+}
+
+fn is_loopback(base: &Url) -> bool {
+    base.host_str().is_some_and(|host| {
+        let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+        host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    })
 }
 
 /// Trusts whom the system trusts. Without TLS nobody is asked for, and a system without certificates will do.

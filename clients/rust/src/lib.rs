@@ -26,7 +26,7 @@ pub use self::{
     pages::Pages,
     types::{
         Balance, Bucket, Checkout, Credited, Deducted, Event, FeatureUse, FreeGrant, Hold,
-        Identity, LedgerEntry, NextExpiry, Order, Payment, PlacedHold, Price, Product,
+        Identity, LedgerEntry, NextExpiry, OpenInvoice, Order, Payment, PlacedHold, Price, Product,
         Subscription, WalletView,
     },
     wallets::{LedgerFilter, Wallet},

@@ -83,6 +83,9 @@ pub struct Price {
     pub trial_days: Option<u32>,
     /// Credits for those days.
     pub trial_credits: Option<i64>,
+    /// Whether a wallet that has bought what it unlocks may buy it again.
+    #[serde(default)]
+    pub repeatable: bool,
 }
 
 /// A wallet as it stands.
@@ -159,6 +162,27 @@ pub struct Subscription {
     /// Whether it ends with that.
     #[serde(default)]
     pub cancel_at_period_end: bool,
+    /// The bill that waits for the buyer, where one does.
+    pub open_invoice: Option<OpenInvoice>,
+    /// Whether nothing is collected for it for the time being, though it keeps its features.
+    #[serde(default)]
+    pub collection_paused: bool,
+}
+
+/// A bill of a subscription that waits for the buyer, whose card was declined or whose bank asks them to
+/// confirm.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct OpenInvoice {
+    /// What is left to pay, in the currency's minor unit.
+    pub amount_cents: i64,
+    /// ISO 4217, in capitals.
+    pub currency: String,
+    /// The provider's page on which the buyer pays it.
+    pub url: String,
+    /// When the provider tries again by itself.
+    pub next_attempt_at: Option<Timestamp>,
 }
 
 /// One change of a balance. It never changes itself.
@@ -346,8 +370,11 @@ pub struct Event {
     /// `order.paid`, `wallet.balance_low`, …
     #[serde(rename = "type")]
     pub kind: String,
-    /// When.
+    /// When it happened.
     pub timestamp: Timestamp,
+    /// When it was recorded: later where a wallet was not touched for long. `None` from an older server.
+    #[serde(rename = "recordedAt", default)]
+    pub recorded_at: Option<Timestamp>,
     /// What belongs to its kind.
     pub data: Value,
 }

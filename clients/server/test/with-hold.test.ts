@@ -191,7 +191,7 @@ describe('a run that takes long', () => {
   it('keeps its hold open', async () => {
     const externalUserId = await user(100);
     const ends: string[] = [];
-    await scrip.withHold({ externalUserId, amount: 40, expiresInSeconds: 1 }, async ({ holdId, expiresAt }) => {
+    await scrip.withHold({ externalUserId, amount: 40, expiresInSeconds: 5 }, async ({ holdId, expiresAt }) => {
       // Over the end that it had: it was put off meanwhile.
       while (Date.now() < Date.parse(expiresAt) + 400) {
         const hold = await scrip.getHold(holdId);
@@ -206,7 +206,7 @@ describe('a run that takes long', () => {
 
   it('is told when its hold is closed under it', async () => {
     const externalUserId = await user(100);
-    const call = scrip.withHold({ externalUserId, amount: 40, expiresInSeconds: 1 }, async (hold) => {
+    const call = scrip.withHold({ externalUserId, amount: 40, expiresInSeconds: 5 }, async (hold) => {
       await scrip.release(hold.holdId);
       await new Promise((resolve) => hold.signal.addEventListener('abort', resolve));
       throw hold.signal.reason;

@@ -1,6 +1,6 @@
 //! Amounts that no payment provider takes: refused when a price is made, not when the first buyer
-//! stands before it. Source: Stripe, "Supported currencies" (minimum amounts, special cases). A
-//! minimum may change there; so prices that exist are not held against this.
+//! stands before it. Source: Stripe, "Supported currencies" (minimum and maximum amounts, special cases). They
+//! may change there; so prices that exist are not held against this.
 
 use super::Refusal;
 
@@ -31,10 +31,26 @@ const MINIMUMS: [(&str, i64); 24] = [
     ("THB", 1000),
     ("USD", 50),
 ];
+/// The largest amounts that Stripe documents for every way to pay, in minor units, where they have more
+/// than eight digits.
+const MAXIMUMS: [(&str, i64); 3] = [
+    ("COP", 9_999_999_999),
+    ("IDR", 999_999_999_999),
+    ("INR", 999_999_999),
+];
+/// Eight digits, everywhere else.
+const MAXIMUM: i64 = 99_999_999;
 /// Without decimals, but written with two.
 const WHOLE_UNITS: [&str; 2] = ["ISK", "UGX"];
 /// With three decimals, of which the last is 0.
 const THREE_DECIMALS: [&str; 5] = ["BHD", "JOD", "KWD", "OMR", "TND"];
+
+/// The largest amount that can be charged at once in a currency (ISO 4217, in capitals), in its minor unit.
+#[must_use]
+pub(super) fn most(currency: &str) -> i64 {
+    let larger = MAXIMUMS.iter().find(|(code, _)| *code == currency);
+    larger.map_or(MAXIMUM, |(_, most)| *most)
+}
 
 /// An amount that can be charged, or nothing: what is free is not charged at all.
 pub(super) fn check(amount_cents: i64, currency: &str) -> Result<(), Refusal> {
@@ -48,6 +64,12 @@ pub(super) fn check(amount_cents: i64, currency: &str) -> Result<(), Refusal> {
     {
         return refused(format!(
             "In {currency} amountCents is 0 or at least {least}: no payment provider takes less."
+        ));
+    }
+    if amount_cents > most(currency) {
+        return refused(format!(
+            "In {currency} amountCents is at most {}: no payment provider takes more.",
+            most(currency)
         ));
     }
     if WHOLE_UNITS.contains(&currency) && !ends_in_zeros(amount_cents, 100) {
@@ -81,6 +103,19 @@ mod tests {
         }
         // None is documented.
         assert!(check(1, "XPF").is_ok());
+    }
+
+    #[test]
+    fn more_than_the_currencys_maximum_is_refused() {
+        for (currency, most) in [
+            ("EUR", 99_999_999),
+            ("JPY", 99_999_999),
+            ("INR", 999_999_999),
+        ] {
+            assert!(check(most, currency).is_ok(), "{currency}");
+            assert!(check(most + 1, currency).is_err(), "{currency}");
+        }
+        assert!(check(999_999_999_999, "IDR").is_ok());
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::{
     rules::{self, MAX_NAME},
 };
 use crate::{
+    Quantity,
     id::{PriceId, ProductId, ProjectId},
     text::Feature,
     time::Timestamp,
@@ -65,6 +66,8 @@ pub struct Price {
     pub trial_days: Option<u32>,
     /// Credits for those days, 0 to 2^53 - 1.
     pub trial_credits: i64,
+    /// Whether a wallet may buy what it unlocks once more; only for what is paid once.
+    pub repeatable: bool,
     /// Whether it is offered.
     pub active: bool,
     /// When it was made.
@@ -72,6 +75,12 @@ pub struct Price {
 }
 
 impl Price {
+    /// Whether so many of it cost more than payment providers take at once.
+    #[must_use]
+    pub fn is_too_much(&self, quantity: Quantity) -> bool {
+        quantity.of(self.amount_cents) > charge::most(&self.currency)
+    }
+
     /// Holds it against the rules that need nothing else.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         rules::optional_text("label", self.label.as_deref(), MAX_NAME)?;
@@ -84,6 +93,10 @@ impl Price {
         if self.rollover && self.interval == Interval::OneTime {
             let message = "Only the credits of a subscription can roll over.";
             return Err(Refusal::invalid("rollover", message));
+        }
+        if self.repeatable && self.interval != Interval::OneTime {
+            let message = "A wallet has one subscription to a product at a time.";
+            return Err(Refusal::invalid("repeatable", message));
         }
         self.check_trial()?;
         rules::features_size(&self.features)
@@ -198,6 +211,8 @@ pub struct NewPrice {
     pub trial_days: Option<u32>,
     /// Credits for those days.
     pub trial_credits: i64,
+    /// Whether a wallet may buy what it unlocks once more; only for what is paid once.
+    pub repeatable: bool,
 }
 
 impl NewPrice {
@@ -226,6 +241,7 @@ impl NewPrice {
             interval: self.interval,
             trial_days: self.trial_days,
             trial_credits: self.trial_credits,
+            repeatable: self.repeatable,
             active: true,
             created_at: now,
         };

@@ -324,11 +324,12 @@ impl Advance {
 }
 
 impl Sandbox {
-    /// With its clock moved on to an instant; it never goes back. `now`: what the machine's shows.
+    /// With its clock so far ahead of the machine's; it never goes back. How far, not to which instant: the
+    /// machine's goes on meanwhile.
     #[must_use]
-    pub fn moved_to(self, to: Timestamp, now: Timestamp) -> Self {
+    pub fn moved_on(self, ahead_millis: i64) -> Self {
         Self {
-            ahead_millis: to.0.saturating_sub(now.0).max(self.ahead_millis),
+            ahead_millis: ahead_millis.max(self.ahead_millis),
             ..self
         }
     }

@@ -258,6 +258,13 @@ impl Account {
         self.lots.get(number).map_or(0, Lot::free)
     }
 
+    /// What is left in a cycle's lots, held credits too.
+    pub(super) fn left_of(&self, cycle: CycleTag) -> i64 {
+        let numbers = self.lots.of_cycle(cycle).into_iter();
+        let lots = numbers.filter_map(|number| self.lots.get(number));
+        lots.map(|lot| lot.left).fold(0, i64::saturating_add)
+    }
+
     /// Moves the end of a cycle's lots forward to `at`. Held credits go when they come back.
     pub(super) fn end_cycle(&mut self, cycle: CycleTag, at: Timestamp) {
         for number in self.lots.of_cycle(cycle) {

@@ -2,12 +2,11 @@
 //! order: where one belongs follows from its instants alone.
 
 use super::{
-    Change,
-    draft::Draft,
     pay::Billing,
     subscription::{Subscription, SubscriptionStatus},
+    switch::Step,
 };
-use crate::{terms::Terms, text::SubscriptionId, time::Timestamp};
+use crate::{id::OrderSerial, terms::Terms, time::Timestamp};
 
 /// From when to when a cycle lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,28 +33,29 @@ impl Billing {
             end: self.current_period_end,
         }
     }
+
+    const fn status(&self) -> SubscriptionStatus {
+        if self.paused {
+            SubscriptionStatus::Paused
+        } else {
+            SubscriptionStatus::Active
+        }
+    }
 }
 
 impl Subscription {
-    /// Where something belongs that happened within a cycle.
-    pub(super) fn place_of(&self, at: Timestamp) -> Place {
-        if at < self.cycle_start {
-            Place::Over
-        } else if at < self.cycle_end {
-            Place::Current
-        } else {
-            Place::Next
-        }
-    }
-
-    /// Where the payment of a whole cycle belongs. One of which only switches are known takes the payment
-    /// of the cycle that they were made in.
-    pub(super) fn place_of_payment(&self, cycle: Cycle) -> Place {
+    /// Where a payment belongs: that of a switch by when it was made, that of a whole cycle by when that
+    /// began. A subscription of which only switches are known takes the payment of the cycle that they were
+    /// made in; one that was never paid takes any.
+    pub(super) fn place_of(&self, step: Option<&Step>, cycle: Cycle) -> Place {
         let switched = self.steps.last().filter(|_| self.order.is_none());
-        match switched {
-            Some(step) if cycle.end <= step.at => Place::Over,
-            Some(step) if cycle.start <= step.at => Place::Current,
-            None if cycle.start < self.cycle_start => Place::Over,
+        match (step, switched) {
+            (Some(step), _) if step.at < self.cycle_start => Place::Over,
+            (Some(step), _) if step.at < self.cycle_end => Place::Current,
+            (None, Some(known)) if cycle.end <= known.at => Place::Over,
+            (None, Some(known)) if cycle.start <= known.at => Place::Current,
+            (None, None) if !self.is_paid() => Place::Current,
+            (None, None) if cycle.start < self.cycle_start => Place::Over,
             _ => Place::Next,
         }
     }
@@ -69,6 +69,8 @@ impl Subscription {
             switched: None,
             said: None,
             status: billing.status(),
+            open_invoice: None,
+            collection_paused: false,
             cycle_start: billing.cycle_start,
             cycle_end: billing.current_period_end,
             current_period_end: billing.current_period_end,
@@ -99,42 +101,46 @@ impl Subscription {
         }
     }
 
-    /// With what the bill of a cycle says besides, unless something was said since.
-    pub(super) fn billed(self, billing: &Billing) -> Self {
-        if billing.reported_at <= self.reported_at {
-            return self;
+    /// The same once the provider gave it up.
+    pub(super) fn over(self) -> Self {
+        Self {
+            status: SubscriptionStatus::Canceled,
+            open_invoice: None,
+            past_due_since: None,
+            grace_ends_at: None,
+            ..self
+        }
+    }
+
+    /// The same with the payment of its cycle, and what that says besides unless something was said since.
+    pub(super) fn paid_by(
+        self,
+        order: OrderSerial,
+        paid: Terms,
+        billing: &Billing,
+        reversed: bool,
+    ) -> Self {
+        let next = Self {
+            paid,
+            order: Some(order),
+            reversed,
+            cycle_start: billing.cycle_start,
+            cycle_end: billing.current_period_end,
+            ..self
+        };
+        if billing.reported_at <= next.reported_at {
+            return next;
         }
         Self {
             said: None,
             status: billing.status(),
+            open_invoice: None,
             current_period_end: billing.current_period_end,
             cancel_at_period_end: false,
             past_due_since: None,
             grace_ends_at: None,
             reported_at: billing.reported_at,
-            ..self
+            ..next
         }
-    }
-}
-
-impl Billing {
-    const fn status(&self) -> SubscriptionStatus {
-        if self.paused {
-            SubscriptionStatus::Paused
-        } else {
-            SubscriptionStatus::Active
-        }
-    }
-}
-
-impl Draft {
-    /// Ends what a subscription's paid cycles left, before new credits need the room. Its events
-    /// come now, not with the next look at the clock.
-    pub(super) fn end_cycle(&mut self, subscription: &SubscriptionId) {
-        self.push(Change::CycleEnded {
-            subscription: subscription.clone(),
-            ends_at: self.now,
-        });
-        self.catch_up();
     }
 }

@@ -68,6 +68,8 @@ pub struct OrderPaid {
     pub order: OrderSerial,
     /// The wallet's tenant.
     pub project: ProjectId,
+    /// Why it is there.
+    pub kind: OrderKind,
     /// When the order would have expired.
     pub expires_at: Timestamp,
     /// What was charged, in the currency's minor unit.

@@ -119,8 +119,8 @@ impl Subscription {
         if self.steps.len() > MAX_STEPS {
             wrong("remembers too many switches");
         }
-        if self.order.is_none() && (self.reversed || self.steps.is_empty()) {
-            wrong("was neither paid nor switched");
+        if self.order.is_none() && self.reversed {
+            wrong("gave back a payment that was not heard of");
         }
         faults
     }

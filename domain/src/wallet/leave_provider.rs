@@ -1,10 +1,7 @@
 //! The end of what a wallet has open with a provider that its project has no more: nobody will say any
 //! more how it went on. Credits that were paid for stay, but for those that end with a cycle.
 
-use super::{
-    Archived, Event, Wallet, order::Stage, subscription::SubscriptionStatus,
-    update_subscription::UpdateSubscription,
-};
+use super::{Archived, Event, Wallet, draft::Draft, order::Stage};
 use crate::{id::OrderSerial, text::SubscriptionId, time::Timestamp};
 
 /// What waits for a provider to say how it goes on.
@@ -33,16 +30,8 @@ impl Wallet {
         let Some(known) = self.subscription(id) else {
             return Vec::new();
         };
-        let report = UpdateSubscription {
-            subscription: id.clone(),
-            terms: None,
-            status: SubscriptionStatus::Canceled,
-            current_period_end: known.current_period_end,
-            cancel_at_period_end: known.cancel_at_period_end,
-            grace_days: 0,
-            // Whatever was the last to be said: it may be dated by a clock that was ahead of ours.
-            reported_at: known.reported_at,
-        };
-        self.update_subscription(report, Archived::default(), now)
+        let mut draft = Draft::on(self, None, Some(id), Archived::default(), now);
+        draft.end_subscription(known.clone());
+        draft.finish()
     }
 }

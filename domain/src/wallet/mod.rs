@@ -5,6 +5,7 @@ pub mod account;
 mod apply;
 mod apply_order;
 pub mod archive;
+pub mod bill;
 pub mod cancel;
 pub mod catch_up;
 pub mod close_order;
@@ -12,7 +13,9 @@ mod commerce;
 pub mod credit;
 mod cycle;
 pub mod deduct;
+pub mod dispute;
 mod draft;
+pub mod ending;
 pub mod event;
 mod faults;
 pub mod feature;
@@ -28,7 +31,6 @@ pub mod pay;
 pub mod place_order;
 pub mod purchase;
 pub mod refund;
-pub mod renew;
 pub mod resume;
 pub mod reverse;
 pub mod subscription;
@@ -44,6 +46,7 @@ use smallvec::SmallVec;
 pub use account::{Account, FreeMark, NextExpiry};
 pub use apply::Corrupt;
 pub use archive::Archived;
+pub use dispute::{Currency, Dispute, DisputeReason};
 pub use event::{Change, Created, Event};
 pub use instruction::{Instructed, Instructing, Instruction, InstructionStage};
 pub use lots::{CycleTag, Lot};
@@ -51,7 +54,9 @@ pub use order::{
     ArchivedOrder, AskedBack, Order, OrderKind, OrderStatus, ProviderKind, Receipt, Reversal, Stage,
 };
 pub use parts::{AccountParts, CommerceParts, WalletParts};
-pub use subscription::{LastTier, Subscription, SubscriptionOver, SubscriptionStatus, Switched};
+pub use subscription::{
+    LastTier, OpenInvoice, Subscription, SubscriptionOver, SubscriptionStatus, Switched,
+};
 pub use switch::Step;
 
 use commerce::Commerce;

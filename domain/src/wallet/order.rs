@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::lots::CycleTag;
+use super::{dispute::Dispute, lots::CycleTag};
 use crate::{
     Quantity,
     catalog::Interval,
@@ -86,6 +86,8 @@ pub struct Reversal {
     pub refunded_cents: i64,
     /// What disputes withhold or took, apart from refunds.
     pub disputed_cents: i64,
+    /// The newest dispute of it.
+    pub dispute: Option<Dispute>,
     /// When the provider was asked; an older answer is old news.
     pub as_of: Timestamp,
 }
@@ -193,6 +195,13 @@ impl Order {
         }
     }
 
+    /// Whether refunds alone gave all of it back.
+    #[must_use]
+    pub fn is_refunded(&self) -> bool {
+        let back = self.reversal.refunded_cents;
+        self.stage == Stage::Paid && back > 0 && back >= self.amount_cents
+    }
+
     /// Whether its money is on its way: the buyer is done and the provider waits for the bank. Also of
     /// one that expired meanwhile.
     #[must_use]
@@ -233,6 +242,16 @@ impl Order {
     /// Whether all of it went back, or counts so while it is disputed.
     const fn is_reversed(&self, reversal: Reversal) -> bool {
         let away = reversal.cents();
-        away > 0 && away >= self.amount_cents
+        away > 0 && (away >= self.amount_cents || self.is_disputed_whole(reversal))
+    }
+
+    /// Whether disputes are about nearly all that refunds left: a bank's sum differs a little from what was
+    /// charged, by its rates and fees.
+    const fn is_disputed_whole(&self, reversal: Reversal) -> bool {
+        let left = self
+            .amount_cents
+            .saturating_sub(at_least_zero(reversal.refunded_cents));
+        let disputed = reversal.disputed_cents;
+        disputed > 0 && disputed.saturating_mul(10) >= left.saturating_mul(9)
     }
 }

@@ -2,7 +2,8 @@
 //! and late the provider says so.
 
 use super::{
-    Archived, Change, Event, Owner, Subscription, Wallet,
+    Archived, Change, Event, Owner, Wallet,
+    bill::{Bill, Pays},
     cycle::Place,
     draft::Draft,
     event::{OrderPaid, SubscriptionNews},
@@ -10,7 +11,7 @@ use super::{
     place_order::PlaceOrder,
 };
 use crate::{
-    MAX_CREDITS, Rejection,
+    MAX_CREDITS, Quantity, Rejection,
     id::{CodeHash, OrderSerial},
     terms::Terms,
     text::{CustomerId, Email, InvoiceId, PaymentId, SubscriptionId},
@@ -47,6 +48,8 @@ pub struct Billing {
     pub current_period_end: Timestamp,
     /// Whether that cycle is a trial.
     pub trial: bool,
+    /// Whether it was paid only after the subscription had ended: what it brings lasts for its own period.
+    pub after_end: bool,
     /// Whether the subscription was paused when it was asked for: what costs nothing brings nothing then.
     pub paused: bool,
     /// When the provider reported this: when the invoice was made, or the subscription was asked for.
@@ -58,8 +61,8 @@ pub struct Billing {
 pub(super) struct Grant {
     /// Credits, before it is asked what the balance has room for.
     pub(super) credits: i64,
-    /// Whether the cycle that it pays is over: what it brings ends at once, unless it rolls over.
-    pub(super) over: bool,
+    /// When it ends, where its cycle is over: what is not after now is now. Not what rolls over.
+    pub(super) ends: Option<Timestamp>,
 }
 
 /// A recovery code drawn for a wallet that nobody can address yet.
@@ -106,7 +109,8 @@ impl Wallet {
         if known.is_some_and(|known| known.stage == Stage::Paid) {
             return Ok(Vec::new());
         }
-        let subscription = billing.as_ref().map(|billing| &billing.subscription);
+        let subscription = billing.as_ref().map(|it| it.subscription.clone());
+        let subscription = subscription.as_ref();
         let mut draft = Draft::on(self, Some(order), subscription, archived, now);
         match known {
             Some(_) => {}
@@ -116,21 +120,33 @@ impl Wallet {
                 draft.place(OrderKind::Checkout, placed);
             }
         }
+        let late = billing.as_ref().is_some_and(|billing| billing.after_end);
         let known = subscription.and_then(|id| draft.wallet.subscription(id));
         let place = known.zip(billing.as_ref());
-        let place = place.map(|(known, billing)| known.place_of_payment(billing.cycle()));
+        let place = place.map(|(known, billing)| known.place_of(None, billing.cycle()));
         let placed = draft.wallet.order(order);
         let credits = placed.map_or(0, |placed| match &billing {
             Some(billing) => credits(&placed.terms, &payment, billing),
             None => placed.credits(),
         });
-        let grant = Grant {
-            credits,
-            // The first one is before all that is known.
-            over: archived.subscription_over || place.is_some_and(|it| it != Place::Current),
+        // The first one is before all that is known.
+        let over = archived.subscription_over || place.is_some_and(|it| it != Place::Current);
+        let ends = match &billing {
+            Some(billing) if late => Some(billing.current_period_end),
+            _ => over.then_some(now),
         };
-        let customer = payment.customer.clone();
-        draft.fulfil(order, payment, billing.as_ref(), grant);
+        let terms = placed.map(|placed| placed.terms.clone());
+        draft.fulfil(
+            order,
+            payment.clone(),
+            billing.as_ref(),
+            Grant { credits, ends },
+        );
+        let unpaid = subscription.and_then(|id| self.subscription(id));
+        if let Some(known) = unpaid.filter(|known| late && !known.is_paid()) {
+            let news = Some(SubscriptionNews::Canceled);
+            draft.push_subscription(news, known.clone().over());
+        }
         if self.owner == Owner::Order {
             let MintedCode { hash, sealed } = code;
             let former = None;
@@ -140,8 +156,16 @@ impl Wallet {
                 former,
             });
         }
-        if let Some(billing) = billing.filter(|_| !grant.over) {
-            draft.take_cycle(order, customer, &billing);
+        if let Some((billing, terms)) = billing.zip(terms).filter(|_| ends.is_none()) {
+            let first = Bill {
+                order,
+                pays: Pays::Cycle,
+                terms: None,
+                quantity: Quantity::ONE,
+                payment,
+                billing,
+            };
+            draft.take(&first, terms, None, place);
         }
         Ok(draft.finish())
     }
@@ -174,9 +198,11 @@ impl Draft {
         let room = account.map_or(MAX_CREDITS, super::Account::room);
         // A payment is not refused over a balance that is full: it brings what fits.
         let credits = grant.credits.min(room).max(0);
-        let over = (grant.over && !order.terms.rollover).then_some(self.now);
-        let credits_expire_at = over.or_else(|| order.terms.credits_expire_at(self.now));
-        let (reversal, expires_at) = (order.reversal, order.expires_at);
+        let ends = grant.ends.filter(|_| !order.terms.rollover);
+        let ends = ends.map(|end| end.max(self.now));
+        let expire = order.terms.credits_expire_at(self.now);
+        let credits_expire_at = ends.into_iter().chain(expire).min();
+        let (kind, reversal, expires_at) = (order.kind, order.reversal, order.expires_at);
         let known_email = order.email.clone();
         let Payment {
             amount_cents,
@@ -189,6 +215,7 @@ impl Draft {
         self.push(Change::OrderPaid(Box::new(OrderPaid {
             order: serial,
             project: self.wallet.project,
+            kind,
             expires_at,
             amount_cents: amount_cents.max(0),
             credits,
@@ -214,40 +241,5 @@ impl Draft {
     pub(super) fn is_reversed(&self, order: OrderSerial) -> bool {
         let order = self.wallet.order(order);
         order.is_some_and(|order| order.status() == OrderStatus::Refunded)
-    }
-
-    /// The payment of a subscription's cycle, which begins with it unless a switch within it was heard
-    /// of before.
-    pub(super) fn take_cycle(
-        &mut self,
-        serial: OrderSerial,
-        customer: Option<CustomerId>,
-        billing: &Billing,
-    ) {
-        let Some(terms) = self.wallet.order(serial).map(|order| order.terms.clone()) else {
-            return;
-        };
-        let known = self.wallet.subscription(&billing.subscription).cloned();
-        let cycle = billing.cycle();
-        let (known, news) = match known {
-            Some(known) if known.place_of_payment(cycle) == Place::Current => {
-                (known, SubscriptionNews::Updated)
-            }
-            Some(known) => (known.begun(terms.clone(), cycle), SubscriptionNews::Renewed),
-            None => {
-                let started = Subscription::started(terms.clone(), billing);
-                (started, SubscriptionNews::Started)
-            }
-        };
-        let next = Subscription {
-            paid: terms,
-            order: Some(serial),
-            reversed: self.is_reversed(serial),
-            cycle_start: cycle.start,
-            cycle_end: cycle.end,
-            customer: customer.or(known.customer.clone()),
-            ..known
-        };
-        self.push_subscription(Some(news), next.billed(billing));
     }
 }

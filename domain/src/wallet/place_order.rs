@@ -1,5 +1,7 @@
 //! Placing an order: a buyer was sent to the provider's checkout.
 
+use std::collections::BTreeSet;
+
 use super::{
     Archived, Change, Event, Wallet,
     draft::Draft,
@@ -11,7 +13,7 @@ use crate::{
     id::OrderSerial,
     metadata::Metadata,
     terms::Terms,
-    text::{CheckoutId, Email},
+    text::{CheckoutId, Email, Feature},
     time::Timestamp,
 };
 
@@ -59,6 +61,9 @@ impl Wallet {
         if terms.recurs() && self.is_subscribed(terms.product) {
             return Err(Rejection::AlreadySubscribed);
         }
+        if terms.is_unlock() && !terms.repeatable && self.owns(&terms.features) {
+            return Err(Rejection::AlreadyOwned);
+        }
         let bound = self.bound_currency().filter(|_| terms.recurs());
         if let Some(currency) = bound.filter(|&currency| currency != &*terms.currency) {
             return Err(Rejection::CurrencyMismatch {
@@ -73,6 +78,15 @@ impl Wallet {
             return Err(Rejection::BalanceLimit);
         }
         Ok(())
+    }
+
+    /// Whether all of these were bought once, or are by orders whose money is on its way.
+    fn owns(&self, features: &BTreeSet<Feature>) -> bool {
+        let mut bought = self.unlocked_by_orders();
+        let coming = self.orders().map(|(_, order)| order);
+        let coming = coming.filter(|order| order.is_processing() && !order.terms.recurs());
+        bought.extend(coming.flat_map(|order| &order.terms.features));
+        features.iter().all(|feature| bought.contains(feature))
     }
 
     /// The currency that the wallet's customer is bound to at the provider: that of a subscription that is

@@ -2,8 +2,8 @@
 //! command. Each of them may come twice, late and in any order.
 
 use super::{
-    Archived, Event, Wallet, lapse::Lapse, order::Reversal, pay::Pay, place_order::PlaceOrder,
-    renew::Renew, switch::Switch, update_subscription::UpdateSubscription,
+    Archived, Event, Wallet, bill::Bill, lapse::Lapse, order::Reversal, pay::Pay,
+    place_order::PlaceOrder, update_subscription::UpdateSubscription,
 };
 use crate::{Rejection, id::OrderSerial, text::SubscriptionId, time::Timestamp};
 
@@ -22,10 +22,8 @@ pub enum Purchase {
     Expire(OrderSerial),
     /// How much of an order's payment went back or is disputed, as it stands.
     Reverse(OrderSerial, Reversal),
-    /// A subscription's next cycle was paid.
-    Renew(Box<Renew>),
-    /// A subscription was switched to another tier within its cycle, and that was paid.
-    Switch(Box<Switch>),
+    /// A subscription's bill after its first was paid.
+    Bill(Box<Bill>),
     /// A subscription is not as it was.
     Update(Box<UpdateSubscription>),
     /// The provider says nothing of a subscription whose period ended.
@@ -43,9 +41,9 @@ impl Purchase {
             | Self::Fail(order)
             | Self::Expire(order)
             | Self::Reverse(order, _) => Some(*order),
-            Self::Renew(cycle) => Some(cycle.order),
-            Self::Switch(switch) => Some(switch.order),
-            Self::Update(_) | Self::Lapse(_) => None,
+            Self::Bill(bill) => Some(bill.order),
+            Self::Update(report) => report.first,
+            Self::Lapse(_) => None,
         }
     }
 
@@ -54,8 +52,7 @@ impl Purchase {
     pub fn subscription(&self) -> Option<&SubscriptionId> {
         match self {
             Self::Pay(payment) => payment.billing.as_ref().map(|b| &b.subscription),
-            Self::Renew(cycle) => Some(&cycle.billing.subscription),
-            Self::Switch(switch) => Some(&switch.billing.subscription),
+            Self::Bill(bill) => Some(&bill.billing.subscription),
             Self::Update(report) => Some(&report.subscription),
             Self::Lapse(lapse) => Some(&lapse.subscription),
             Self::Place(_)
@@ -84,8 +81,7 @@ impl Wallet {
             Purchase::Fail(order) => self.fail_order(order, archived, now),
             Purchase::Expire(order) => self.expire_order(order, archived, now),
             Purchase::Reverse(order, reversal) => self.reverse(order, reversal, archived, now),
-            Purchase::Renew(cycle) => Ok(self.renew(*cycle, archived, now)),
-            Purchase::Switch(switch) => Ok(self.switch(*switch, archived, now)),
+            Purchase::Bill(bill) => self.bill(*bill, archived, now),
             Purchase::Update(report) => Ok(self.update_subscription(*report, archived, now)),
             Purchase::Lapse(lapse) => Ok(self.lapse(&lapse, archived, now)),
         }

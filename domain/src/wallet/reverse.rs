@@ -19,11 +19,14 @@ impl Wallet {
     pub fn reverse(
         &self,
         order: OrderSerial,
-        reversal: Reversal,
+        mut reversal: Reversal,
         archived: Archived<'_>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Rejection> {
         let known = self.reversal(order, archived);
+        // What may not be read any more is what it was.
+        let former = known.and_then(|known| known.dispute);
+        reversal.dispute = reversal.dispute.or(former);
         if known.is_some_and(|known| reversal.as_of < known.as_of || reversal == known) {
             return Ok(Vec::new());
         }

@@ -7,11 +7,11 @@
 
 use serde::Serialize;
 
-use super::switch::Step;
+use super::{dispute::Currency, switch::Step};
 use crate::{
     id::{OrderSerial, PriceId, ProductId},
     terms::Terms,
-    text::{CustomerId, Feature, SubscriptionId},
+    text::{CustomerId, Feature, PageUrl, SubscriptionId},
     time::Timestamp,
 };
 
@@ -42,6 +42,19 @@ pub struct Switched {
     pub reversed: bool,
 }
 
+/// A bill that was not paid and still may be: a card was declined, or its bank asks the buyer to confirm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenInvoice {
+    /// What is left to pay, in the currency's minor unit.
+    pub amount_cents: i64,
+    /// Which that is.
+    pub currency: Currency,
+    /// The provider's page on which the buyer pays it.
+    pub url: PageUrl,
+    /// When the provider tries again by itself; `None`: it does not.
+    pub next_attempt_at: Option<Timestamp>,
+}
+
 /// One subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscription {
@@ -57,6 +70,10 @@ pub struct Subscription {
     pub said: Option<Box<Terms>>,
     /// How it stands.
     pub status: SubscriptionStatus,
+    /// The bill that waits for the buyer while a payment is missing.
+    pub open_invoice: Option<Box<OpenInvoice>>,
+    /// Whether nothing is collected for it for the time being: it keeps its features.
+    pub collection_paused: bool,
     /// When the paid cycle began.
     pub cycle_start: Timestamp,
     /// When it ends.
@@ -69,7 +86,8 @@ pub struct Subscription {
     pub past_due_since: Option<Timestamp>,
     /// Until when it keeps its features in spite of that.
     pub grace_ends_at: Option<Timestamp>,
-    /// The order that paid the cycle; `None`: only of a switch within it has been heard.
+    /// The order that paid the cycle; `None`: only of a switch within it has been heard, or nothing was
+    /// ever paid.
     pub order: Option<OrderSerial>,
     /// Whether all of that order's payment went back, which ends the cycle's features.
     pub reversed: bool,
@@ -141,6 +159,13 @@ impl Subscription {
             .unwrap_or(paid)
     }
 
+    /// Whether any payment was heard of. One that the provider began before the money came, and did not
+    /// come, unlocks nothing and is in nobody's way but a second one's.
+    #[must_use]
+    pub const fn is_paid(&self) -> bool {
+        self.order.is_some() || !self.steps.is_empty()
+    }
+
     /// What is kept of it when it is over.
     pub(super) fn last_tier(&self) -> LastTier {
         let tier = self.tier();
@@ -159,7 +184,7 @@ impl Subscription {
             SubscriptionStatus::PastDue => self.grace_ends_at.is_some_and(|end| now < end),
             SubscriptionStatus::Paused | SubscriptionStatus::Canceled => false,
         };
-        let unlocks = unlocks && !self.reversed;
+        let unlocks = unlocks && self.is_paid() && !self.reversed;
         self.tier().features.iter().filter(move |_| unlocks)
     }
 }

@@ -3,13 +3,7 @@
 //! nothing before the next cycle.
 
 use super::{
-    Archived, Event, Wallet,
-    cycle::{Cycle, Place},
-    draft::Draft,
-    event::SubscriptionNews,
-    order::OrderKind,
-    pay::{Billing, Grant, Payment},
-    place_order::PlaceOrder,
+    cycle::Cycle,
     subscription::{Subscription, Switched, rank},
 };
 use crate::{
@@ -20,23 +14,6 @@ use crate::{
 
 /// Switches of one cycle that are remembered. Each one was paid for; with more, the oldest are forgotten.
 pub const MAX_STEPS: usize = 32;
-
-/// A paid invoice of a switch, also one over nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Switch {
-    /// The order to make of it, derived from the invoice: the same invoice is heard once.
-    pub order: OrderSerial,
-    /// The tier that was left.
-    pub old: Terms,
-    /// The tier that was switched to.
-    pub terms: Terms,
-    /// When, as the invoice's proration lines say.
-    pub at: Timestamp,
-    /// The payment.
-    pub payment: Payment,
-    /// The subscription, and the cycle within which it was switched.
-    pub billing: Billing,
-}
 
 /// The credits between two tiers, paid for from some instant on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,52 +32,67 @@ pub struct Step {
     pub reversed: bool,
 }
 
+/// The rest of a cycle that a switch made within it settles later: charged for the tier that was switched to,
+/// given back for the one that was left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proration {
+    /// The tier, as many times as it was had.
+    pub terms: Terms,
+    /// Whether it is the one that was left.
+    pub given_back: bool,
+    /// From when the rest is reckoned.
+    pub at: Timestamp,
+    /// When that cycle began.
+    pub cycle_start: Timestamp,
+    /// When it ended.
+    pub cycle_end: Timestamp,
+}
+
+impl Proration {
+    /// What these bring of the credits that a tier fills, as the money adds up: to and fro brings nothing.
+    pub(super) fn credits(all: &[Self], tier: &Terms) -> i64 {
+        let own = all.iter().filter(|one| one.terms.fills == tier.fills);
+        let sum = own.fold(0_i64, |sum, one| {
+            let cycle = Cycle {
+                start: one.cycle_start,
+                end: one.cycle_end,
+            };
+            let share = cycle.share(one.terms.credits, one.at);
+            match one.given_back {
+                true => sum.saturating_sub(share),
+                false => sum.saturating_add(share),
+            }
+        });
+        sum.clamp(0, tier.credits)
+    }
+}
+
 impl Step {
     fn covers(&self, product: ProductId, from: i64, to: i64) -> bool {
         !self.reversed && self.product == product && self.from <= from && to <= self.to
     }
-}
-
-impl Switch {
-    /// Credits that it is about; those of another product have nothing to be compared with.
-    fn step(&self) -> Step {
-        let same = self.old.fills == self.terms.fills;
-        Step {
-            order: self.order,
-            product: self.terms.fills,
-            from: if same { self.old.credits } else { 0 },
-            to: self.terms.credits,
-            at: self.at,
-            reversed: false,
-        }
-    }
 
     /// What it brings to a cycle in which other switches were paid: of what they cover, only what they
     /// came later for.
-    fn credits(&self, known: Option<&Subscription>) -> i64 {
-        if self.billing.trial || (self.billing.paused && self.payment.amount_cents <= 0) {
-            return 0;
-        }
-        let cycle = self.billing.cycle();
-        let step = self.step();
+    pub(super) fn credits(&self, cycle: Cycle, known: Option<&Subscription>) -> i64 {
         // Before the cycle's own payment is heard of, nobody knows what it began with.
         let base = known.filter(|known| known.order.is_some());
         let base = base.map(|known| &known.paid);
-        let base = base.filter(|base| base.fills == step.product);
-        let from = step.from.max(base.map_or(0, |base| base.credits));
-        if from >= step.to {
+        let base = base.filter(|base| base.fills == self.product);
+        let from = self.from.max(base.map_or(0, |base| base.credits));
+        if from >= self.to {
             return 0;
         }
         let steps = known.map_or(&[][..], |known| &known.steps);
-        let inner = steps.iter().filter(|other| other.product == step.product);
+        let inner = steps.iter().filter(|other| other.product == self.product);
         let mut cuts: Vec<i64> = inner.flat_map(|other| [other.from, other.to]).collect();
-        cuts.retain(|&cut| from < cut && cut < step.to);
-        cuts.extend([from, step.to]);
+        cuts.retain(|&cut| from < cut && cut < self.to);
+        cuts.extend([from, self.to]);
         cuts.sort_unstable();
         let parts = cuts.array_windows().filter(|[low, high]| low < high);
         parts.fold(0, |sum, &[low, high]| {
             let width = high.saturating_sub(low);
-            let covered = steps.iter().filter(|s| s.covers(step.product, low, high));
+            let covered = steps.iter().filter(|s| s.covers(self.product, low, high));
             let since = covered.map(|other| other.at).min();
             let had = since.map_or(0, |since| cycle.share(width, since));
             let more = cycle.share(width, self.at).saturating_sub(had);
@@ -109,85 +101,19 @@ impl Switch {
     }
 }
 
-impl Wallet {
-    /// Decides what a paid switch brings. What that of a cycle or a subscription that is over brings ends
-    /// at once.
-    #[must_use]
-    pub fn switch(&self, command: Switch, archived: Archived<'_>, now: Timestamp) -> Vec<Event> {
-        if self.any_order(command.order, archived).is_some() {
-            return Vec::new();
-        }
-        let id = &command.billing.subscription;
-        let order = command.order;
-        let mut draft = Draft::on(self, Some(order), Some(id), archived, now);
-        let known = self.subscription(id);
-        let place = known.map(|known| known.place_of(command.at));
-        let over = archived.subscription_over || place == Some(Place::Over);
-        if place == Some(Place::Next) {
-            draft.end_cycle(id);
-        }
-        let cycle = known.filter(|_| place == Some(Place::Current));
-        let grant = Grant {
-            credits: command.credits(cycle),
-            over,
-        };
-        draft.place(
-            OrderKind::Switch,
-            PlaceOrder::made(order, command.terms.clone()),
-        );
-        draft.fulfil(
-            order,
-            command.payment.clone(),
-            Some(&command.billing),
-            grant,
-        );
-        if !over {
-            // As its cycle's end left it.
-            let known = draft.wallet.subscription(id).cloned();
-            draft.switched(known, place, command);
-        }
-        draft.finish()
-    }
-}
-
-impl Draft {
-    fn switched(&mut self, known: Option<Subscription>, place: Option<Place>, command: Switch) {
-        let mut step = command.step();
-        step.reversed = self.is_reversed(command.order);
-        let begun = place != Some(Place::Current);
-        let before = known.as_ref().map(|known| known.tier().clone());
-        let customer = command.payment.customer;
-        let mut next = match known {
-            Some(known) if begun => known.begun(command.old.clone(), command.billing.cycle()),
-            Some(known) => known,
-            None => Subscription::started(command.old.clone(), &command.billing),
-        };
-        next.customer = customer.or(next.customer);
-        let switched = Switched {
-            order: command.order,
-            terms: command.terms,
-            at: command.at,
-            reversed: step.reversed,
-        };
-        next.climb(switched, rank(&command.old));
-        next.steps.push(step);
-        next.steps.sort_by_key(|step| (step.at, step.order));
-        if next.steps.len() > MAX_STEPS {
-            next.steps.remove(0);
-        }
-        let news = match before {
-            None => Some(SubscriptionNews::Started),
-            Some(_) if begun => Some(SubscriptionNews::Renewed),
-            Some(before) => (before != *next.tier()).then_some(SubscriptionNews::Updated),
-        };
-        self.push_subscription(news, next);
-    }
-}
-
 impl Subscription {
+    /// Remembers a switch that was paid.
+    pub(super) fn add_step(&mut self, step: Step) {
+        self.steps.push(step);
+        self.steps.sort_by_key(|step| (step.at, step.order));
+        if self.steps.len() > MAX_STEPS {
+            self.steps.remove(0);
+        }
+    }
+
     /// Keeps the highest of the tiers that were switched to, whatever order they are heard of in.
-    fn climb(&mut self, to: Switched, old: (i64, i64)) {
-        if rank(&to.terms) < old {
+    pub(super) fn climb(&mut self, to: Switched, old: &Terms) {
+        if rank(&to.terms) < rank(old) {
             return;
         }
         let place = |it: &Switched| (!it.reversed, rank(&it.terms), it.at, it.order);
@@ -214,7 +140,7 @@ impl Subscription {
 impl Cycle {
     /// The part of so many credits a cycle that the time from an instant to its end is worth, rounded to
     /// the nearest.
-    fn share(self, credits: i64, from: Timestamp) -> i64 {
+    pub(super) fn share(self, credits: i64, from: Timestamp) -> i64 {
         let whole = i128::from(self.end.0).saturating_sub(self.start.0.into());
         let left = i128::from(self.end.0).saturating_sub(from.0.into());
         let left = left.clamp(0, whole.max(0));

@@ -7,6 +7,7 @@
     reason = "small numbers made up by tests; an overflow panics, which fails the test"
 )]
 
+mod bill;
 mod burn;
 mod converge;
 mod credit;
@@ -14,6 +15,7 @@ mod crowd;
 mod cycles;
 mod deduct;
 mod dispute;
+mod ending;
 mod expiry;
 mod feature;
 mod free_grant;

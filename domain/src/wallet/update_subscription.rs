@@ -6,9 +6,11 @@ use super::{
     Archived, Change, Event, Wallet,
     draft::Draft,
     event::SubscriptionNews,
-    subscription::{Subscription, SubscriptionStatus},
+    order::{OrderKind, Stage},
+    pay::Billing,
+    subscription::{OpenInvoice, Subscription, SubscriptionStatus},
 };
-use crate::{terms::Terms, text::SubscriptionId, time::Timestamp};
+use crate::{id::OrderSerial, terms::Terms, text::SubscriptionId, time::Timestamp};
 
 pub(super) const DAY_SECONDS: i64 = 86_400;
 
@@ -17,10 +19,16 @@ pub(super) const DAY_SECONDS: i64 = 86_400;
 pub struct UpdateSubscription {
     /// The provider's name for it.
     pub subscription: SubscriptionId,
+    /// The checkout that began it, where that is told.
+    pub first: Option<OrderSerial>,
     /// The tier that is billed now; `None`: one that the catalog does not know, the former one stays.
     pub terms: Option<Terms>,
     /// How it stands.
     pub status: SubscriptionStatus,
+    /// The bill that waits for the buyer.
+    pub open_invoice: Option<Box<OpenInvoice>>,
+    /// Whether nothing is collected for it for the time being.
+    pub collection_paused: bool,
     /// When the running period ends, whether or not it is paid.
     pub current_period_end: Timestamp,
     /// Whether it ends with that cycle.
@@ -33,7 +41,8 @@ pub struct UpdateSubscription {
 
 impl Wallet {
     /// Decides what a report changes. A subscription that is not known is not started by a report,
-    /// only by a payment; that it ended is kept for when its payment is heard of.
+    /// only by a payment; that it ended is kept for when its payment is heard of. One whose first payment
+    /// failed after all runs on at the provider until that gives it up: it is there, and unlocks nothing.
     #[must_use]
     pub fn update_subscription(
         &self,
@@ -50,6 +59,9 @@ impl Wallet {
                     subscription: report.subscription,
                 });
                 return draft.finish();
+            }
+            if report.status == SubscriptionStatus::PastDue && !archived.subscription_over {
+                return self.owe(report, archived, now);
             }
             return Vec::new();
         };
@@ -70,12 +82,46 @@ impl Wallet {
     }
 }
 
+impl Wallet {
+    fn owe(
+        &self,
+        report: UpdateSubscription,
+        archived: Archived<'_>,
+        now: Timestamp,
+    ) -> Vec<Event> {
+        let first = report.first.and_then(|it| self.any_order(it, archived));
+        let first = first.filter(|it| it.kind == OrderKind::Checkout && it.terms.recurs());
+        let Some(first) = first.filter(|it| it.stage != Stage::Paid) else {
+            return Vec::new();
+        };
+        let billing = Billing {
+            subscription: report.subscription.clone(),
+            invoice: None,
+            // Before all that follows, as the first payment's.
+            cycle_start: Timestamp(0),
+            current_period_end: report.current_period_end,
+            trial: false,
+            after_end: false,
+            paused: false,
+            reported_at: report.reported_at,
+        };
+        let id = report.subscription.clone();
+        let began = Subscription::started(first.terms.clone(), &billing);
+        let mut draft = Draft::on(self, None, Some(&id), archived, now);
+        draft.push_subscription(Some(SubscriptionNews::PastDue), began.after(report, now));
+        draft.finish()
+    }
+}
+
 impl Subscription {
     fn after(&self, report: UpdateSubscription, now: Timestamp) -> Self {
         let UpdateSubscription {
             subscription,
+            first: _,
             terms,
             status,
+            open_invoice,
+            collection_paused,
             current_period_end,
             cancel_at_period_end,
             grace_days,
@@ -96,6 +142,8 @@ impl Subscription {
             id: subscription,
             said: terms.map(Box::new).or_else(|| self.said.clone()),
             status,
+            open_invoice: open_invoice.filter(|_| status == SubscriptionStatus::PastDue),
+            collection_paused,
             current_period_end,
             cancel_at_period_end,
             past_due_since,
@@ -107,7 +155,10 @@ impl Subscription {
 
     /// What there is to tell about becoming `next`, if anything.
     pub(super) fn news(&self, next: &Self) -> Option<SubscriptionNews> {
-        let seen = |s: &Self| (s.status, s.current_period_end, s.cancel_at_period_end);
+        let seen = |s: &Self| {
+            let ending = (s.current_period_end, s.cancel_at_period_end);
+            (s.status, s.collection_paused, ending)
+        };
         match next.status {
             SubscriptionStatus::Canceled => Some(SubscriptionNews::Canceled),
             SubscriptionStatus::PastDue if self.status != SubscriptionStatus::PastDue => {

@@ -12,9 +12,17 @@ pub enum Error {
     /// The customer pays in another currency.
     #[error("the customer has a subscription in another currency: {0}")]
     CurrencyMismatch(String),
-    /// The account's key is not accepted, or may not do this: everything that is asked fails alike.
+    /// The account's key is not accepted: everything that is asked fails alike.
     #[error("the payment provider does not accept the key: {0}")]
     Key(String),
+    /// The account's key may not ask this kind of question. Others are answered.
+    #[error("the key of the payment provider lacks the permission {permission}: {reason}")]
+    Permission {
+        /// What the provider calls what is missing, such as `rak_dispute_read`.
+        permission: String,
+        /// In its own words.
+        reason: String,
+    },
     /// The provider understood and said no. Asking again the same way is no use.
     #[error("the payment provider refused: {0}")]
     Refused(String),
@@ -33,6 +41,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether it is no answer to what was asked: the next question may well get one, or not.
+    #[must_use]
+    pub const fn is_silence(&self) -> bool {
+        matches!(
+            self,
+            Self::Key(_) | Self::Unavailable { .. } | Self::Garbage(_)
+        )
+    }
+
     /// Whether it is the provider's no: nothing was done.
     #[must_use]
     pub const fn is_a_no(&self) -> bool {
@@ -41,6 +58,7 @@ impl Error {
             | Self::InvalidDiscountCode
             | Self::CurrencyMismatch(_)
             | Self::Key(_)
+            | Self::Permission { .. }
             | Self::Refused(_) => true,
             Self::Unavailable { .. } | Self::Garbage(_) => false,
         }

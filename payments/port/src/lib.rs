@@ -6,6 +6,7 @@
 //! what to look at. What counts is what is found there by asking: so it does not matter whether it was
 //! told twice, late, in another order or not at all.
 
+mod books;
 mod error;
 mod report;
 mod request;
@@ -14,15 +15,16 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use domain::{
     id::{OrderId, ProjectId},
-    text::{CheckoutId, SubscriptionId},
+    text::{CheckoutId, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
 };
 
 pub use self::{
+    books::{Book, BookPage, Charge, Entry, Movement},
     error::{Error, Untrusted},
     report::{
-        Cycle, CycleKind, InvoiceName, Money, PaidOrder, Payable, Proration, Report, Standing,
-        Subject, SubscriptionNow, Told,
+        InvoiceName, Money, Origin, PaidInvoice, PaidOrder, Payable, Pays, Proration, Report,
+        RunningSubscription, Standing, Subject, SubscriptionNow, Told, Unplaceable, Unplaced,
     },
     request::{
         CheckoutRequest, Discount, OpenedCheckout, Operation, PortalRequest, Reference,
@@ -44,6 +46,35 @@ pub trait Memory: Send + Sync {
 
     /// Forgets all that was made for a project: the provider does not know some of it any more.
     fn forget_all(&self, project: ProjectId) -> Asked<'static, ()>;
+}
+
+/// A span of the provider's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Its first second.
+    pub since: Timestamp,
+    /// Its last second; `None`: the present.
+    pub until: Option<Timestamp>,
+}
+
+/// What Scrip has placed already. Whose something is at the provider, this says; what is written on it
+/// there, anybody may have replaced, and it counts only for what was never placed.
+///
+/// # Errors
+///
+/// Each: [`Error::Unavailable`], where it cannot be read.
+pub trait Owners: Send + Sync {
+    /// The order of a page on which a buyer pays.
+    fn of_checkout(&self, id: &CheckoutId) -> Result<Option<OrderId>, Error>;
+
+    /// The order that began a subscription.
+    fn of_subscription(&self, id: &SubscriptionId) -> Result<Option<OrderId>, Error>;
+
+    /// The order that a bill paid.
+    fn of_invoice(&self, id: &InvoiceId) -> Result<Option<OrderId>, Error>;
+
+    /// The order that a payment paid.
+    fn of_payment(&self, id: &PaymentId) -> Result<Option<OrderId>, Error>;
 }
 
 /// Some of a provider's list of events.
@@ -76,11 +107,29 @@ pub trait Provider: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Told>, Untrusted>;
 
-    /// What the provider has to tell since an instant, newest first, a page at a time.
-    fn events<'a>(&'a self, since: Timestamp, page: Option<&'a str>) -> Asked<'a, Page>;
+    /// What the provider has to tell of a span of its own time, both ends included, newest first, a page at
+    /// a time.
+    fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> Asked<'a, Page>;
+
+    /// What the account's key was last not allowed to do, in the provider's words for permissions. One is
+    /// gone from here as soon as a question that needs it is answered.
+    fn missing_permissions(&self) -> Vec<String>;
 
     /// How something stands now. Nothing where it is not this project's.
-    fn look<'a>(&'a self, subject: &'a Subject) -> Asked<'a, Vec<Report>>;
+    fn look<'a>(&'a self, subject: &'a Subject, owners: &'a dyn Owners) -> Asked<'a, Vec<Report>>;
+
+    /// The money that a payment took, as it stands now; `None`: it took none.
+    fn charge<'a>(&'a self, payment: &'a PaymentId) -> Asked<'a, Option<Charge>>;
+
+    /// One of the provider's lists: what was made from an instant on and before another, the newest first,
+    /// a page at a time.
+    fn book<'a>(
+        &'a self,
+        book: Book,
+        from: Timestamp,
+        until: Timestamp,
+        page: Option<&'a str>,
+    ) -> Asked<'a, BookPage>;
 
     /// Opens a page on which a buyer pays.
     fn open_checkout<'a>(&'a self, request: &'a CheckoutRequest<'a>) -> Asked<'a, OpenedCheckout>;
@@ -91,6 +140,31 @@ pub trait Provider: Send + Sync {
     /// Opens a page on which a customer sees bills, changes cards, switches tiers and cancels; its
     /// address.
     fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> Asked<'a, String>;
+
+    /// Subscriptions under a price of its own that are not over, whether or not they were begun here, a page
+    /// at a time; where the next page begins.
+    fn running<'a>(
+        &'a self,
+        price: &'a str,
+        page: Option<&'a str>,
+    ) -> Asked<'a, (Vec<RunningSubscription>, Option<String>)>;
+
+    /// One of them.
+    fn running_one<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+    ) -> Asked<'a, Option<RunningSubscription>>;
+
+    /// Writes on such a subscription's price which of ours it is. The subscription is told as an order that
+    /// was paid with nothing.
+    fn adopt<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+        reference: &'a Reference,
+    ) -> Asked<'a, PaidOrder>;
+
+    /// Writes on a subscription which order of ours it is known by.
+    fn mark<'a>(&'a self, subscription: &'a SubscriptionId, order: OrderId) -> Asked<'a, ()>;
 
     /// Gives money back. What that does to credits follows from how the payment stands afterwards.
     fn refund<'a>(&'a self, request: &'a RefundRequest) -> Asked<'a, ()>;

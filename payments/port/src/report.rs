@@ -1,16 +1,19 @@
 //! What a provider says, in Scrip's own words.
 
+use std::collections::BTreeMap;
+
 use domain::{
+    Quantity,
     id::{OrderId, PriceId},
-    text::{CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId},
+    text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
     wallet::{
-        Receipt, SubscriptionStatus,
+        Currency, Dispute, OpenInvoice, SubscriptionStatus,
         pay::{Billing, Payment},
     },
 };
 
-use crate::request::Reference;
+use serde::{Deserialize, Serialize};
 
 /// That something happened, and where to look.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +26,21 @@ pub struct Told {
     pub at: Timestamp,
     /// What to look at.
     pub about: Subject,
+    /// Whose it seems to be.
+    pub origin: Origin,
+}
+
+/// Whose something is, by the copy of it that came along with an event: a hint that saves questions, since
+/// most of what happens in an account may be another product's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// It bears the project's marks.
+    Ours,
+    /// Copies of this kind bear marks, and this one has none of the project's. It is another's, unless the
+    /// project knows it, or the subscription that is named here, by its identifier.
+    Unmarked(Option<SubscriptionId>),
+    /// Copies of this kind bear no marks.
+    Unsaid,
 }
 
 /// Something at the provider whose state can be asked for.
@@ -53,31 +71,58 @@ pub enum Report {
     Expired(OrderId),
     /// A subscription.
     Subscription(Box<SubscriptionNow>),
-    /// A paid bill of a subscription after its first.
-    Cycle(Box<Cycle>),
     /// The money of an order.
     Money(Money),
+    /// Money for something of this project's that leads to no order.
+    Unplaced(Box<Unplaced>),
+}
+
+/// Why money leads to no order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unplaceable {
+    /// What was paid for is not in the catalog: a backup from before was put back, say.
+    UnknownPrice,
+    /// The subscription that was billed began with an order that is not here.
+    UnknownOrder,
+    /// The bill does not say what it is for.
+    UnclearBill,
+    /// What says whose it is was replaced at the provider.
+    UnknownWallet,
+}
+
+/// Money that was taken and leads to no order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unplaced {
+    /// Why.
+    pub why: Unplaceable,
+    /// The payment.
+    pub payment: Payment,
+    /// The subscription that it is for, and until when it is paid.
+    pub billing: Option<Billing>,
 }
 
 /// An order that is paid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaidOrder {
     /// Which.
-    pub reference: Reference,
+    pub order: OrderId,
+    /// What was bought, as the provider carried it along; `None`: it does not say.
+    pub price: Option<PriceId>,
+    /// Whose wallet is filled, where it is a user's.
+    pub user: Option<ExternalUserId>,
+    /// How many were bought.
+    pub quantity: Quantity,
     /// What was charged; `None`: the provider does not say.
     pub amount_cents: Option<i64>,
-    /// The provider's payment; a payment of nothing has none.
-    pub payment: Option<PaymentId>,
-    /// The provider's name for the buyer.
-    pub customer: Option<CustomerId>,
-    /// The buyer's address.
-    pub email: Option<String>,
-    /// Who took the money, and where to read about it.
-    pub receipt: Receipt,
-    /// The subscription that it starts.
+    /// In which currency; likewise.
+    pub currency: Option<Currency>,
+    /// The rest of the payment.
+    pub payment: Payment,
+    /// The first cycle of the subscription that it starts, dated when it is asked for.
+    pub billing: Option<Billing>,
+    /// That subscription, unless it is told of beside it.
     pub subscription: Option<SubscriptionNow>,
-    /// That subscription's first bill; of what is paid once, its bill where it has one.
-    pub invoice: Option<InvoiceId>,
 }
 
 /// How a subscription stands.
@@ -91,6 +136,14 @@ pub enum Standing {
     NeverBegan,
 }
 
+impl Standing {
+    /// Whether the provider's status is that it is paused.
+    #[must_use]
+    pub fn is_paused(self) -> bool {
+        self == Self::Is(SubscriptionStatus::Paused)
+    }
+}
+
 /// A subscription, as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionNow {
@@ -100,14 +153,21 @@ pub struct SubscriptionNow {
     pub id: SubscriptionId,
     /// How it stands.
     pub standing: Standing,
+    /// The bill that waits for the buyer.
+    pub open_invoice: Option<OpenInvoice>,
+    /// Whether nothing is collected for it for the time being.
+    pub collection_paused: bool,
     /// Our price that it is billed by; `None`: none of ours.
     pub price: Option<PriceId>,
+    /// How many of it.
+    pub quantity: Quantity,
     /// When its period ends.
     pub current_period_end: Option<Timestamp>,
     /// Whether it ends with that.
     pub cancel_at_period_end: bool,
-    /// Whether its cycle is a trial.
-    pub is_trial: bool,
+    /// The paid bills of its running cycle, and those that were asked about, the oldest first. Its first one
+    /// is told as the order that it pays.
+    pub paid: Vec<PaidInvoice>,
 }
 
 /// A bill's name, and what its order's identifier is derived from.
@@ -117,43 +177,55 @@ pub struct InvoiceName {
     pub id: InvoiceId,
     /// When it was made.
     pub created: Timestamp,
+    /// Whether the part of it is meant that settles switches of the cycle before: an order of its own.
+    pub carried: bool,
 }
 
 /// A paid bill of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cycle {
-    /// The order that began the subscription.
-    pub first: OrderId,
+pub struct PaidInvoice {
     /// The bill.
     pub invoice: InvoiceName,
     /// What it pays for.
-    pub kind: CycleKind,
+    pub pays: Pays,
     /// Our price that it was reckoned by; `None`: none of ours.
     pub price: Option<PriceId>,
+    /// How many of it.
+    pub quantity: Quantity,
     /// The payment.
     pub payment: Payment,
-    /// The subscription, and until when it is paid.
+    /// The subscription, and the cycle that the bill is of.
     pub billing: Billing,
 }
 
 /// What a bill pays for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CycleKind {
+pub enum Pays {
     /// The next cycle.
     Renewal,
-    /// A switch in mid-cycle.
-    Switch(Proration),
     /// A switch that began a cycle anew.
     Anew,
+    /// A switch in mid-cycle: what was left; `None`: nothing of ours.
+    Switch(Option<Proration>),
+    /// Switches of the cycle before.
+    Carried(Vec<Proration>),
 }
 
-/// What a switch in mid-cycle settles.
+/// The rest of a cycle, as a switch in its midst settles it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proration {
-    /// When it took place.
+    /// Our price of it.
+    pub price: PriceId,
+    /// How many of it.
+    pub quantity: Quantity,
+    /// Whether its money was given back, being what was left.
+    pub given_back: bool,
+    /// When the switch took place.
     pub at: Timestamp,
-    /// Our price before; `None`: none of ours.
-    pub from: Option<PriceId>,
+    /// When that cycle began.
+    pub cycle_start: Timestamp,
+    /// When it ends.
+    pub cycle_end: Timestamp,
 }
 
 /// What a payment was for.
@@ -174,4 +246,31 @@ pub struct Money {
     pub refunded_cents: i64,
     /// What disputes withhold, or took; likewise.
     pub disputed_cents: i64,
+    /// The newest dispute of it.
+    pub dispute: Option<Dispute>,
+}
+
+/// A subscription that runs at the provider, as a person knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningSubscription {
+    /// The provider's name for it.
+    pub id: SubscriptionId,
+    /// The provider's name for who pays.
+    pub customer: CustomerId,
+    /// Their address.
+    pub email: Option<Email>,
+    /// The provider's price.
+    pub price: String,
+    /// Whether it is paid up, or in its trial.
+    pub runs: bool,
+    /// When it began.
+    pub created: Timestamp,
+    /// Its newest bill, where it was asked for alone.
+    pub newest: Option<InvoiceName>,
+    /// When its period ends.
+    pub current_period_end: Option<Timestamp>,
+    /// What the merchant wrote on the customer.
+    pub customer_metadata: BTreeMap<String, String>,
+    /// What the merchant wrote on it.
+    pub metadata: BTreeMap<String, String>,
 }

@@ -5,7 +5,6 @@ use domain::{
     catalog::{CheckoutSettings, Price, Product},
     id::{OrderId, PriceId, ProjectId},
     text::{CheckoutId, CustomerId, Email, ExternalUserId, PaymentId},
-    time::Timestamp,
 };
 
 /// Names something that is done at most once, however often it is asked for: 1 to 255 visible ASCII
@@ -75,8 +74,6 @@ pub struct CheckoutRequest<'a> {
     pub success_url: &'a str,
     /// Where the buyer goes instead.
     pub cancel_url: &'a str,
-    /// When the page closes.
-    pub expires_at: Timestamp,
     /// The language of the page.
     pub locale: Option<&'a str>,
     /// What it asks for beside the money.

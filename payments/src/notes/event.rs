@@ -6,7 +6,7 @@ use domain::{
     text::{CheckoutId, InvoiceId, PaymentId, SubscriptionId, TextError},
     time::Timestamp,
 };
-use port::{Subject, Told};
+use port::{Origin, Subject, Told};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -64,5 +64,7 @@ pub(super) fn read(json: &[u8]) -> Result<Told, String> {
         kind: stored.kind.into_owned(),
         at: Timestamp(stored.at),
         about: about.map_err(|TextError(why)| why)?,
+        // Nothing is stored of what is another's.
+        origin: Origin::Ours,
     })
 }

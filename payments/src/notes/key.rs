@@ -3,7 +3,10 @@
 use std::fmt;
 
 use data_encoding::HEXLOWER;
-use domain::id::{OrderId, OrderSerial, ProjectId, WalletKey};
+use domain::{
+    id::{OrderId, OrderSerial, ProjectId, WalletKey},
+    text::PaymentId,
+};
 use sha2::{Digest as _, Sha256};
 
 const EVENT: u8 = 1;
@@ -12,6 +15,8 @@ const AWAITED: u8 = 3;
 const MADE: u8 = 4;
 const SANDBOX: u8 = 5;
 const READ: u8 = 6;
+const UNFULFILLED: u8 = 7;
+const PROOF: u8 = 8;
 const AUDIT: u8 = 16;
 /// From here on numbers are those of others: deliveries of webhooks.
 pub const FIRST_FOREIGN_KIND: u8 = 64;
@@ -31,12 +36,16 @@ pub enum Key {
     Made(ProjectId, [u8; 16]),
     /// By the object's identifier.
     Sandbox(ProjectId, String),
+    /// By the provider's payment.
+    Unfulfilled(ProjectId, PaymentId),
+    /// One for each project.
+    Proof(ProjectId),
     /// A page of what was changed, of no project, by number.
     Audit(u64),
 }
 
 /// Names an event within all projects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventKey {
     /// Whose.
     pub project: ProjectId,
@@ -66,6 +75,8 @@ impl Key {
             | Self::Awaited(..)
             | Self::Made(..)
             | Self::Sandbox(..)
+            | Self::Unfulfilled(..)
+            | Self::Proof(_)
             | Self::Audit(_) => 1,
             Self::Read(_) => 2,
         }
@@ -113,6 +124,12 @@ impl Key {
             Self::Sandbox(project, id) => {
                 [begin(SANDBOX, *project), id.as_bytes().to_vec()].concat()
             }
+            Self::Unfulfilled(project, payment) => [
+                begin(UNFULFILLED, *project),
+                payment.as_str().as_bytes().to_vec(),
+            ]
+            .concat(),
+            Self::Proof(project) => begin(PROOF, *project),
             Self::Audit(page) => [Self::audit_prefix(), page.to_be_bytes().to_vec()].concat(),
         };
         key.into()
@@ -143,6 +160,11 @@ impl Key {
                 let id = std::str::from_utf8(rest).ok().filter(|id| !id.is_empty());
                 Some(Self::Sandbox(project, id?.to_owned()))
             }
+            UNFULFILLED => {
+                let payment = PaymentId::new(std::str::from_utf8(rest).ok()?).ok()?;
+                Some(Self::Unfulfilled(project, payment))
+            }
+            PROOF if rest.is_empty() => Some(Self::Proof(project)),
             AUDIT if project.0 == 0 => Some(Self::Audit(u64::from_be_bytes(rest.try_into().ok()?))),
             _ => None,
         }
@@ -172,6 +194,10 @@ impl fmt::Display for Key {
                 )
             }
             Self::Sandbox(project, id) => write!(f, "sandbox object {id:?} of {project}"),
+            Self::Unfulfilled(project, payment) => {
+                write!(f, "unfulfilled payment {payment} of {project}")
+            }
+            Self::Proof(project) => write!(f, "the last proof of {project}"),
             Self::Audit(page) => write!(f, "page {page} of the audit log"),
         }
     }

@@ -23,6 +23,7 @@ use domain::{
 
 pub use self::key::{EventKey, FIRST_FOREIGN_KIND, Key};
 pub use self::read::{Error, Unreadable, is_untold, verify};
+use crate::{proof::Proof, unfulfilled::UnfulfilledPayment};
 use port::Told;
 
 /// How far asking about pending orders has come, for each of the ages at which it is done.
@@ -76,6 +77,20 @@ pub enum Note {
         /// As it is written there.
         json: String,
     },
+    /// A payment that leads to no order.
+    Unfulfilled {
+        /// Whose.
+        project: ProjectId,
+        /// What is known of it.
+        payment: Box<UnfulfilledPayment>,
+    },
+    /// What the last proof of a project's books came to.
+    Proof {
+        /// Whose.
+        project: ProjectId,
+        /// What.
+        proof: Box<Proof>,
+    },
     /// A page of what was changed by administrators.
     Audit(AuditPage),
 }
@@ -108,6 +123,10 @@ impl Note {
             Self::Read { project, .. } => Key::Read(*project),
             Self::Made { project, what, .. } => Key::Made(*project, *what),
             Self::Sandbox { project, id, .. } => Key::Sandbox(*project, id.clone()),
+            Self::Unfulfilled { project, payment } => {
+                Key::Unfulfilled(*project, payment.payment.clone())
+            }
+            Self::Proof { project, .. } => Key::Proof(*project),
             Self::Audit(page) => Key::Audit(page.number),
         }
     }
@@ -125,6 +144,11 @@ impl Note {
             }
             Self::Made { id, .. } => key.put(id.as_bytes()),
             Self::Sandbox { json, .. } => key.put(json.as_bytes()),
+            // Texts and numbers: nothing in them can fail to be JSON.
+            Self::Unfulfilled { payment, .. } => {
+                key.put(&serde_json::to_vec(payment).unwrap_or_default())
+            }
+            Self::Proof { proof, .. } => key.put(&serde_json::to_vec(proof).unwrap_or_default()),
             Self::Audit(page) => page.put(),
         }
     }
@@ -161,7 +185,7 @@ pub async fn put_all(
     handle: &Handle,
     notes: impl IntoIterator<Item = persistence::Note>,
 ) -> Result<(), actors::Error> {
-    /// Of small ones; an append takes 48 KiB.
+    /// Of small ones; an append takes 56 KiB.
     const AT_ONCE: usize = 256;
     let mut notes = notes.into_iter();
     loop {

@@ -3,6 +3,8 @@
 use data_encoding::HEXLOWER;
 use domain::{Timestamp, id::ProjectId};
 
+use crate::unfulfilled::UnfulfilledPayment;
+
 use super::{AuditPage, FIRST_FOREIGN_KIND, Key, Note, Reached, StoredEvent, event, key::EventKey};
 
 /// Notes cannot be read.
@@ -129,12 +131,27 @@ impl Key {
                 let json = text(body)?.to_owned();
                 Ok(Note::Sandbox { project, id, json })
             }
+            Self::Unfulfilled(project, name) => {
+                let payment: Box<UnfulfilledPayment> = json(body)?;
+                if payment.payment != name {
+                    return Err("its body is another payment".into());
+                }
+                Ok(Note::Unfulfilled { project, payment })
+            }
+            Self::Proof(project) => {
+                let proof = json(body)?;
+                Ok(Note::Proof { project, proof })
+            }
             Self::Audit(number) => {
                 let text = text(body)?.to_owned();
                 Ok(Note::Audit(AuditPage { number, text }))
             }
         }
     }
+}
+
+fn json<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(body).map_err(|error| error.to_string())
 }
 
 impl StoredEvent {

@@ -5,7 +5,7 @@ use domain::{
     id::{OrderSerial, WalletKey},
     text::PaymentId,
 };
-use port::Subject;
+use port::{Origin, Subject};
 
 use super::*;
 
@@ -16,6 +16,8 @@ const ORDER: OrderId = OrderId {
 };
 const EVENT: &str =
     r#"{"id":"evt_1","kind":"charge.refunded","at":1795000000000,"about":"payment","name":"pi_1"}"#;
+const UNFULFILLED: &str = r#"{"payment":"pi_1","checkout":"cs_1","invoice":null,"subscription":null,"customer":"cus_1","email":null,"amountCents":900,"currency":"EUR","paidAt":1795000000000,"reason":"unknown_price","seenAt":1795000000000,"state":"open","cycle":null,"sandbox":false,"livemode":true,"receiptUrl":null,"invoiceUrl":null}"#;
+const PROOF: &str = r#"{"from":1,"until":2,"beganAt":3,"endedAt":4,"charges":5,"refunds":6,"disputes":7,"mended":8,"differences":0,"sums":[],"found":[]}"#;
 const OBJECT: &str = r#"{"note":"customer","head":{"id":"cus_1","n":1,"created":1795000000},
     "email":"a@b.example","name":null,"description":null,"metadata":{},"declines":false}"#;
 
@@ -31,6 +33,7 @@ fn event() -> StoredEvent {
             kind: "charge.refunded".into(),
             at: Timestamp(1_795_000_000_000),
             about: Subject::Payment(PaymentId::new("pi_1").unwrap()),
+            origin: Origin::Ours,
         },
     }
 }
@@ -44,7 +47,7 @@ fn object(id: &str, json: &str) -> Result<(), String> {
 }
 
 /// Each kind, and how it is on the disk: the key, then the body as far as it is no text.
-fn golden() -> [(Note, &'static str, &'static str, &'static str); 7] {
+fn golden() -> [(Note, &'static str, &'static str, &'static str); 9] {
     [
         (
             Note::Event(event()),
@@ -100,6 +103,24 @@ fn golden() -> [(Note, &'static str, &'static str, &'static str); 7] {
             "060193aaaabbbbccccddddeeeeffff0001",
             "02000001a1ee565e0001",
             "",
+        ),
+        (
+            Note::Unfulfilled {
+                project: PROJECT,
+                payment: serde_json::from_str(UNFULFILLED).unwrap(),
+            },
+            "070193aaaabbbbccccddddeeeeffff000170695f31",
+            "01",
+            UNFULFILLED,
+        ),
+        (
+            Note::Proof {
+                project: PROJECT,
+                proof: serde_json::from_str(PROOF).unwrap(),
+            },
+            "080193aaaabbbbccccddddeeeeffff0001",
+            "01",
+            PROOF,
         ),
         (
             Note::Audit(AuditPage {
@@ -199,7 +220,7 @@ fn a_key_of_no_kind_is_named() {
     for key in [
         &b""[..],
         b"\x00",
-        b"\x07then what a later release wrote",
+        b"\x0fthen what a later release wrote",
         b"\x3fwhat a release before this one wrote",
         b"\x02short",
     ] {

@@ -1,8 +1,8 @@
 //! Notices as they are stored: in the order of their numbers, a project's in pages of its own, and no
-//! longer than thirty days. A fold adds to a project's last page; what that has already is skipped.
+//! longer than thirty days after they were recorded, however long before that they happened. A fold adds to a project's last page; what that has already is skipped.
 //!
 //! ```text
-//! [u8;16]  project                    i64  when the newest of the page was
+//! [u8;16]  project                    i64  when the newest of the page was recorded
 //! u64      its first notice's number  for each: u64 number, u16 length, notice
 //! ```
 
@@ -90,7 +90,7 @@ pub(super) fn add<'a>(
         if number <= known {
             continue;
         }
-        let at = decode_notice(project, bytes)?.at.0;
+        let at = decode_notice(project, bytes)?.recorded.0;
         let full = |page: &Page| {
             let with = page.bytes.len().saturating_add(bytes.len());
             with > store.tuning.page_bytes
@@ -195,7 +195,7 @@ pub(super) fn verify(store: &Store, problems: &mut Vec<String>) -> Result<u64, E
         let mut latest = i64::MIN;
         for (place, entry) in each(entries).enumerate() {
             let (number, notice) = entry?;
-            latest = latest.max(decode_notice(project, notice)?.at.0);
+            latest = latest.max(decode_notice(project, notice)?.recorded.0);
             if place == 0 && number != first(&key)? {
                 problems.push(wrong("it is kept under another number than its first"));
             }

@@ -116,7 +116,7 @@ impl Store {
             notices: tree("notices")?,
             look_ups: [
                 set::<40, 16>(db, LookUp::Placed, &tuning)?,
-                set::<16, 32>(db, LookUp::Checkouts, &tuning)?,
+                set::<32, 16>(db, LookUp::Called, &tuning)?,
                 set::<40, 16>(db, LookUp::Due, &tuning)?,
                 set::<40, 16>(db, LookUp::Periods, &tuning)?,
                 set::<32, 0>(db, LookUp::Buyers, &tuning)?,

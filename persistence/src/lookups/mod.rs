@@ -4,6 +4,7 @@
 //! is a stretch of its entries, in order. Nobody is told of something because a look-up has it: how it
 //! stands, only its wallet knows.
 
+mod called;
 mod codes;
 pub(crate) mod fresh;
 mod ids;
@@ -14,6 +15,7 @@ use std::collections::BTreeMap;
 
 use domain::{id::WalletKey, wallet::Event};
 
+pub use called::Called;
 pub use orders::OrderPlace;
 pub use periods::PeriodEnd;
 
@@ -27,8 +29,8 @@ pub type Value = Box<[u8]>;
 pub enum LookUp {
     /// Orders of a project by when they were placed: for good.
     Placed,
-    /// Orders by the provider's checkout session: for good.
-    Checkouts,
+    /// Orders by the provider's names for what they came with: for good.
+    Called,
     /// Pending orders of a project by when they expire.
     Due,
     /// Subscriptions of a project that are not over, by when their periods end.
@@ -60,7 +62,7 @@ impl LookUp {
     /// Every one.
     pub(crate) const ALL: [Self; 7] = [
         Self::Placed,
-        Self::Checkouts,
+        Self::Called,
         Self::Due,
         Self::Periods,
         Self::Buyers,
@@ -72,7 +74,7 @@ impl LookUp {
     pub(crate) const fn declared(self) -> &'static Declared {
         match self {
             Self::Placed => &orders::PLACED,
-            Self::Checkouts => &orders::CHECKOUTS,
+            Self::Called => &called::CALLED,
             Self::Due => &orders::DUE,
             Self::Periods => &periods::PERIODS,
             Self::Buyers => &orders::BUYERS,
@@ -140,9 +142,12 @@ impl AllChanges {
     }
 }
 
-/// The wallet that an entry leads to.
-pub(crate) fn wallet_in(key: &[u8], value: &[u8]) -> WalletKey {
-    let place = if value.is_empty() { key } else { value };
+/// The wallet that an entry leads to: the last of its key, where a key may lead to several, or of its value.
+pub(crate) fn wallet_in(look_up: LookUp, key: &[u8], value: &[u8]) -> WalletKey {
+    let place = match look_up {
+        LookUp::Buyers | LookUp::Called => key,
+        LookUp::Placed | LookUp::Due | LookUp::Periods | LookUp::Codes | LookUp::Ids => value,
+    };
     WalletKey(place.last_chunk().copied().unwrap_or_default())
 }
 

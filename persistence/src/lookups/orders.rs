@@ -1,9 +1,9 @@
-//! Orders found without their wallets: by project and time, by checkout session, by when they fall
-//! due, and who bought under an address.
+//! Orders found without their wallets: by project and time, by when they fall due, and who bought under
+//! an address.
 
 use domain::{
     id::{OrderId, OrderSerial, ProjectId, WalletKey},
-    text::{CheckoutId, Email},
+    text::Email,
     time::Timestamp,
     wallet::{Change, Event},
 };
@@ -18,14 +18,6 @@ pub(super) const PLACED: Declared = Declared {
     key: 40,
     value: 16,
     changes: placed,
-};
-
-/// Hash of project and checkout session: serial, wallet.
-pub(super) const CHECKOUTS: Declared = Declared {
-    name: "checkouts",
-    key: 16,
-    value: 32,
-    changes: checkouts,
 };
 
 /// Project, the instant at which it expires, serial: wallet.
@@ -48,15 +40,6 @@ fn placed(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
     if let Change::OrderPlaced(order) = &event.change {
         let key = place_key(order.project, event.at, order.order);
         put(key, Some(joined(&[&wallet.0])));
-    }
-}
-
-fn checkouts(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
-    if let Change::OrderPlaced(order) = &event.change
-        && let Some(checkout) = &order.checkout
-    {
-        let found = joined(&[&order.order.0.to_be_bytes(), &wallet.0]);
-        put(checkout_key(order.project, checkout), Some(found));
     }
 }
 
@@ -131,23 +114,6 @@ impl dyn Books + '_ {
         Ok(places)
     }
 
-    /// The order that a checkout session of the provider is for.
-    pub fn checkout(
-        &self,
-        project: ProjectId,
-        checkout: &CheckoutId,
-    ) -> Result<Option<OrderId>, Error> {
-        let found = self.find(LookUp::Checkouts, &checkout_key(project, checkout))?;
-        found
-            .map(|value| {
-                Ok(OrderId {
-                    serial: OrderSerial(number(value.get(..16))?),
-                    wallet: wallet(&value)?,
-                })
-            })
-            .transpose()
-    }
-
     /// At most `limit` wallets of a project with an order that was paid under this address, by key.
     /// Capitals do not count. Found by 128 bits of a hash of the address: no two are alike by chance
     /// or by design.
@@ -215,7 +181,7 @@ pub(super) fn read_place(key: &[u8], value: &[u8]) -> Result<OrderPlace, Error> 
     })
 }
 
-fn number(bytes: Option<&[u8]>) -> Result<u128, Error> {
+pub(super) fn number(bytes: Option<&[u8]>) -> Result<u128, Error> {
     let bytes = bytes.and_then(|bytes| bytes.first_chunk::<16>());
     bytes
         .map(|bytes| u128::from_be_bytes(*bytes))
@@ -230,10 +196,6 @@ pub(super) fn wallet(bytes: &[u8]) -> Result<WalletKey, Error> {
 
 fn short() -> Error {
     Error::Damaged("an entry of a look-up is short".into())
-}
-
-fn checkout_key(project: ProjectId, checkout: &CheckoutId) -> Key {
-    hash(b"checkout", project, checkout.as_str()).into()
 }
 
 /// Capitals do not count in an address.

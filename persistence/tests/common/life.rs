@@ -7,7 +7,7 @@ use domain::{
     notice::{News, Notice},
     wallet::OrderKind,
 };
-use persistence::{Books, Logged, Outcome, SledJournal};
+use persistence::{Books, Called, Logged, Outcome, SledJournal};
 
 use super::{Teller, commit, key, project, shop, version};
 
@@ -111,7 +111,10 @@ pub(crate) fn check(journal: &dyn Books, before: &Seen, after: &Seen) {
     let due: Vec<_> = due.unwrap().iter().map(|it| it.order.serial.0).collect();
     assert_eq!(due, (2..=last).step_by(3).collect::<Vec<_>>());
     for order in 1..=last {
-        let found = journal.checkout(PROJECT, &shop::checkout(order)).unwrap();
+        let checkout = shop::checkout(order);
+        let found = journal
+            .called(PROJECT, Called::Checkout(&checkout))
+            .unwrap();
         assert_eq!(found, Some(shop::id(BUYER, order)));
     }
     let note = journal.notes(b"last").unwrap();
@@ -129,6 +132,7 @@ fn credited(at: i64, delta: i64) -> Logged {
     Logged::Notice(Notice {
         project: PROJECT,
         at: Timestamp(at),
+        recorded: Timestamp(at),
         key: key(1),
         wallet: WalletId(1),
         user: None,

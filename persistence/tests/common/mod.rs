@@ -22,7 +22,7 @@ use parking_lot::{Condvar, Mutex};
 use persistence::{Append, Books, Done, Faults, Log, Logged, Options, Outcome, Step, Ticket};
 
 /// Long enough for any disk, short enough for a test that hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 pub(crate) fn key(wallet: u64) -> WalletKey {
     // Spread like real keys: the beginning tells wallets apart.

@@ -7,7 +7,7 @@ use domain::{
     catalog::Interval,
     id::{OrderId, OrderSerial, PriceId, ProductId, ProjectId},
     terms::Terms,
-    text::{CheckoutId, Email, ExternalUserId, SubscriptionId},
+    text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
         Change, OrderKind, Owner, Subscription, SubscriptionStatus,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged},
@@ -52,11 +52,30 @@ impl Teller {
         order: u128,
         address: Option<&str>,
     ) -> Logged {
+        let mut change = self.payment(wallet, order);
+        change.email = address.map(email).or(change.email);
+        self.tell(wallet, at, Change::OrderPaid(Box::new(change)))
+    }
+
+    /// The same, of a subscription of this number, with all names that a provider gives.
+    pub(crate) fn billed(&mut self, wallet: u64, at: i64, order: u128, number: u128) -> Logged {
+        let change = OrderPaid {
+            payment: PaymentId::new(format!("pi_{order}")).ok(),
+            invoice: InvoiceId::new(format!("in_{order}")).ok(),
+            subscription: SubscriptionId::new(format!("sub_{number}")).ok(),
+            customer: CustomerId::new("cus_1").ok(),
+            ..self.payment(wallet, order)
+        };
+        self.tell(wallet, at, Change::OrderPaid(Box::new(change)))
+    }
+
+    fn payment(&self, wallet: u64, order: u128) -> OrderPaid {
         let closed = self.closed(wallet, order);
         let known = self.wallet(wallet).order(closed.order).unwrap();
-        let change = OrderPaid {
+        OrderPaid {
             order: closed.order,
             project: closed.project,
+            kind: known.kind,
             expires_at: closed.expires_at,
             amount_cents: 100,
             credits: 5,
@@ -65,10 +84,9 @@ impl Teller {
             invoice: None,
             subscription: None,
             customer: None,
-            email: address.map(email).or(known.email.clone()),
+            email: known.email.clone(),
             receipt: domain::wallet::Receipt::default(),
-        };
-        self.tell(wallet, at, Change::OrderPaid(Box::new(change)))
+        }
     }
 
     pub(crate) fn expired(&mut self, wallet: u64, at: i64, order: u128) -> Logged {
@@ -104,6 +122,8 @@ impl Teller {
                 Some(_) => SubscriptionStatus::Active,
                 None => SubscriptionStatus::Canceled,
             },
+            open_invoice: None,
+            collection_paused: false,
             cycle_start: Timestamp(0),
             cycle_end: ends,
             current_period_end: ends,
@@ -144,6 +164,7 @@ fn terms() -> Terms {
         credits: 5,
         expire_after_days: None,
         rollover: false,
+        repeatable: false,
         features: BTreeSet::new(),
         interval: Interval::OneTime,
         trial_days: None,

@@ -25,6 +25,7 @@ fn credited(project: ProjectId, delta: i64) -> Logged {
     Logged::Notice(Notice {
         project,
         at: Timestamp(1000 + delta),
+        recorded: Timestamp(1000 + delta),
         key: key(1),
         wallet: WalletId(1),
         user: None,

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use domain::{
     Timestamp,
-    id::{ProjectId, WalletKey},
+    id::{OrderId, ProjectId, WalletKey},
+    text::{CustomerId, InvoiceId, PaymentId, SubscriptionId},
     wallet::OrderKind,
 };
-use persistence::{Append, Books, OrderPlace, PeriodEnd};
+use persistence::{Append, Books, Called, OrderPlace, PeriodEnd};
 
 use super::{
     Subject,
@@ -263,12 +264,66 @@ pub(super) fn an_order_is_found_by_its_checkout(subject: &mut dyn Subject) {
         vec![teller.placed(1, 10, 9, OrderKind::Renewal)],
     ];
     everywhere(subject, &appends, |books| {
-        let find = |project, order| books.checkout(project, &checkout(order)).unwrap();
+        let find = |project, order| {
+            let checkout = checkout(order);
+            books.called(project, Called::Checkout(&checkout)).unwrap()
+        };
         assert_eq!(find(ONE, 7), Some(id(1, 7)));
         assert_eq!(find(TWO, 8), Some(id(2, 8)));
         assert_eq!(find(TWO, 7), None, "another project's");
         assert_eq!(find(ONE, 9), None, "a renewal has none");
         assert_eq!(find(ONE, 10), None);
+    });
+}
+
+fn find(books: &dyn Books, project: ProjectId, name: Called<'_>) -> Option<OrderId> {
+    books.called(project, name).unwrap()
+}
+
+pub(super) fn an_order_is_found_by_the_providers_names(subject: &mut dyn Subject) {
+    let mut teller = Teller::default();
+    let payment = |order: u128| PaymentId::new(format!("pi_{order}")).unwrap();
+    let invoice = |order: u128| InvoiceId::new(format!("in_{order}")).unwrap();
+    let subscription = |number: u128| SubscriptionId::new(format!("sub_{number}")).unwrap();
+    let customer = CustomerId::new("cus_1").unwrap();
+    let mut appends = vec![vec![teller.opened(1, ONE), teller.opened(2, ONE)]];
+    for (wallet, order, kind, number) in [
+        // Its renewal is heard of first.
+        (1, 8, OrderKind::Renewal, 5),
+        (1, 7, OrderKind::Checkout, 5),
+        (1, 9, OrderKind::Switch, 5),
+        // It began elsewhere.
+        (2, 10, OrderKind::Renewal, 6),
+    ] {
+        appends.push(vec![
+            teller.placed(wallet, 10, order, kind),
+            teller.billed(wallet, 10, order, number),
+        ]);
+    }
+    // Not paid.
+    appends.push(vec![teller.placed(2, 11, 11, OrderKind::Checkout)]);
+    everywhere(subject, &appends, |books| {
+        for (wallet, order) in [(1, 7), (1, 8), (1, 9), (2, 10)] {
+            let (payment, invoice) = (payment(order), invoice(order));
+            for name in [Called::Payment(&payment), Called::Invoice(&invoice)] {
+                assert_eq!(find(books, ONE, name), Some(id(wallet, order)));
+                assert_eq!(find(books, TWO, name), None, "another project's");
+            }
+        }
+        assert_eq!(find(books, ONE, Called::Payment(&payment(11))), None);
+        let begun = find(books, ONE, Called::Subscription(&subscription(5)));
+        assert_eq!(begun, Some(id(1, 7)), "the order that began it");
+        let elsewhere = find(books, ONE, Called::Subscription(&subscription(6)));
+        assert_eq!(elsewhere, Some(id(2, 10)));
+        assert_eq!(
+            find(books, ONE, Called::Subscription(&subscription(7))),
+            None
+        );
+        let name = Called::Customer(&customer);
+        let all = |limit| books.all_called(ONE, name, limit).unwrap();
+        let wallets = BTreeSet::from_iter(all(9).iter().map(|order| order.wallet));
+        assert_eq!(wallets, BTreeSet::from([key(1), key(2)]));
+        assert_eq!(all(1).len(), 1);
     });
 }
 

@@ -11,10 +11,9 @@ use url::Host;
 use super::{
     Error, Keys,
     core::{
-        books::Desk,
+        books::{Desk, Kept as _},
         events,
-        records::{Endpoint, Event},
-        views::View as _,
+        objects::{Endpoint, Event},
     },
     till::{Failure, Till, Tills},
 };
@@ -106,7 +105,10 @@ async fn round(tills: &Arc<Tills>, project: ProjectId) -> Result<(), Failure> {
             hands.sending.send_modify(|sending| {
                 for event in due {
                     if sending.insert(event.head.id.clone()) {
-                        let body = event.view(desk.books).to_string().into_bytes();
+                        let mut unkind = hands.unkind.lock();
+                        let told = unkind.event(event.view(desk.books));
+                        let body = unkind.print(&told).into_bytes();
+                        drop(unkind);
                         let targets = event.targets_due(desk.now, delay);
                         let targets = targets.map(|target| {
                             let endpoint = desk.books.get::<Endpoint>(&target.endpoint).cloned();

@@ -20,6 +20,7 @@ mod checkout;
 mod fields;
 mod papers;
 mod portal;
+mod unkind;
 
 /// Requests have a few short fields.
 const MAX_BODY_BYTES: usize = 64 * 1024;

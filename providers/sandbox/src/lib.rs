@@ -6,6 +6,7 @@
 //!
 //! `core` decides and is pure; `till` keeps a project's books, one request at a time and durable
 //! before anybody hears of a change; `courier` delivers webhooks; `http` and `pages` are the surface.
+//! `unkind` is what Stripe does to its callers on top of that.
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
@@ -19,6 +20,7 @@ mod courier;
 mod http;
 mod pages;
 mod till;
+pub mod unkind;
 
 /// What is answered later.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -95,7 +97,7 @@ pub struct NotebookError(pub String);
 ///
 /// What is wrong with it, in words; never what it says.
 pub fn check_object(id: &str, json: &str) -> Result<(), String> {
-    let object = serde_json::from_str::<core::records::Note>(json);
+    let object = serde_json::from_str::<core::objects::Note>(json);
     let object = object.map_err(|error| format!("its body is no object: {error}"))?;
     if object.head().id == id {
         Ok(())
@@ -120,10 +122,15 @@ pub enum Error {
 pub struct Sandbox(Arc<till::Tills>);
 
 impl Sandbox {
-    /// Over what is saved already. Reads nothing before it is asked.
+    /// Over what is saved already, each project's as unkind as this until a script says otherwise. Reads
+    /// nothing before it is asked.
     #[must_use]
-    pub fn new(world: Arc<dyn World>, notebook: Arc<dyn Notebook>) -> Self {
-        Self(Arc::new(till::Tills::new(world, notebook)))
+    pub fn new(
+        world: Arc<dyn World>,
+        notebook: Arc<dyn Notebook>,
+        unkindness: unkind::Unkindness,
+    ) -> Self {
+        Self(Arc::new(till::Tills::new(world, notebook, unkindness)))
     }
 
     /// Serves everything under `/sandbox/{projectId}/`.
@@ -150,6 +157,8 @@ impl Sandbox {
             .at(project, work)
             .await
             .map_err(till::Failure::plain)?;
+        let debit = self.0.till(project).unkind.lock().next_debit();
+        let next = next.into_iter().chain(debit).min();
         Ok(next.map(|seconds| Timestamp(seconds.saturating_mul(1000))))
     }
 

@@ -21,7 +21,7 @@ use domain::id::{OrderId, OrderSerial, PriceId, WalletKey};
 use parking_lot::Mutex;
 use tokio::{net::TcpListener, sync::mpsc};
 
-use super::*;
+use super::{unkind::Unkindness, *};
 use stripe::{
     Api, Client, OperationKey, SecretKey,
     checkout_sessions::{Buyer, Item, NewSession, Promotion, Session},
@@ -36,6 +36,7 @@ mod endpoints;
 mod journeys;
 mod pages;
 mod patience;
+mod unkind;
 
 const SECRET: &str = "whsec_sandbox";
 const PROJECT: ProjectId = ProjectId(1);
@@ -197,7 +198,7 @@ impl Stage {
             address: listener.local_addr().unwrap(),
         });
         let notebook = Arc::new(Memory::default());
-        let sandbox = Sandbox::new(world.clone(), notebook.clone());
+        let sandbox = Sandbox::new(world.clone(), notebook.clone(), Unkindness::default());
         let (sender, came) = mpsc::unbounded_channel();
         let answers = Arc::new(Mutex::new(VecDeque::new()));
         let shop = Shop {
@@ -267,13 +268,7 @@ impl Stage {
     }
 
     async fn price(&self, number: u128, amount_cents: i64) -> StoredPrice {
-        let price = NewPrice {
-            price: PriceId(number),
-            name: format!("Tier {number}"),
-            currency: "EUR".into(),
-            amount_cents,
-            cycle: Cycle::Month,
-        };
+        let price = new_price(number, amount_cents);
         let key = OperationKey::new(&format!("price/{number}")).unwrap();
         self.client().create_price(&price, &key).await.unwrap()
     }
@@ -292,7 +287,7 @@ impl Stage {
         let mut kinds = Vec::new();
         for _ in 0..count {
             // By the wall: one that never comes must not hold up the others.
-            let next = tokio::time::timeout(Duration::from_secs(5), self.came.recv());
+            let next = tokio::time::timeout(Duration::from_secs(300), self.came.recv());
             kinds.push(next.await.unwrap().unwrap().kind);
         }
         kinds
@@ -332,10 +327,19 @@ fn new_session(item: Item, promotion: Promotion) -> NewSession {
         promotion,
         success_url: "https://shop.example/ok?session={CHECKOUT_SESSION_ID}".into(),
         cancel_url: "https://shop.example/cart".into(),
-        expires_at: START / 1000 + 3600,
         trial_days: None,
         locale: None,
         asks: domain::catalog::CheckoutSettings::NONE,
+    }
+}
+
+fn new_price(number: u128, amount_cents: i64) -> NewPrice {
+    NewPrice {
+        price: PriceId(number),
+        name: format!("Tier {number}"),
+        currency: "EUR".into(),
+        amount_cents,
+        cycle: Cycle::Month,
     }
 }
 

@@ -12,14 +12,16 @@ use super::{
     Error, Notebook, World,
     core::{
         books::{Books, Desk},
+        checkout::{self, Action, Buyer},
         due,
         faults::Faults,
         ids::Ids,
+        objects::Request,
         promotions,
-        records::Request,
         refusal::Refusal,
     },
     courier::Lines,
+    unkind::{Unkind, Unkindness},
 };
 
 /// What one save may have, in bytes.
@@ -31,6 +33,8 @@ pub(super) struct Tills {
     notebook: Arc<dyn Notebook>,
     tills: DashMap<ProjectId, Arc<Till>>,
     pub(super) lines: Lines,
+    /// How unkind each begins.
+    unkindness: Unkindness,
 }
 
 /// One project's.
@@ -40,6 +44,8 @@ pub(super) struct Till {
     pub(super) sending: watch::Sender<BTreeSet<String>>,
     /// Trouble that a script ordered.
     pub(super) faults: parking_lot::Mutex<Faults>,
+    /// How unkind it is. Locked after the books, where both are.
+    pub(super) unkind: parking_lot::Mutex<Unkind>,
 }
 
 /// Nothing came of it.
@@ -60,8 +66,13 @@ impl Failure {
 }
 
 impl Tills {
-    pub(super) fn new(world: Arc<dyn World>, notebook: Arc<dyn Notebook>) -> Self {
+    pub(super) fn new(
+        world: Arc<dyn World>,
+        notebook: Arc<dyn Notebook>,
+        unkindness: Unkindness,
+    ) -> Self {
         Self {
+            unkindness,
             lines: Lines::default(),
             world,
             notebook,
@@ -71,7 +82,11 @@ impl Tills {
 
     pub(super) fn till(&self, project: ProjectId) -> Arc<Till> {
         let till = self.tills.entry(project).or_insert_with(|| {
+            let mut unkind = Unkind::default();
+            let now = self.world.now(project).0.div_euclid(1000);
+            unkind.switch(self.unkindness.clone(), now);
             Arc::new(Till {
+                unkind: parking_lot::Mutex::new(unkind),
                 books: Mutex::new(None),
                 sending: watch::Sender::new(BTreeSet::new()),
                 faults: parking_lot::Mutex::default(),
@@ -180,7 +195,18 @@ impl Tills {
             Ok(more)
         };
         while self.at(project, step).await? {}
-        Ok(())
+        loop {
+            let now = self.world.now(project).0.div_euclid(1000);
+            let debit = self.till(project).unkind.lock().take_debit(now);
+            let Some(session) = debit else { return Ok(()) };
+            let fail = move |desk: &mut Desk<'_>| {
+                // Whoever settled or failed it by hand was quicker.
+                let failed = checkout::act(desk, &session, Action::Fail, &Buyer::default());
+                drop(failed);
+                Ok(())
+            };
+            self.at(project, fail).await?;
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::{
     client::Client,
     error::Error,
+    expand::named,
     form::Form,
     id::{ChargeId, CustomerId, PaymentId},
     metadata::Metadata,
@@ -15,8 +16,20 @@ use super::{
 pub struct Charge {
     /// Its identifier.
     pub id: ChargeId,
-    /// What was taken, in the minor unit.
+    /// What was asked for, in the minor unit.
     pub amount: i64,
+    /// What was taken of that.
+    #[serde(default)]
+    pub amount_captured: Option<i64>,
+    /// `succeeded`, `pending` or `failed`.
+    #[serde(default)]
+    pub status: Option<String>,
+    /// When it was made, in seconds since the Unix epoch.
+    #[serde(default)]
+    pub created: i64,
+    /// What its payer said of themselves.
+    #[serde(default)]
+    pub billing_details: BillingDetails,
     /// What went back of it in all, in the minor unit. Falls again where a refund fails.
     pub amount_refunded: i64,
     /// Whether all of it did.
@@ -32,6 +45,27 @@ pub struct Charge {
     /// What was written on the payment intent when it was charged.
     #[serde(default)]
     pub metadata: Metadata,
+}
+
+named!(Charge, ChargeId);
+
+/// What a payer said of themselves.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct BillingDetails {
+    /// Their address.
+    pub email: Option<String>,
+}
+
+impl Charge {
+    /// Whether it took money: some only try, or reserve.
+    #[must_use]
+    pub fn took(&self) -> bool {
+        let succeeded = self
+            .status
+            .as_deref()
+            .is_none_or(|status| status == "succeeded");
+        succeeded && self.amount_captured.unwrap_or(self.amount) > 0
+    }
 }
 
 impl Client {

@@ -6,21 +6,18 @@ use serde::Deserialize;
 use super::{
     client::Client,
     error::Error,
+    expand::Expandable,
     form::Form,
-    id::{
-        CheckoutId, CouponId, CustomerId, InvoiceId, PaymentId, PromotionCodeId, StripePriceId,
-        SubscriptionId,
-    },
+    id::{CheckoutId, CouponId, CustomerId, PromotionCodeId, StripePriceId},
+    invoices::Invoice,
     key::OperationKey,
     metadata::{self, Metadata, Reference},
+    payment_intents::PaymentIntent,
     read::words,
+    subscriptions::Subscription,
 };
 
-/// How long a session may stay open: 24 hours is Stripe's most, by its own clock. A minute less
-/// leaves room for ours being ahead.
-pub const OPEN_SECONDS: i64 = 24 * 3600 - 60;
-
-/// A session to be made.
+/// A session to be made. It closes after 24 hours by Stripe's own clock, whatever ours says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSession {
     /// The order that it is for.
@@ -35,13 +32,10 @@ pub struct NewSession {
     pub success_url: String,
     /// Where the buyer goes instead.
     pub cancel_url: String,
-    /// When it closes, in seconds since the Unix epoch; see [`OPEN_SECONDS`]. Part of the form: it
-    /// must be the same each time that the session is asked for under one key.
-    pub expires_at: i64,
     /// Days before the first cycle is billed, of a subscription that begins with a trial.
     pub trial_days: Option<u32>,
     /// The language of the page; by the buyer's browser when left out.
-    pub locale: Option<String>,
+    pub locale: Option<&'static str>,
     /// What the page asks for, and makes, beside the money.
     pub asks: CheckoutSettings,
 }
@@ -131,8 +125,7 @@ impl NewSession {
         form = form
             .with("success_url", &self.success_url)
             .with("cancel_url", &self.cancel_url)
-            .with("expires_at", self.expires_at)
-            .with_some("locale", self.locale.as_ref())
+            .with_some("locale", self.locale)
             .with_some("subscription_data[trial_period_days]", self.trial_days)
             .with("client_reference_id", self.reference.order);
         form = self.asking(form);
@@ -192,11 +185,11 @@ pub struct Session {
     /// What it is for.
     pub mode: SessionMode,
     /// The payment, of a session in payment mode that had something to charge.
-    pub payment_intent: Option<PaymentId>,
+    pub payment_intent: Option<Expandable<PaymentIntent>>,
     /// The subscription, once there is one.
-    pub subscription: Option<SubscriptionId>,
+    pub subscription: Option<Expandable<Subscription>>,
     /// The first invoice of the subscription.
-    pub invoice: Option<InvoiceId>,
+    pub invoice: Option<Expandable<Invoice>>,
     /// The customer, once there is one.
     pub customer: Option<CustomerId>,
     /// What the buyer entered.
@@ -294,14 +287,19 @@ impl Client {
             .await
     }
 
-    /// Reads a session.
+    /// Reads a session, with what it came to: the payment, the subscription, the first bill.
     ///
     /// # Errors
     ///
     /// See [`Error`].
     pub async fn session(&self, id: &CheckoutId) -> Result<Session, Error> {
         let path = ["checkout", "sessions", id.as_str()];
-        self.get(&path, &Form::new()).await
+        let with = [
+            "payment_intent.latest_charge",
+            "subscription",
+            "invoice.payments",
+        ];
+        self.get_with(&path, &Form::new(), &with).await
     }
 
     /// Closes a session that is open, so that it cannot be paid any more.

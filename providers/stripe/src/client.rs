@@ -10,10 +10,11 @@ use serde::de::DeserializeOwned;
 use tokio::sync::SemaphorePermit;
 
 use super::{
+    arriving::{self, Unread},
     error::{Error, ErrorBody},
     form::Form,
     key::{OperationKey, SecretKey},
-    pace::{Pace, Paces},
+    quota::{Quota, Quotas},
     retry::Failed,
 };
 use crate::connect::Kind;
@@ -25,8 +26,10 @@ pub const API_VERSION: &str = "2026-10-28.endive";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// For one attempt, its body included. Stripe mostly answers within two seconds.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
-/// Larger than any answer that is asked for; lists are short.
+/// Larger than any single object that is asked for.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
+/// Lists have up to a hundred whole objects, printed with indentation.
+const MAX_LIST_BYTES: usize = 32 << 20;
 
 /// The way to one address: connections, timeouts, no keys. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -34,8 +37,7 @@ pub struct Api {
     http: reqwest::Client,
     base: Url,
     pauses: Pauses,
-    /// `None`: as fast as it goes.
-    paces: Option<Arc<Paces>>,
+    quotas: Arc<Quotas>,
 }
 
 /// How the pauses between attempts are spent.
@@ -67,7 +69,7 @@ impl Api {
             http,
             base,
             pauses: Pauses::Slept,
-            paces: None,
+            quotas: Arc::new(Quotas::unlimited()),
         })
     }
 
@@ -76,7 +78,7 @@ impl Api {
     #[must_use]
     pub fn paced(self, per_second: u32) -> Self {
         Self {
-            paces: Some(Arc::new(Paces::new(per_second))),
+            quotas: Arc::new(Quotas::new(per_second)),
             ..self
         }
     }
@@ -94,7 +96,7 @@ impl Api {
     #[must_use]
     pub fn client(&self, key: SecretKey) -> Client {
         Client {
-            pace: self.paces.as_ref().map(|paces| paces.of(key.text())),
+            quota: self.quotas.of(key.text()),
             api: self.clone(),
             key,
             background: false,
@@ -107,7 +109,7 @@ impl Api {
 pub struct Client {
     api: Api,
     key: SecretKey,
-    pace: Option<Arc<Pace>>,
+    pub(super) quota: Arc<Quota>,
     /// Whether nobody waits for its answers.
     background: bool,
 }
@@ -117,11 +119,32 @@ struct Call<'a> {
     method: Method,
     url: Url,
     body: Option<(String, &'a OperationKey)>,
+    /// What it is about, such as `checkout/sessions`: Stripe's limits and permissions are by that.
+    resource: String,
+    is_list: bool,
+}
+
+impl Call<'_> {
+    /// Whether a key may well lack what it needs: see [`Need::Convenience`].
+    ///
+    /// [`Need::Convenience`]: crate::permissions::Need::Convenience
+    fn is_optional(&self) -> bool {
+        matches!(self.resource.as_str(), "account" | "webhook_endpoints")
+    }
+
+    /// As permissions go: reading is another thing than writing.
+    fn question(&self) -> String {
+        let verb = match self.method {
+            Method::GET => "read",
+            _ => "write",
+        };
+        format!("{verb} {}", self.resource)
+    }
 }
 
 /// What came of one attempt.
-enum Attempt {
-    Answered(Vec<u8>),
+enum Attempt<T> {
+    Answered(T),
     /// Given to the caller unless it is tried again.
     Failed {
         error: Error,
@@ -139,6 +162,8 @@ pub(super) struct Failure {
     /// Whether that was the answer to an earlier call under the same key, which Stripe keeps for a day:
     /// what was asked now was not looked at.
     pub(super) replayed: bool,
+    /// Whether something broke at Stripe, which says so: nobody is at what was asked any more.
+    pub(super) broke: bool,
 }
 
 impl From<Failure> for Error {
@@ -159,30 +184,46 @@ impl Client {
 
     /// A place among the things that are asked about at once, where nobody waits for them.
     pub(super) async fn place(&self) -> Option<SemaphorePermit<'_>> {
-        self.pace
-            .as_ref()
-            .filter(|_| self.background)?
-            .place()
-            .await
+        match self.background {
+            true => self.quota.place().await,
+            false => None,
+        }
+    }
+
+    /// The permissions that the key was found to lack, and not to have since.
+    #[must_use]
+    pub fn missing_permissions(&self) -> Vec<String> {
+        self.quota.missing_permissions()
     }
 
     /// GETs `/v1/<path>?<query>`.
-    pub(super) async fn get<T: DeserializeOwned>(
-        &self,
-        path: &[&str],
-        query: &Form,
-    ) -> Result<T, Error> {
+    pub(super) async fn get<T: Answer>(&self, path: &[&str], query: &Form) -> Result<T, Error> {
+        Ok(self.call(&self.asking(path, query)?).await?)
+    }
+
+    /// The same of a list whose objects may be large: it is read as it arrives.
+    pub(super) async fn list<T: Answer>(&self, path: &[&str], query: &Form) -> Result<T, Error> {
+        let is_list = true;
+        let asking = self.asking(path, query)?;
+        Ok(self.call(&Call { is_list, ..asking }).await?)
+    }
+
+    fn asking(&self, path: &[&str], query: &Form) -> Result<Call<'static>, Error> {
         let mut url = self.url(path)?;
         if !query.pairs().is_empty() {
             url.set_query(Some(&query.encode()));
         }
-        let method = Method::GET;
-        let body = None;
-        Ok(self.call(&Call { method, url, body }).await?)
+        Ok(Call {
+            method: Method::GET,
+            url,
+            body: None,
+            resource: resource(path),
+            is_list: false,
+        })
     }
 
     /// POSTs a form to `/v1/<path>`, once under this key however often it is tried.
-    pub(super) async fn post<T: DeserializeOwned>(
+    pub(super) async fn post<T: Answer>(
         &self,
         path: &[&str],
         form: &Form,
@@ -192,28 +233,38 @@ impl Client {
     }
 
     /// The same for whoever has to know an old failure from a new one.
-    pub(super) async fn try_post<T: DeserializeOwned>(
+    pub(super) async fn try_post<T: Answer>(
         &self,
         path: &[&str],
         form: &Form,
         key: &OperationKey,
     ) -> Result<T, Failure> {
         let url = self.url(path).map_err(Failure::new)?;
-        let method = Method::POST;
-        let body = Some((form.encode(), key));
-        self.call(&Call { method, url, body }).await
+        let call = Call {
+            method: Method::POST,
+            url,
+            body: Some((form.encode(), key)),
+            resource: resource(path),
+            is_list: false,
+        };
+        self.call(&call).await
     }
 
     /// DELETEs `/v1/<path>`. Doing so again is refused: there is nothing left.
-    pub(super) async fn delete<T: DeserializeOwned>(
+    pub(super) async fn delete<T: Answer>(
         &self,
         path: &[&str],
         key: &OperationKey,
     ) -> Result<T, Error> {
         let url = self.url(path)?;
-        let method = Method::DELETE;
-        let body = Some((String::new(), key));
-        Ok(self.call(&Call { method, url, body }).await?)
+        let call = Call {
+            method: Method::DELETE,
+            url,
+            body: Some((String::new(), key)),
+            resource: resource(path),
+            is_list: false,
+        };
+        Ok(self.call(&call).await?)
     }
 
     /// Each segment is encoded, so that an identifier cannot lead elsewhere.
@@ -227,12 +278,12 @@ impl Client {
         Ok(url)
     }
 
-    async fn call<T: DeserializeOwned>(&self, call: &Call<'_>) -> Result<T, Failure> {
+    async fn call<T: Answer>(&self, call: &Call<'_>) -> Result<T, Failure> {
         let mut attempts: u32 = 0;
         loop {
             attempts = attempts.saturating_add(1);
             let (failure, pause) = match self.attempt(call).await {
-                Attempt::Answered(body) => return self.parse(&body).map_err(Failure::new),
+                Attempt::Answered(answer) => return Ok(answer),
                 Attempt::Failed {
                     error,
                     code,
@@ -247,7 +298,12 @@ impl Client {
                         should_retry,
                         retry_after_seconds,
                     };
-                    let failure = Failure { error, replayed };
+                    let broke = status.is_some_and(|status| status >= 500);
+                    let failure = Failure {
+                        error,
+                        replayed,
+                        broke,
+                    };
                     (failure, failed.pause(attempts, jitter()))
                 }
             };
@@ -258,11 +314,10 @@ impl Client {
         }
     }
 
-    async fn attempt(&self, call: &Call<'_>) -> Attempt {
-        match &self.pace {
-            Some(pace) if self.background => pace.wait().await,
-            Some(pace) => pace.go_first(),
-            None => {}
+    async fn attempt<T: Answer>(&self, call: &Call<'_>) -> Attempt<T> {
+        match self.background {
+            true => self.quota.wait(&call.resource).await,
+            false => self.quota.go_first(&call.resource),
         }
         let mut request = self
             .api
@@ -278,21 +333,31 @@ impl Client {
                 .body(form.clone());
         }
         match request.send().await {
-            Ok(response) => self.read(response).await,
+            Ok(response) => self.read(call, response).await,
             Err(error) => unanswered(&error),
         }
     }
 
-    async fn read(&self, response: Response) -> Attempt {
+    async fn read<T: Answer>(&self, call: &Call<'_>, response: Response) -> Attempt<T> {
         let status = response.status();
         let headers = response.headers().clone();
+        if status.is_success() {
+            self.quota.permitted(&call.question());
+            let read = match call.is_list {
+                true => arriving::read(response, MAX_LIST_BYTES).await,
+                false => self.short(response).await,
+            };
+            return match read {
+                Ok(answer) => Attempt::Answered(answer),
+                Err(Unread::Cut(error)) => unanswered(&error),
+                Err(Unread::TooLarge) => unreadable(status, "it is too large".into()),
+                Err(Unread::Wrong(why)) => unreadable(status, self.key.redact(&why)),
+            };
+        }
         let body = match body(response).await {
             Ok(body) => body,
             Err(error) => return unanswered(&error),
         };
-        if let (true, Some(body)) = (status.is_success(), &body) {
-            return Attempt::Answered(body.to_vec());
-        }
         let said = body
             .as_ref()
             .and_then(|body| serde_json::from_slice::<ErrorBody>(body).ok())
@@ -312,9 +377,6 @@ impl Client {
         let passing = failed.is_passing() || status.is_server_error();
         let code = failed.code.map(Into::into);
         let error = match said {
-            _ if status.is_success() => {
-                Error::Garbage(format!("it has more than {MAX_ANSWER_BYTES} bytes"))
-            }
             _ if passing => Error::Unavailable {
                 reason: format!("it answers {status}"),
                 retry_after_seconds,
@@ -322,11 +384,14 @@ impl Client {
             Some(said) if status.is_client_error() => {
                 let request_id = text(&headers, "request-id").map(Into::into);
                 let clean = |text: &str| self.key.redact(text);
-                Error::Refused(Box::new(said.into_refusal(
-                    status.as_u16(),
-                    request_id,
-                    clean,
-                )))
+                let refusal = said.into_refusal(status.as_u16(), request_id, clean);
+                match refusal.permission() {
+                    // Done in another way without it.
+                    Some(_) if call.is_optional() => {}
+                    Some(permission) => self.quota.lacks(&call.question(), permission),
+                    None => self.quota.permitted(&call.question()),
+                }
+                Error::Refused(Box::new(refusal))
             }
             _ => Error::Garbage(format!("{status} without a reason in Stripe's form")),
         };
@@ -340,11 +405,27 @@ impl Client {
         }
     }
 
-    fn parse<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, Error> {
-        let mut json = serde_json::Deserializer::from_slice(body);
-        serde_path_to_error::deserialize(&mut json)
-            .map_err(|error| Error::Garbage(self.key.redact(&error.to_string())))
+    async fn short<T: Answer>(&self, response: Response) -> Result<T, Unread> {
+        let body = body(response).await.map_err(Unread::Cut)?;
+        let body = body.ok_or(Unread::TooLarge)?;
+        let mut json = serde_json::Deserializer::from_slice(&body);
+        let parsed = serde_path_to_error::deserialize(&mut json);
+        parsed.map_err(|error| Unread::Wrong(error.to_string()))
     }
+}
+
+/// What can be read of a successful answer, also in a thread of its own.
+pub(super) trait Answer: DeserializeOwned + Send + 'static {}
+
+impl<T: DeserializeOwned + Send + 'static> Answer for T {}
+
+/// What a path is about, without the names of single objects in it.
+fn resource(path: &[&str]) -> String {
+    let words = match path.first() {
+        Some(&("checkout" | "billing_portal")) => 2,
+        _ => 1,
+    };
+    path.get(..words).unwrap_or(path).join("/")
 }
 
 impl Failure {
@@ -356,8 +437,11 @@ impl Failure {
     }
 
     const fn new(error: Error) -> Self {
-        let replayed = false;
-        Self { error, replayed }
+        Self {
+            error,
+            replayed: false,
+            broke: false,
+        }
     }
 }
 
@@ -383,7 +467,19 @@ async fn body(mut response: Response) -> Result<Option<Vec<u8>>, reqwest::Error>
     Ok(Some(body))
 }
 
-fn unanswered(error: &reqwest::Error) -> Attempt {
+/// A success that is none of Stripe's.
+fn unreadable<T>(status: reqwest::StatusCode, why: String) -> Attempt<T> {
+    Attempt::Failed {
+        error: Error::Garbage(why),
+        code: None,
+        status: Some(status.as_u16()),
+        should_retry: Some(false),
+        retry_after_seconds: None,
+        replayed: false,
+    }
+}
+
+fn unanswered<T>(error: &reqwest::Error) -> Attempt<T> {
     let reason: Cow<'_, str> = if error.is_timeout() {
         "it does not answer in time".into()
     } else {

@@ -21,6 +21,12 @@ impl Kind {
         }
     }
 
+    /// Whether it is this machine's own.
+    #[must_use]
+    pub const fn is_loopback(self) -> bool {
+        self.loopback
+    }
+
     /// A client to addresses of this kind. It follows no redirects: that would hand what is sent to
     /// whoever is named.
     pub fn client(self) -> ClientBuilder {

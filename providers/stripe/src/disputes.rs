@@ -1,5 +1,9 @@
 //! Disputes: a buyer's bank asks for the money back.
 
+use domain::{
+    time::Timestamp,
+    wallet::{Currency, DisputeReason},
+};
 use serde::Deserialize;
 
 use super::{
@@ -25,6 +29,20 @@ pub struct Dispute {
     pub charge: ChargeId,
     /// What that belongs to.
     pub payment_intent: Option<PaymentId>,
+    /// Why, in one of Stripe's words.
+    pub reason: Option<String>,
+    /// When it was opened, in seconds since the Unix epoch.
+    #[serde(default)]
+    pub created: i64,
+    /// What is wanted for an answer.
+    pub evidence_details: Option<EvidenceDetails>,
+}
+
+/// What is wanted for an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct EvidenceDetails {
+    /// Until when, in seconds since the Unix epoch; 0 and `None`: none is taken.
+    pub due_by: Option<i64>,
 }
 
 words! {
@@ -85,6 +103,43 @@ impl DisputeStatus {
     }
 }
 
+impl Dispute {
+    /// In Scrip's own words; `None`: it was settled before it became one, or nobody knows how it stands.
+    #[must_use]
+    pub fn told(&self) -> Option<domain::wallet::Dispute> {
+        use DisputeStatus::{
+            AppealNeedsResponse, AppealUnderReview, Lost, NeedsResponse, Other, Prevented,
+            UnderReview, WarningClosed, WarningNeedsResponse, WarningUnderReview, Won,
+        };
+        let won = match self.status {
+            Prevented | Other => return None,
+            Won | WarningClosed => Some(true),
+            Lost => Some(false),
+            WarningNeedsResponse | WarningUnderReview | NeedsResponse | UnderReview
+            | AppealNeedsResponse | AppealUnderReview => None,
+        };
+        let waits = matches!(
+            self.status,
+            WarningNeedsResponse | NeedsResponse | AppealNeedsResponse
+        );
+        let due_by = self.evidence_details.as_ref().and_then(|it| it.due_by);
+        let due_by = due_by.filter(|&due_by| waits && due_by > 0);
+        let instant = |seconds: i64| Timestamp(seconds.saturating_mul(1000));
+        Some(domain::wallet::Dispute {
+            opened_at: instant(self.created),
+            amount_cents: self.amount.max(0),
+            currency: Currency::new(&self.currency)?,
+            reason: DisputeReason::named(self.reason.as_deref().unwrap_or_default()),
+            respond_by: due_by.map(instant),
+            inquiry: matches!(
+                self.status,
+                WarningNeedsResponse | WarningUnderReview | WarningClosed
+            ),
+            won,
+        })
+    }
+}
+
 impl Client {
     /// The disputes of a payment, at most a hundred: more than there can be.
     ///
@@ -95,8 +150,8 @@ impl Client {
         let query = Form::new()
             .with("payment_intent", intent)
             .with("limit", 100);
-        let Page { data } = self.get(&["disputes"], &query).await?;
-        Ok(data)
+        let page: Page<Dispute> = self.get(&["disputes"], &query).await?;
+        Ok(page.data)
     }
 }
 

@@ -45,10 +45,22 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Whether the account's key was not accepted: unknown, revoked, or not allowed to do this.
+    /// Whether the account's key was not accepted: unknown or revoked.
     #[must_use]
     pub const fn is_about_the_key(&self) -> bool {
-        matches!(self.status, 401 | 403)
+        self.status == 401
+    }
+
+    /// What the key lacks to ask this, as Stripe names it ("Having the 'rak_dispute_read' permission would
+    /// allow this request to continue."); where it gives no name, its code. Other questions are answered.
+    #[must_use]
+    pub fn permission(&self) -> Option<&str> {
+        if self.status != 403 {
+            return None;
+        }
+        let mut quoted = self.message.split('\'').skip(1).step_by(2);
+        let named = quoted.find(|quoted| quoted.starts_with("rak_"));
+        named.or(self.code.as_deref()).or(Some("unnamed"))
     }
 
     /// Whether the operation key was used before with another form.

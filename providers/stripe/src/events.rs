@@ -4,13 +4,15 @@
 //! how that stands is asked for.
 
 use domain::{
+    id::ProjectId,
     text::{CheckoutId, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
 };
-use port::{Subject, Told};
+use port::{Origin, Span, Subject, Told};
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::{client::Client, error::Error, form::Form, id::EventId};
+use super::{client::Client, error::Error, form::Form, id::EventId, metadata::Metadata};
 
 /// What is acted on. Stripe takes at most twenty in a query.
 pub const KINDS: [&str; 20] = [
@@ -36,32 +38,89 @@ pub const KINDS: [&str; 20] = [
     "charge.dispute.closed",
 ];
 
-/// The most that a page has.
-const PAGE: u8 = 100;
-
-/// An event, as far as it is read.
+/// An event, as far as it is kept.
 #[derive(Debug, Clone, Deserialize)]
+#[serde(from = "Whole")]
 pub struct Notice {
     /// The same each time that it is delivered.
     pub id: EventId,
     /// Its type.
-    #[serde(rename = "type")]
     pub kind: String,
-    /// When it happened, in seconds since the Unix epoch. Several may share one.
+    /// In seconds since the Unix epoch. Several may share one.
+    created: Option<i64>,
+    livemode: Option<bool>,
+    object: Snapshot,
+}
+
+/// What a copy of an object says of it. How it stands is asked for.
+#[derive(Debug, Clone, Default)]
+struct Snapshot {
+    /// Empty where it is named by no text.
+    id: String,
+    payment_intent: Option<String>,
+    /// What was written on it; of a bill, on its subscription.
+    metadata: Option<Metadata>,
+    /// Of a bill.
+    subscription: Option<SubscriptionId>,
+}
+
+/// As Stripe sends it: of another kind of event anything may be anywhere.
+#[derive(Deserialize)]
+struct Whole {
+    id: EventId,
+    #[serde(rename = "type")]
+    kind: String,
     #[serde(default)]
-    created: serde_json::Value,
-    /// Whether real money is meant.
+    created: Value,
     #[serde(default)]
-    livemode: serde_json::Value,
+    livemode: Value,
     #[serde(default)]
     data: Data,
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 struct Data {
-    /// Of another kind of event anything may be there.
     #[serde(default)]
-    object: serde_json::Value,
+    object: Value,
+}
+
+impl From<Whole> for Notice {
+    fn from(whole: Whole) -> Self {
+        Self {
+            object: Snapshot::of(&whole.kind, &whole.data.object),
+            id: whole.id,
+            kind: whole.kind,
+            created: whole.created.as_i64(),
+            livemode: whole.livemode.as_bool(),
+        }
+    }
+}
+
+impl Snapshot {
+    fn of(kind: &str, object: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let intent = object.get("payment_intent");
+        let intent = intent.filter(|intent| !intent.is_null());
+        // Since 2025-03-31 a bill's subscription is told of under `parent`, before that beside it.
+        let of_a_bill = [object.pointer("/parent"), Some(object)];
+        let of_a_bill = of_a_bill.into_iter().flatten();
+        let mut details = of_a_bill.filter_map(|it| it.get("subscription_details"));
+        let (marks, subscription) = if kind.starts_with("invoice.") {
+            let details = details.find(|details| details.is_object());
+            let named = details.and_then(|details| details.get("subscription"));
+            let named = named.or_else(|| object.get("subscription"));
+            let marks = details.and_then(|details| details.get("metadata"));
+            (marks, named.and_then(Value::as_str))
+        } else {
+            (object.get("metadata"), None)
+        };
+        Self {
+            id: object.get("id").map(text).unwrap_or_default(),
+            payment_intent: intent.map(text),
+            metadata: marks.and_then(|marks| Metadata::deserialize(marks).ok()),
+            subscription: subscription.and_then(|id| SubscriptionId::new(id).ok()),
+        }
+    }
 }
 
 /// A page of the list.
@@ -86,39 +145,38 @@ impl Notice {
 
     /// Whether real money is meant; `None`: it does not say.
     #[must_use]
-    pub fn livemode(&self) -> Option<bool> {
-        self.livemode.as_bool()
+    pub const fn livemode(&self) -> Option<bool> {
+        self.livemode
     }
 
     /// When it happened; without a date at the beginning of time.
     #[must_use]
     pub fn at(&self) -> Timestamp {
-        Timestamp(self.created.as_i64().unwrap_or(0).saturating_mul(1000))
+        Timestamp(self.created.unwrap_or(0).saturating_mul(1000))
     }
 
-    /// What it says, where that is acted on.
+    /// What it says to a project, where that is acted on.
     ///
     /// # Errors
     ///
     /// It is acted on, and does not name what it is about.
-    pub fn told(&self) -> Result<Option<Told>, String> {
+    pub fn told(&self, project: ProjectId) -> Result<Option<Told>, String> {
         if !KINDS.contains(&self.kind.as_str()) {
             return Ok(None);
         }
-        let object = &self.data.object;
-        let (id, intent) = (object.get("id"), object.get("payment_intent"));
         let kind = self.kind.as_str();
+        let id = self.object.id.as_str();
         let about = if kind.starts_with("checkout.session.") {
-            CheckoutId::new(text(id)).map(Subject::Checkout)
+            CheckoutId::new(id).map(Subject::Checkout)
         } else if kind.starts_with("invoice.") {
-            InvoiceId::new(text(id)).map(Subject::Invoice)
+            InvoiceId::new(id).map(Subject::Invoice)
         } else if kind.starts_with("customer.subscription.") {
-            SubscriptionId::new(text(id)).map(Subject::Subscription)
-        } else if intent.is_none_or(serde_json::Value::is_null) {
+            SubscriptionId::new(id).map(Subject::Subscription)
+        } else if let Some(intent) = &self.object.payment_intent {
+            PaymentId::new(intent.as_str()).map(Subject::Payment)
+        } else {
             // Money of no payment intent is none of ours.
             return Ok(None);
-        } else {
-            PaymentId::new(text(intent)).map(Subject::Payment)
         };
         let about = about.map_err(|_| format!("a {kind} does not name what it is about"))?;
         Ok(Some(Told {
@@ -126,28 +184,62 @@ impl Notice {
             kind: kind.to_owned(),
             at: self.at(),
             about,
+            origin: self.origin(project),
         }))
+    }
+
+    fn origin(&self, project: ProjectId) -> Origin {
+        let Snapshot {
+            metadata,
+            subscription,
+            ..
+        } = &self.object;
+        // Refunds and disputes have their own, and a charge of a subscription has none.
+        let is_of_money =
+            self.object.payment_intent.is_some() && !self.kind.starts_with("checkout.");
+        match metadata {
+            Some(marks) if marks.project == Some(project) => Origin::Ours,
+            Some(_) if !is_of_money => Origin::Unmarked(subscription.clone()),
+            _ => Origin::Unsaid,
+        }
     }
 }
 
-fn text(value: Option<&serde_json::Value>) -> &str {
-    let text = value.and_then(serde_json::Value::as_str);
-    text.unwrap_or_default()
-}
-
 impl Client {
-    /// What happened since a second, the newest first; what is older than `after` on the next pages.
+    /// What happened in a span, the newest first; what is older than `after` on the next pages. A page that
+    /// cannot be had is asked for with half as many, down to one.
     ///
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn events(&self, since: i64, after: Option<&str>) -> Result<Notices, Error> {
-        self.get(&["events"], &form(since, after)).await
+    pub async fn events(&self, span: Span, after: Option<&str>) -> Result<Notices, Error> {
+        loop {
+            let page = self.quota.page();
+            match self.list(&["events"], &form(span, page, after)).await {
+                Ok(notices) => {
+                    self.quota.larger_pages(page);
+                    return Ok(notices);
+                }
+                Err(error) => {
+                    if !matches!(error, Error::Refused(_)) {
+                        self.quota.smaller_pages(page);
+                    }
+                    // Where nothing came in time the same question had its time.
+                    if page == 1 || !matches!(error, Error::Garbage(_)) {
+                        return Err(error);
+                    }
+                }
+            }
+        }
     }
 }
 
-fn form(since: i64, after: Option<&str>) -> Form {
-    let mut form = Form::new().with("created[gte]", since).with("limit", PAGE);
+fn form(span: Span, page: u8, after: Option<&str>) -> Form {
+    let seconds = |at: Timestamp| at.0.div_euclid(1000).max(0);
+    let mut form = Form::new()
+        .with("created[gte]", seconds(span.since))
+        .with_some("created[lte]", span.until.map(seconds))
+        .with("limit", page);
     for (i, kind) in KINDS.iter().enumerate() {
         form = form.with(format!("types[{i}]"), kind);
     }
@@ -160,12 +252,14 @@ mod tests {
 
     use super::*;
 
+    const PROJECT: ProjectId = ProjectId(7);
+
     fn told(kind: &str, object: &str) -> Result<Option<Told>, String> {
         let json = format!(
             r#"{{"id":"evt_1","object":"event","type":"{kind}","created":1795000000,
             "livemode":false,"api_version":"2020-08-27","data":{{"object":{object}}}}}"#
         );
-        Notice::parse(json.as_bytes()).unwrap().told()
+        Notice::parse(json.as_bytes()).unwrap().told(PROJECT)
     }
 
     #[test]
@@ -199,12 +293,61 @@ mod tests {
     }
 
     #[test]
+    fn whose_it_is_is_read_off_its_copy_where_such_copies_say_it() {
+        let origin = |kind, object: &str| told(kind, object).unwrap().unwrap().origin;
+        let ours = format!(r#"{{"scrip_project_id":"{PROJECT}"}}"#);
+        let other = format!(r#"{{"scrip_project_id":"{}"}}"#, ProjectId(8));
+        let unmarked = || Origin::Unmarked(None);
+        let session = |marks: &str| {
+            let object = format!(r#"{{"id":"cs_1","payment_intent":"pi_1","metadata":{marks}}}"#);
+            origin("checkout.session.completed", &object)
+        };
+        assert_eq!(session(&ours), Origin::Ours);
+        for marks in ["{}", &other, r#"{"crm":"7"}"#] {
+            assert_eq!(session(marks), unmarked(), "{marks}");
+        }
+        let bill = |rest: &str| {
+            origin(
+                "invoice.paid",
+                &format!(r#"{{"id":"in_1","metadata":{{}},{rest}}}"#),
+            )
+        };
+        let of = SubscriptionId::new("sub_1").ok();
+        let parent = |marks: &str| {
+            bill(&format!(
+                r#""parent":{{"subscription_details":{{"subscription":"sub_1","metadata":{marks}}}}}"#
+            ))
+        };
+        assert_eq!(parent(&ours), Origin::Ours);
+        assert_eq!(parent("{}"), Origin::Unmarked(of.clone()));
+        let beside = r#""subscription":"sub_1","subscription_details":{"metadata":{}}"#;
+        assert_eq!(bill(beside), Origin::Unmarked(of));
+        // Of a version that copies no marks.
+        assert_eq!(bill(r#""subscription":"sub_1""#), Origin::Unsaid);
+        assert_eq!(bill(r#""parent":null"#), Origin::Unsaid);
+        for kind in [
+            "charge.refunded",
+            "refund.updated",
+            "charge.dispute.created",
+        ] {
+            let object = |marks: &str| {
+                format!(r#"{{"id":"x_1","payment_intent":"pi_1","metadata":{marks}}}"#)
+            };
+            assert_eq!(origin(kind, &object("{}")), Origin::Unsaid, "{kind}");
+            assert_eq!(origin(kind, &object(&ours)), Origin::Ours, "{kind}");
+        }
+    }
+
+    #[test]
     fn the_list_is_asked_for_what_is_acted_on() {
-        let pairs = form(7, Some("evt_9"));
+        let since = Timestamp(7000);
+        let until = Some(Timestamp(9000));
+        let pairs = form(Span { since, until }, 50, Some("evt_9"));
         let lines = crate::form::lines(&pairs);
         assert_eq!(lines[0], "created[gte]=7");
-        assert_eq!(lines[1], "limit=100");
-        assert_eq!(lines.len(), 3 + KINDS.len());
+        assert_eq!(lines[1], "created[lte]=9");
+        assert_eq!(lines[2], "limit=50");
+        assert_eq!(lines.len(), 4 + KINDS.len());
         assert_eq!(lines.last().unwrap(), "starting_after=evt_9");
     }
 
@@ -212,7 +355,7 @@ mod tests {
         #[test]
         fn any_body_is_read_or_refused(body in proptest::collection::vec(any::<u8>(), 0..200)) {
             if let Ok(notice) = Notice::parse(&body) {
-                drop(notice.told());
+                drop(notice.told(PROJECT));
             }
         }
     }

@@ -77,6 +77,8 @@ id!(/// A dispute, `dp_` or `du_`.
     DisputeId);
 id!(/// A subscription's schedule, `sub_sched_`.
     ScheduleId);
+id!(/// A line of an invoice, `il_`.
+    LineId);
 id!(/// A payment of an invoice, `inpay_`.
     InvoicePaymentId);
 id!(/// A product of Stripe's catalog, `prod_`; not one of ours.

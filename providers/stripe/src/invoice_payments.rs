@@ -6,8 +6,11 @@ use serde::Deserialize;
 use super::{
     client::Client,
     error::Error,
+    expand::Expandable,
     form::Form,
     id::{ChargeId, InvoiceId, InvoicePaymentId, PaymentId},
+    invoices::Invoice,
+    payment_intents::PaymentIntent,
     read::Page,
 };
 
@@ -17,7 +20,7 @@ pub struct InvoicePayment {
     /// Its identifier.
     pub id: InvoicePaymentId,
     /// What it pays.
-    pub invoice: InvoiceId,
+    pub invoice: Expandable<Invoice>,
     /// `open`, `paid` or `canceled`.
     pub status: String,
     /// In the minor unit.
@@ -30,13 +33,27 @@ pub struct InvoicePayment {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Payment {
     /// A payment intent.
-    pub payment_intent: Option<PaymentId>,
+    pub payment_intent: Option<Expandable<PaymentIntent>>,
     /// A charge; of old invoices only.
     pub charge: Option<ChargeId>,
 }
 
+impl InvoicePayment {
+    /// Whether it was made.
+    #[must_use]
+    pub fn is_paid(&self) -> bool {
+        self.status == "paid"
+    }
+
+    /// The payment intent by which.
+    #[must_use]
+    pub const fn intent(&self) -> Option<&Expandable<PaymentIntent>> {
+        self.payment.payment_intent.as_ref()
+    }
+}
+
 impl Client {
-    /// The invoices that a payment intent pays; none where it is no invoice's.
+    /// The invoices that a payment intent pays, with all that pays them; none where it is no invoice's.
     ///
     /// # Errors
     ///
@@ -45,7 +62,8 @@ impl Client {
         &self,
         intent: &PaymentId,
     ) -> Result<Vec<InvoicePayment>, Error> {
-        self.invoice_payments(&intent_form(intent)).await
+        let with = ["data.invoice.payments"];
+        self.invoice_payments(&intent_form(intent), &with).await
     }
 
     /// The payments of an invoice that were made.
@@ -57,12 +75,16 @@ impl Client {
         &self,
         invoice: &InvoiceId,
     ) -> Result<Vec<InvoicePayment>, Error> {
-        self.invoice_payments(&invoice_form(invoice)).await
+        self.invoice_payments(&invoice_form(invoice), &[]).await
     }
 
-    async fn invoice_payments(&self, query: &Form) -> Result<Vec<InvoicePayment>, Error> {
-        let Page { data } = self.get(&["invoice_payments"], query).await?;
-        Ok(data)
+    async fn invoice_payments(
+        &self,
+        query: &Form,
+        with: &[&str],
+    ) -> Result<Vec<InvoicePayment>, Error> {
+        let page: Page<InvoicePayment> = self.get_with(&["invoice_payments"], query, with).await?;
+        Ok(page.data)
     }
 }
 
@@ -103,8 +125,12 @@ mod tests {
         let json = r#"{"id":"inpay_1","object":"invoice_payment","invoice":"in_1","status":"paid",
             "amount_paid":1900,"payment":{"type":"payment_intent","payment_intent":"pi_1"}}"#;
         let payment: InvoicePayment = serde_json::from_str(json).unwrap();
-        assert_eq!(payment.invoice.as_str(), "in_1");
-        assert_eq!(payment.payment.payment_intent, PaymentId::new("pi_1").ok());
+        assert_eq!(payment.invoice.id().as_str(), "in_1");
+        assert!(payment.is_paid());
+        assert_eq!(
+            payment.intent().unwrap().id(),
+            &PaymentId::new("pi_1").unwrap()
+        );
         assert_eq!(payment.payment.charge, None);
     }
 }

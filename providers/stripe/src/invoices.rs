@@ -1,14 +1,23 @@
 //! Invoices: one for each cycle of a subscription, and for a switch of tiers in mid-cycle.
 
+use domain::{
+    Quantity, Timestamp,
+    text::PageUrl,
+    wallet::{Currency, OpenInvoice},
+};
 use serde::Deserialize;
 
 use super::{
     client::Client,
     error::Error,
+    expand::{Expandable, named},
     form::Form,
-    id::{CustomerId, InvoiceId, StripePriceId, SubscriptionId},
+    id::{CustomerId, InvoiceId, LineId, StripePriceId, SubscriptionId},
+    invoice_payments::InvoicePayment,
     metadata::Metadata,
-    read::{Page, words},
+    payment_intents::PaymentIntent,
+    read::{Page, quantity, words},
+    subscriptions::Subscription,
 };
 
 /// An invoice, as it is now. Where older API versions put a field elsewhere it is found there too,
@@ -27,16 +36,31 @@ pub struct Invoice {
     pub billing_reason: Option<BillingReason>,
     /// In the minor unit.
     pub amount_paid: i64,
+    /// What is left to pay, likewise.
+    #[serde(default)]
+    amount_remaining: i64,
+    /// When it is tried again by itself, in seconds since the Unix epoch.
+    next_payment_attempt: Option<i64>,
     /// Lower case.
     pub currency: String,
     /// When it was made, in seconds since the Unix epoch.
     pub created: i64,
     /// Where its payer can read it.
     pub hosted_invoice_url: Option<String>,
+    status_transitions: Option<Transitions>,
     parent: Option<Parent>,
-    subscription: Option<SubscriptionId>,
+    subscription: Option<Expandable<Subscription>>,
     #[serde(default)]
     lines: Page<Line>,
+    /// What pays it, where it was asked for.
+    payments: Option<Page<InvoicePayment>>,
+}
+
+named!(Invoice, InvoiceId);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+struct Transitions {
+    paid_at: Option<i64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -46,7 +70,7 @@ struct Parent {
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct SubscriptionDetails {
-    subscription: SubscriptionId,
+    subscription: Expandable<Subscription>,
     #[serde(default)]
     metadata: Metadata,
 }
@@ -54,10 +78,12 @@ struct SubscriptionDetails {
 /// A line of an invoice.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Line {
+    id: Option<LineId>,
     /// In the minor unit; negative for what a switch gives back.
     pub amount: i64,
     /// What it pays for.
     pub period: LinePeriod,
+    quantity: Option<u32>,
     parent: Option<LineParent>,
     pricing: Option<Pricing>,
     price: Option<LegacyPrice>,
@@ -113,8 +139,15 @@ impl Line {
         details.map(|details| &details.price).or(legacy)
     }
 
+    /// How many of it. More than anybody sells are as many as there can be.
+    #[must_use]
+    pub fn quantity(&self) -> Quantity {
+        quantity(self.quantity)
+    }
+
     /// Whether it pays for a subscription rather than for something that was put on its invoice.
-    fn is_subscription(&self) -> bool {
+    #[must_use]
+    pub fn is_subscription(&self) -> bool {
         let parent = self.parent.as_ref();
         let item = parent.is_some_and(|parent| parent.subscription_item_details.is_some());
         item || self.kind.as_deref() == Some("subscription")
@@ -133,12 +166,78 @@ impl Line {
 }
 
 impl Invoice {
+    /// The bill as it waits for the buyer; `None`: it does not, or has no page.
+    #[must_use]
+    pub fn waiting(&self) -> Option<OpenInvoice> {
+        let is_open = self.status == Some(InvoiceStatus::Open) && self.amount_remaining > 0;
+        let url = self.hosted_invoice_url.as_deref().filter(|_| is_open)?;
+        Some(OpenInvoice {
+            amount_cents: self.amount_remaining,
+            currency: Currency::new(&self.currency)?,
+            url: PageUrl::new(url).ok()?,
+            next_attempt_at: self
+                .next_payment_attempt
+                .map(|at| Timestamp(at.saturating_mul(1000))),
+        })
+    }
+
     /// The subscription that it bills, if any.
     #[must_use]
-    pub fn subscription(&self) -> Option<&SubscriptionId> {
+    pub fn subscription(&self) -> Option<&Expandable<Subscription>> {
         let details = self.subscription_details();
-        let id = details.map(|details| &details.subscription);
-        id.or(self.subscription.as_ref())
+        let named = details.map(|details| &details.subscription);
+        named.or(self.subscription.as_ref())
+    }
+
+    /// The same, taken out of it.
+    pub fn take_subscription(&mut self) -> Option<Expandable<Subscription>> {
+        let details = self.parent.as_mut();
+        let details = details.and_then(|parent| parent.subscription_details.as_mut());
+        let Some(details) = details else {
+            return self.subscription.clone();
+        };
+        let named = Expandable::Id(details.subscription.id().clone());
+        Some(std::mem::replace(&mut details.subscription, named))
+    }
+
+    /// Whether a cycle begins with it.
+    #[must_use]
+    pub fn begins_a_cycle(&self) -> bool {
+        use BillingReason::{SubscriptionCreate, SubscriptionCycle, SubscriptionUpdate};
+        match self.billing_reason {
+            Some(SubscriptionCreate | SubscriptionCycle) => true,
+            Some(SubscriptionUpdate) => self.cycle_lines().next().is_some(),
+            _ => false,
+        }
+    }
+
+    /// Whether it may settle switches of the cycle before the one that it is of.
+    #[must_use]
+    pub fn is_carrying(&self) -> bool {
+        let lines = &self.lines;
+        self.billing_reason == Some(BillingReason::SubscriptionCycle)
+            && (lines.has_more || lines.data.iter().any(Line::is_proration))
+    }
+
+    /// The payment intent that is to pay it, or did.
+    #[must_use]
+    pub fn intent(&self) -> Option<&Expandable<PaymentIntent>> {
+        let mut all = self.payments.as_ref()?.data.iter();
+        all.find_map(InvoicePayment::intent)
+    }
+
+    /// When it was paid, in seconds since the Unix epoch; when it was made, where that is not said.
+    #[must_use]
+    pub fn paid_at(&self) -> i64 {
+        let said = self.status_transitions.and_then(|it| it.paid_at);
+        said.unwrap_or(self.created)
+    }
+
+    /// The payments that were made for it; `None`: it was not asked for them.
+    #[must_use]
+    pub fn payments(&self) -> Option<impl Iterator<Item = &InvoicePayment>> {
+        let payments = self.payments.as_ref()?.data.iter();
+        Some(payments.filter(|payment| payment.is_paid()))
     }
 
     /// What was written on the subscription when the invoice was made.
@@ -150,17 +249,16 @@ impl Invoice {
             .unwrap_or_default()
     }
 
-    /// Its lines; the first ten where there are more, which ours never have.
+    /// Its lines, as far as they are there; see [`Client::complete`].
     #[must_use]
     pub fn lines(&self) -> &[Line] {
         &self.lines.data
     }
 
-    /// The line that pays for a whole cycle, if any.
-    #[must_use]
-    pub fn cycle_line(&self) -> Option<&Line> {
-        let mut lines = self.lines.data.iter();
-        lines.find(|line| line.is_subscription() && !line.is_proration() && line.price().is_some())
+    /// The lines that pay for a whole cycle: of each item of the subscription's one.
+    pub fn cycle_lines(&self) -> impl Iterator<Item = &Line> {
+        let lines = self.lines.data.iter();
+        lines.filter(|line| line.is_subscription() && !line.is_proration())
     }
 
     fn subscription_details(&self) -> Option<&SubscriptionDetails> {
@@ -200,14 +298,63 @@ words! {
     }
 }
 
+/// With what pays it.
+const PAYMENTS: &str = "payments";
+
 impl Client {
-    /// Reads an invoice.
+    /// Reads an invoice, with what pays it and the subscription that it bills.
     ///
     /// # Errors
     ///
     /// See [`Error`].
     pub async fn invoice(&self, id: &InvoiceId) -> Result<Invoice, Error> {
-        self.get(&["invoices", id.as_str()], &Form::new()).await
+        let with = [PAYMENTS, "parent.subscription_details.subscription"];
+        let path = ["invoices", id.as_str()];
+        self.get_with(&path, &Form::new(), &with).await
+    }
+
+    /// The paid invoices of a subscription that were made since an instant, in seconds since the Unix epoch:
+    /// at most a hundred, the newest. With what pays them.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn paid_invoices(
+        &self,
+        subscription: &SubscriptionId,
+        since: i64,
+    ) -> Result<Vec<Invoice>, Error> {
+        let query = Form::new()
+            .with("subscription", subscription)
+            .with("status", "paid")
+            .with("created[gte]", since.max(0))
+            .with("limit", 100);
+        let with = ["data.payments"];
+        let page: Page<Invoice> = self.get_with(&["invoices"], &query, &with).await?;
+        Ok(page.data)
+    }
+
+    /// Reads the lines of an invoice that were not in it: at most ten are, and what is billed each cycle
+    /// comes after whatever else was put on it.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn complete(&self, mut invoice: Invoice) -> Result<Invoice, Error> {
+        while invoice.lines.has_more {
+            let last = invoice.lines.data.last().and_then(|line| line.id.as_ref());
+            let query = Form::new()
+                .with("limit", 100)
+                .with_some("starting_after", last);
+            let path = ["invoices", invoice.id.as_str(), "lines"];
+            let page: Page<Line> = self.list(&path, &query).await?;
+            if last.is_none() {
+                invoice.lines.data.clear();
+            }
+            invoice.lines.has_more = page.has_more && !page.data.is_empty();
+            invoice.lines.data.extend(page.data);
+        }
+        Ok(invoice)
     }
 }
 
@@ -246,14 +393,14 @@ mod tests {
                 "subscription_item_details":{{"proration":false,"subscription":"sub_1"}}}},
                 "pricing":{{"type":"price_details","price_details":{{"price":"price_1"}}}}}}]}}"#
         ));
-        assert_eq!(invoice.subscription().unwrap().as_str(), "sub_1");
+        assert_eq!(invoice.subscription().unwrap().id().as_str(), "sub_1");
         assert_eq!(invoice.subscription_metadata().order, Some(order));
         assert_eq!(invoice.status, Some(InvoiceStatus::Paid));
         assert_eq!(
             invoice.billing_reason,
             Some(BillingReason::SubscriptionCycle)
         );
-        let line = invoice.cycle_line().unwrap();
+        let line = invoice.cycle_lines().next().unwrap();
         assert_eq!(line.price().unwrap().as_str(), "price_1");
         assert_eq!(line.period.end, 200);
         assert_eq!(invoice.lines().len(), 2);
@@ -271,8 +418,8 @@ mod tests {
               {"type":"subscription","amount":5,"period":{"start":1,"end":2},"proration":false,
                "price":{"id":"price_1"}}]}"#,
         );
-        assert_eq!(invoice.subscription().unwrap().as_str(), "sub_1");
-        let line = invoice.cycle_line().unwrap();
+        assert_eq!(invoice.subscription().unwrap().id().as_str(), "sub_1");
+        let line = invoice.cycle_lines().next().unwrap();
         assert_eq!(line.price().unwrap().as_str(), "price_1");
     }
 
@@ -280,7 +427,7 @@ mod tests {
     fn an_invoice_of_nothing_of_ours_is_read() {
         let invoice = read(r#""parent":null,"billing_reason":"upcoming","status":null"#);
         assert_eq!(invoice.subscription(), None);
-        assert_eq!(invoice.cycle_line(), None);
+        assert_eq!(invoice.cycle_lines().next(), None);
         assert_eq!(invoice.billing_reason, Some(BillingReason::Other));
         let quote = r#""parent":{"type":"quote_details","quote_details":{},
             "subscription_details":null}"#;

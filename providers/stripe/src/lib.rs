@@ -7,6 +7,8 @@
 //! Whatever speaks Stripe's form at another address (`[stripe] api_base`) is served by the same code.
 
 pub mod account;
+mod arriving;
+mod books;
 pub mod charges;
 pub mod checkout_sessions;
 pub mod client;
@@ -14,21 +16,25 @@ pub mod connect;
 pub mod disputes;
 pub mod error;
 pub mod events;
+pub mod expand;
 mod form;
 pub mod id;
 pub mod invoice_payments;
 pub mod invoices;
 pub mod key;
+mod locale;
 pub mod metadata;
-mod pace;
 pub mod payment_intents;
+pub mod permissions;
 pub mod portal;
 pub mod prices;
 pub mod promotion_codes;
 mod provider;
+mod quota;
 mod read;
 pub mod refunds;
 mod retry;
+mod running;
 pub mod signature;
 pub mod subscriptions;
 pub mod webhook_endpoints;

@@ -3,10 +3,12 @@
 use serde::Deserialize;
 
 use super::{
+    charges::Charge,
     client::Client,
     error::Error,
+    expand::{Expandable, named},
     form::Form,
-    id::{ChargeId, CustomerId, PaymentId},
+    id::{CustomerId, PaymentId},
     metadata::Metadata,
     read::words,
 };
@@ -21,13 +23,15 @@ pub struct PaymentIntent {
     /// How far it is.
     pub status: Option<IntentStatus>,
     /// The last charge that was tried for it.
-    pub latest_charge: Option<ChargeId>,
+    pub latest_charge: Option<Expandable<Charge>>,
     /// Who pays.
     pub customer: Option<CustomerId>,
     /// What we wrote on it.
     #[serde(default)]
     pub metadata: Metadata,
 }
+
+named!(PaymentIntent, PaymentId);
 
 words! {
     /// How far a payment intent is.
@@ -50,26 +54,28 @@ words! {
 }
 
 impl Client {
-    /// Reads a payment intent.
+    /// Reads a payment intent, with its last charge.
     ///
     /// # Errors
     ///
     /// See [`Error`].
     pub async fn payment_intent(&self, id: &PaymentId) -> Result<PaymentIntent, Error> {
-        self.get(&["payment_intents", id.as_str()], &Form::new())
-            .await
+        let path = ["payment_intents", id.as_str()];
+        self.get_with(&path, &Form::new(), &["latest_charge"]).await
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::ChargeId;
 
     #[test]
     fn the_charge_is_found() {
         let json = r#"{"id":"pi_1","object":"payment_intent","amount_received":500,
             "latest_charge":"ch_1","customer":"cus_1","metadata":{},"status":"succeeded"}"#;
         let intent: PaymentIntent = serde_json::from_str(json).unwrap();
-        assert_eq!(intent.latest_charge, ChargeId::new("ch_1"));
+        let charge = intent.latest_charge.as_ref().map(Expandable::id);
+        assert_eq!(charge, ChargeId::new("ch_1").as_ref());
     }
 }

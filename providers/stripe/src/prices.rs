@@ -14,7 +14,7 @@ use super::{
     id::{StripePriceId, StripeProductId},
     key::OperationKey,
     metadata::{self, Metadata},
-    read::Page,
+    read::{Page, words},
 };
 
 /// A price to be made.
@@ -33,13 +33,14 @@ pub struct NewPrice {
     pub cycle: Cycle,
 }
 
-/// How often a subscription is billed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cycle {
-    /// Each month.
-    Month,
-    /// Each year.
-    Year,
+words! {
+    /// How often a subscription is billed.
+    Cycle {
+        /// Each month.
+        Month,
+        /// Each year.
+        Year,
+    }
 }
 
 impl NewPrice {
@@ -47,8 +48,8 @@ impl NewPrice {
     #[must_use]
     pub fn form(&self) -> Form {
         let cycle = match self.cycle {
-            Cycle::Month => "month",
             Cycle::Year => "year",
+            Cycle::Month | Cycle::Other => "month",
         };
         let price = self.price;
         Form::new()
@@ -73,16 +74,68 @@ pub struct StoredPrice {
     /// Its identifier.
     pub id: StripePriceId,
     /// What it is a price of.
-    pub product: StripeProductId,
+    pub product: ProductOfPrice,
     /// Whether new subscriptions may use it.
     pub active: bool,
     /// Lower case.
     pub currency: String,
     /// In the minor unit.
     pub unit_amount: Option<i64>,
+    /// How often it is charged, of one that recurs.
+    pub recurring: Option<Recurring>,
     /// What we wrote on it.
     #[serde(default)]
     pub metadata: Metadata,
+}
+
+/// What a price is of, by name or as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum ProductOfPrice {
+    /// Its name alone.
+    Id(StripeProductId),
+    /// As it is now.
+    Object {
+        /// Its identifier.
+        id: StripeProductId,
+        /// Whether it may be sold.
+        active: bool,
+    },
+}
+
+impl ProductOfPrice {
+    /// Its identifier.
+    #[must_use]
+    pub const fn id(&self) -> &StripeProductId {
+        match self {
+            Self::Id(id) | Self::Object { id, .. } => id,
+        }
+    }
+}
+
+/// How often a price is charged.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Recurring {
+    /// The unit.
+    pub interval: Cycle,
+    /// How many of them lie between two bills.
+    pub interval_count: i64,
+}
+
+impl StoredPrice {
+    /// Whether it can be sold and charges what was meant: a lookup key is free for all to move to another
+    /// price, and a price stays active when its product is archived.
+    #[must_use]
+    pub fn sells(&self, meant: &NewPrice) -> bool {
+        let each = |recurring: &Recurring| {
+            recurring.interval == meant.cycle && recurring.interval_count == 1
+        };
+        let archived = matches!(self.product, ProductOfPrice::Object { active: false, .. });
+        !archived
+            && self.unit_amount == Some(meant.amount_cents)
+            && self.currency.eq_ignore_ascii_case(&meant.currency)
+            && self.recurring.as_ref().is_some_and(each)
+    }
 }
 
 impl Client {
@@ -108,14 +161,16 @@ impl Client {
         self.get(&["prices", id.as_str()], &Form::new()).await
     }
 
-    /// The price that was made for one of ours and may be used, if any.
+    /// The price that was made for one of ours, may be used and charges the same, if any.
     ///
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn find_price(&self, price: PriceId) -> Result<Option<StoredPrice>, Error> {
-        let Page { data } = self.get(&["prices"], &find_form(price)).await?;
-        Ok(data.into_iter().next())
+    pub async fn find_price(&self, price: &NewPrice) -> Result<Option<StoredPrice>, Error> {
+        let Page::<StoredPrice> { data, .. } =
+            self.get(&["prices"], &find_form(price.price)).await?;
+        let found = data.into_iter().next();
+        Ok(found.filter(|found| found.sells(price)))
     }
 }
 
@@ -124,6 +179,7 @@ fn find_form(price: PriceId) -> Form {
         .with("lookup_keys[0]", price)
         .with("active", true)
         .with("limit", 1)
+        .with("expand[0]", "data.product")
 }
 
 #[cfg(test)]
@@ -169,15 +225,53 @@ mod tests {
             [
                 format!("lookup_keys[0]={PRICE}"),
                 "active=true".into(),
-                "limit=1".into()
+                "limit=1".into(),
+                "expand[0]=data.product".into()
             ]
         );
-        let page: Page<StoredPrice> = serde_json::from_str(&format!(
-            r#"{{"object":"list","has_more":false,"data":[{{"id":"price_x","product":"prod_x",
-            "active":true,"currency":"eur","unit_amount":1900,"lookup_key":"{PRICE}",
-            "metadata":{{"scrip_price_id":"{PRICE}"}}}}]}}"#
-        ))
-        .unwrap();
-        assert_eq!(page.data[0].metadata.price, Some(PriceId(3)));
+    }
+
+    /// Somebody may have moved the key to another price, or changed nothing but what it costs there.
+    #[test]
+    fn a_price_that_charges_otherwise_is_none_of_ours() {
+        let meant = NewPrice {
+            price: PriceId(3),
+            name: "Pro".into(),
+            currency: "EUR".into(),
+            amount_cents: 1900,
+            cycle: Cycle::Month,
+        };
+        let stored = |currency: &str, cents: i64, cycle: &str, count: i64| {
+            let price = format!(
+                r#"{{"id":"price_x","product":"prod_x","active":true,"currency":"{currency}",
+                "unit_amount":{cents},"recurring":{{"interval":"{cycle}","interval_count":{count}}},
+                "metadata":{{"scrip_price_id":"{PRICE}"}}}}"#
+            );
+            serde_json::from_str::<StoredPrice>(&price).unwrap()
+        };
+        let same = stored("eur", 1900, "month", 1);
+        assert_eq!(same.metadata.price, Some(PriceId(3)));
+        assert!(same.sells(&meant));
+        let archived = ProductOfPrice::Object {
+            id: StripeProductId::new("prod_x").unwrap(),
+            active: false,
+        };
+        for other in [
+            StoredPrice {
+                product: archived,
+                ..same.clone()
+            },
+            stored("usd", 1900, "month", 1),
+            stored("eur", 19, "month", 1),
+            stored("eur", 1900, "year", 1),
+            stored("eur", 1900, "week", 1),
+            stored("eur", 1900, "month", 3),
+            StoredPrice {
+                recurring: None,
+                ..same
+            },
+        ] {
+            assert!(!other.sells(&meant), "{other:?}");
+        }
     }
 }

@@ -37,7 +37,7 @@ impl Client {
         code: &str,
         customer: Option<&CustomerId>,
     ) -> Result<Option<PromotionCode>, Error> {
-        let Page { data } = self.get(&["promotion_codes"], &find_form(code)).await?;
+        let Page { data, .. } = self.get(&["promotion_codes"], &find_form(code)).await?;
         Ok(choose(data, customer))
     }
 }

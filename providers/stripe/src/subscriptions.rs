@@ -1,15 +1,21 @@
 //! Subscriptions: what is billed each cycle.
 
+use domain::{
+    Quantity,
+    id::{OrderId, ProjectId},
+};
 use serde::Deserialize;
 
 use super::{
     client::Client,
     error::Error,
+    expand::{Expandable, named},
     form::Form,
-    id::{CustomerId, InvoiceId, ScheduleId, StripePriceId, StripeProductId, SubscriptionId},
+    id::{CustomerId, ScheduleId, StripePriceId, StripeProductId, SubscriptionId},
+    invoices::Invoice,
     key::OperationKey,
-    metadata::Metadata,
-    read::{Page, words},
+    metadata::{self, Metadata},
+    read::{Page, quantity, words},
 };
 
 /// A subscription, as it is now.
@@ -31,12 +37,14 @@ pub struct Subscription {
     pub canceled_at: Option<i64>,
     /// When it ended, in seconds since the Unix epoch.
     pub ended_at: Option<i64>,
-    /// Set where collecting is paused: nothing is billed, and nothing is to be handed over.
+    /// When its trial ends or ended, if it had one, in seconds since the Unix epoch.
+    pub trial_end: Option<i64>,
+    /// Set where collecting is paused: whatever is billed meanwhile is not charged.
     pause_collection: Option<PauseCollection>,
     /// What decides about its next tiers, where something does: its end can be changed there only.
     pub schedule: Option<ScheduleId>,
     /// The newest invoice.
-    pub latest_invoice: Option<InvoiceId>,
+    pub latest_invoice: Option<Expandable<Invoice>>,
     /// What we wrote on it.
     #[serde(default)]
     pub metadata: Metadata,
@@ -46,15 +54,34 @@ pub struct Subscription {
     current_period_end: Option<i64>,
 }
 
+named!(Subscription, SubscriptionId);
+
 /// That it is there is all that counts.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct PauseCollection {}
 
+/// One of the prices that it is billed by.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-struct SubscriptionItem {
-    price: ItemPrice,
+pub struct SubscriptionItem {
+    /// The price.
+    pub price: ItemPrice,
+    quantity: Option<u32>,
     current_period_start: Option<i64>,
     current_period_end: Option<i64>,
+}
+
+impl SubscriptionItem {
+    /// How many of it.
+    #[must_use]
+    pub fn quantity(&self) -> Quantity {
+        quantity(self.quantity)
+    }
+
+    /// When its running period began, in seconds since the Unix epoch.
+    #[must_use]
+    pub const fn period_start(&self) -> Option<i64> {
+        self.current_period_start
+    }
 }
 
 const MONTH_SECONDS: i64 = 30 * 86_400;
@@ -86,29 +113,27 @@ impl ItemPrice {
 }
 
 impl Subscription {
-    /// What it is billed by. Ours have one item.
+    /// What it is billed by: ours have one, a merchant may add others.
     #[must_use]
-    pub fn price(&self) -> Option<&ItemPrice> {
-        self.items.data.first().map(|item| &item.price)
+    pub fn items(&self) -> &[SubscriptionItem] {
+        &self.items.data
     }
 
-    /// When the period ends that is running, in seconds since the Unix epoch.
+    /// When the period of this item ends that is running, in seconds since the Unix epoch. Items may be
+    /// billed by other intervals than ours.
     #[must_use]
-    pub fn current_period_end(&self) -> Option<i64> {
-        let ends = self.items.data.iter();
-        ends.filter_map(|item| item.current_period_end)
-            .max()
-            .or(self.current_period_end)
+    pub fn period_end(&self, item: Option<&SubscriptionItem>) -> Option<i64> {
+        let own = item.and_then(|item| item.current_period_end);
+        own.or(self.current_period_end)
     }
 
-    /// When the cycle began that ends then, in seconds since the Unix epoch: as it says of the one that
-    /// is running, else by the cycle's usual length.
+    /// When the cycle began of which this item is billed and that ends then, in seconds since the Unix epoch:
+    /// as it says of the one that is running, else by the cycle's usual length.
     #[must_use]
-    pub fn start_of(&self, end: i64) -> i64 {
-        let mut items = self.items.data.iter();
-        let running = items.find(|item| item.current_period_end == Some(end));
+    pub fn start_of(&self, item: Option<&SubscriptionItem>, end: i64) -> i64 {
+        let running = item.filter(|item| item.current_period_end == Some(end));
         let usual = || {
-            let yearly = self.price().is_some_and(|price| price.is_yearly());
+            let yearly = item.is_some_and(|item| item.price.is_yearly());
             end.saturating_sub(if yearly { YEAR_SECONDS } else { MONTH_SECONDS })
         };
         let start = running.and_then(|item| item.current_period_start);
@@ -121,10 +146,10 @@ impl Subscription {
         self.pause_collection.is_some()
     }
 
-    /// Whether it ends instead of being renewed, in either way of saying so.
+    /// Whether it ends with the period that ends then instead of being renewed, in either way of saying so.
     #[must_use]
-    pub fn is_ending(&self) -> bool {
-        let by_date = match (self.cancel_at, self.current_period_end()) {
+    pub fn is_ending(&self, period_end: Option<i64>) -> bool {
+        let by_date = match (self.cancel_at, period_end) {
             (Some(at), Some(end)) => at <= end,
             (at, None) => at.is_some(),
             (None, Some(_)) => false,
@@ -168,14 +193,35 @@ fn going_on(now: &Subscription) -> Form {
 }
 
 impl Client {
-    /// Reads a subscription.
+    /// Reads a subscription, with its newest invoice and what pays that.
     ///
     /// # Errors
     ///
     /// See [`Error`].
     pub async fn subscription(&self, id: &SubscriptionId) -> Result<Subscription, Error> {
-        self.get(&["subscriptions", id.as_str()], &Form::new())
-            .await
+        let path = ["subscriptions", id.as_str()];
+        let with = ["latest_invoice.payments"];
+        self.get_with(&path, &Form::new(), &with).await
+    }
+
+    /// Writes on a subscription which order of ours began it.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn mark_subscription(
+        &self,
+        id: &SubscriptionId,
+        (project, order): (ProjectId, OrderId),
+        key: &OperationKey,
+    ) -> Result<(), Error> {
+        let form = Form::new()
+            .with(format!("metadata[{}]", metadata::PROJECT), project)
+            .with(format!("metadata[{}]", metadata::ORDER), order);
+        let _: Subscription = self
+            .post(&["subscriptions", id.as_str()], &form, key)
+            .await?;
+        Ok(())
     }
 
     /// Has a subscription end with its period, or takes that back.
@@ -264,10 +310,11 @@ mod tests {
         let subscription = read(&format!(
             r#""status":"active","cancel_at_period_end":false,"cancel_at":null,{ITEMS}"#
         ));
-        assert_eq!(subscription.current_period_end(), Some(200));
-        assert_eq!(subscription.price().unwrap().id.as_str(), "price_1");
+        let item = subscription.items().first();
+        assert_eq!(subscription.period_end(item), Some(200));
+        assert_eq!(item.unwrap().price.id.as_str(), "price_1");
         assert_eq!(subscription.status, SubscriptionStatus::Active);
-        assert!(!subscription.is_ending());
+        assert!(!subscription.is_ending(Some(200)));
     }
 
     #[test]
@@ -276,7 +323,8 @@ mod tests {
             r#""status":"active","current_period_end":300,
             "items":{"data":[{"price":{"id":"price_1","product":"prod_1"}}]}"#,
         );
-        assert_eq!(subscription.current_period_end(), Some(300));
+        let item = subscription.items().first();
+        assert_eq!(subscription.period_end(item), Some(300));
     }
 
     #[test]
@@ -290,7 +338,7 @@ mod tests {
             (r#""cancel_at_period_end":false,"cancel_at":null"#, false),
         ] {
             let subscription = read(&format!(r#""status":"active",{fields},{ITEMS}"#));
-            assert_eq!(subscription.is_ending(), ending, "{fields}");
+            assert_eq!(subscription.is_ending(Some(200)), ending, "{fields}");
         }
     }
 
@@ -317,7 +365,7 @@ mod tests {
     fn an_unknown_status_is_read() {
         let subscription = read(r#""status":"something_new""#);
         assert_eq!(subscription.status, SubscriptionStatus::Other);
-        assert_eq!(subscription.price(), None);
-        assert_eq!(subscription.current_period_end(), None);
+        assert_eq!(subscription.items(), []);
+        assert_eq!(subscription.period_end(None), None);
     }
 }

@@ -70,7 +70,7 @@ impl Client {
     ///
     /// See [`Error`].
     pub async fn webhook_endpoints(&self) -> Result<Vec<WebhookEndpoint>, Error> {
-        let Page { data } = self
+        let Page { data, .. } = self
             .get(&["webhook_endpoints"], &Form::new().with("limit", 100))
             .await?;
         Ok(data)

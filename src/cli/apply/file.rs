@@ -72,6 +72,8 @@ pub(super) struct Price {
     pub(super) trial_days: Option<u32>,
     #[serde(default)]
     pub(super) trial_credits: i64,
+    #[serde(default)]
+    pub(super) repeatable: bool,
     #[serde(default = "yes")]
     pub(super) active: bool,
 }

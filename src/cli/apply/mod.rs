@@ -3,7 +3,7 @@
 //! How what the file declares is found again, without a state file beside it:
 //! - a product by its `id` where the file names one, else by its name. Renaming a product therefore
 //!   needs its `id`; two products with one name need theirs;
-//! - a price by its terms (amount, currency, credits, interval, features, expiry, rollover, trial, target):
+//! - a price by its terms (amount, currency, credits, interval, features, expiry, rollover, trial, repeatable, target):
 //!   they never change once it is made, so other terms are another price. Only its label and
 //!   whether it is active are changed in place.
 //!

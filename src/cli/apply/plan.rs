@@ -316,6 +316,7 @@ fn price_step(
         "interval": wanted.interval,
         "trialDays": wanted.trial_days,
         "trialCredits": wanted.trial_credits,
+        "repeatable": wanted.repeatable,
     });
     Ok(Some(PriceStep::Create {
         product: product.cloned(),
@@ -336,6 +337,7 @@ fn same_terms(wanted: &file::Price, target: Option<&str>, found: &view::Price) -
         && wanted.interval == found.interval
         && wanted.trial_days == found.trial_days
         && wanted.trial_credits == found.trial_credits
+        && wanted.repeatable == found.repeatable
         && features == found.features.iter().map(String::as_str).collect()
 }
 

@@ -272,6 +272,7 @@ fn price() -> NewPrice {
         credits_product: None,
         credits_expire_after_days: None,
         rollover: false,
+        repeatable: false,
         trial_days: None,
         trial_credits: 0,
         features: Vec::new(),

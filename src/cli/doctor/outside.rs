@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use reqwest::tls::TlsInfo;
 use serde_json::{Value, json};
+use stripe::connect::Kind;
 use url::Url;
 
 use super::{Finding, certificate};
@@ -35,22 +36,21 @@ pub(super) async fn examine(
     url: Option<&Url>,
     token: Option<&str>,
 ) -> Result<Vec<Finding>, Failure> {
-    let http = remote::client()?.timeout(PATIENCE).tls_info(true);
-    let http = http.build().map_err(Failure::new)?;
     let base = match url {
         Some(url) => url.as_str().trim_end_matches('/').to_owned(),
         None => own(config),
     };
+    let place: Url = base.parse().map_err(Failure::new)?;
     // Beside `scrip dev` its token is at hand; it is told nobody else.
-    let dev = base.parse().ok().filter(remote::is_here);
-    let dev = dev.and_then(|_: Url| dev::known(&config.data_dir));
+    let dev = Kind::of(&place).is_loopback();
+    let dev = dev.then(|| dev::known(&config.data_dir)).flatten();
     let token = token.map(str::to_owned).filter(|token| !token.is_empty());
     let token = token.or_else(|| Some(dev?.admin_token));
-    let (answers, ready) = running(&http, &base).await;
-    let mut findings = vec![ready];
-    findings.extend(reachable(&http, config, answers).await);
+    let (answers, ready) = running(&client(&place)?, &base).await;
+    let mut findings = ready;
+    findings.extend(reachable(config, answers).await?);
     let projects = match (answers, token) {
-        (true, Some(token)) => Some(providers(&base, token).await?),
+        (true, Some(token)) => Some(providers(&place, token).await?),
         (true, None) => {
             findings.push(Finding::warning(
                 "providers",
@@ -64,9 +64,15 @@ pub(super) async fn examine(
     let stripe = projects.as_ref().is_none_or(|(_, stripe)| *stripe);
     findings.extend(projects.into_iter().flat_map(|(found, _)| found));
     if stripe {
-        findings.push(clock(&http, &config.stripe.api_base).await);
+        let provider = &config.stripe.api_base;
+        findings.push(clock(&client(provider)?, provider).await);
     }
     Ok(findings)
+}
+
+fn client(url: &Url) -> Result<reqwest::Client, Failure> {
+    let http = remote::client(url).timeout(PATIENCE).tls_info(true);
+    http.build().map_err(Failure::new)
 }
 
 /// Where the server reaches itself: with a certificate, by the name that it is for.
@@ -79,7 +85,8 @@ fn own(config: &Config) -> String {
     }
 }
 
-async fn running(http: &reqwest::Client, base: &str) -> (bool, Finding) {
+/// What a running server says; whether it answers at all.
+async fn running(http: &reqwest::Client, base: &str) -> (bool, Vec<Finding>) {
     const CHECK: &str = "server";
     let answer = http.get(format!("{base}/readyz")).send().await;
     let answer = match answer {
@@ -88,7 +95,7 @@ async fn running(http: &reqwest::Client, base: &str) -> (bool, Finding) {
             let said = format!("none answers at {base}: {}", remote::root(&error));
             let advice =
                 "Start it, or say by --url where it is; what it alone knows was not looked at";
-            return (false, Finding::warning(CHECK, said, advice));
+            return (false, vec![Finding::warning(CHECK, said, advice)]);
         }
     };
     let status = answer.status();
@@ -96,13 +103,26 @@ async fn running(http: &reqwest::Client, base: &str) -> (bool, Finding) {
     if !status.is_success() {
         let said = format!("{base} takes no writes ({status})");
         let finding = Finding::failure(CHECK, said, "Its log says why");
-        return (body.get("code").is_some(), finding);
+        return (body.get("code").is_some(), vec![finding]);
     }
     if body.get("status") != Some(&json!("ok")) {
         let said = format!("what answers at {base} is not Scrip");
+        let finding = Finding::failure(CHECK, said, "Say by --url where it is");
+        return (false, vec![finding]);
+    }
+    let missing = body.get("missingPermissions").and_then(Value::as_array);
+    let missing: Vec<_> = missing
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    if !missing.is_empty() {
+        let said = format!("the keys of payment providers lack {}", missing.join(", "));
+        let advice = "Give the restricted key what it lacks, in Stripe's dashboard under API keys; what waits for it is done then";
+        let finding = Finding::warning(CHECK, said, advice);
         return (
-            false,
-            Finding::failure(CHECK, said, "Say by --url where it is"),
+            true,
+            [finding].into_iter().chain(unfulfilled(&body)).collect(),
         );
     }
     let finding = match body.get("clockOffsetMillis").and_then(Value::as_i64) {
@@ -113,33 +133,46 @@ async fn running(http: &reqwest::Client, base: &str) -> (bool, Finding) {
             "It follows slowly, by itself",
         ),
     };
-    (true, finding)
+    (
+        true,
+        [finding].into_iter().chain(unfulfilled(&body)).collect(),
+    )
+}
+
+/// Whether all that was paid has its order.
+fn unfulfilled(ready: &Value) -> Option<Finding> {
+    let waiting = ready.get("unfulfilledPayments").and_then(Value::as_u64)?;
+    let said = format!("{waiting} payments lead to no order and wait for somebody to decide");
+    let advice =
+        "Assign, refund or dismiss them: the dashboard's page of unfulfilled payments shows each";
+    Some(Finding::warning("payments", said, advice))
 }
 
 /// Whether providers and buyers reach the public address, as far as this machine can tell.
-async fn reachable(http: &reqwest::Client, config: &Config, answers: bool) -> Vec<Finding> {
+async fn reachable(config: &Config, answers: bool) -> Result<Vec<Finding>, Failure> {
     const CHECK: &str = "public address";
     let Some(public) = &config.public_url else {
-        return vec![Finding::warning(
+        return Ok(vec![Finding::warning(
             CHECK,
             "public_url is empty: webhooks cannot come, and buyers' pages lead to this machine",
             "Payments are found all the same, within seconds to minutes; set public_url on a server",
-        )];
+        )]);
     };
     if !answers {
-        return vec![Finding::warning(
+        return Ok(vec![Finding::warning(
             CHECK,
             format!("{public} was not tried, since no server runs"),
             "Start it and run this again",
-        )];
+        )]);
     }
     let advice = "See to DNS, the firewall and the proxy: providers' webhooks take this way";
-    let answer = match http.get(format!("{public}/healthz")).send().await {
+    let url: Url = format!("{public}/healthz").parse().map_err(Failure::new)?;
+    let answer = match client(&url)?.get(url).send().await {
         Ok(answer) => answer,
         Err(error) => {
             // A certificate that has ended is said to have, too.
             let said = format!("{public} does not answer: {}", remote::root(&error));
-            return vec![Finding::failure(CHECK, said, advice)];
+            return Ok(vec![Finding::failure(CHECK, said, advice)]);
         }
     };
     let shown = answer.extensions().get::<TlsInfo>();
@@ -159,15 +192,14 @@ async fn reachable(http: &reqwest::Client, config: &Config, answers: bool) -> Ve
         let said = format!("{public}/healthz is not answered by Scrip ({status})");
         Finding::failure(CHECK, said, advice)
     };
-    [found].into_iter().chain(certificate).collect()
+    Ok([found].into_iter().chain(certificate).collect())
 }
 
 /// What each project's provider says of its key, and whether one is Stripe.
-async fn providers(base: &str, token: String) -> Result<(Vec<Finding>, bool), Failure> {
+async fn providers(base: &Url, token: String) -> Result<(Vec<Finding>, bool), Failure> {
     const CHECK: &str = "providers";
-    let base: Url = base.parse().map_err(Failure::new)?;
     let unknown = "the server does not know this administrator token";
-    let remote = Remote::new(&base, PREFIX, token, unknown)?;
+    let remote = Remote::new(base, PREFIX, token, unknown)?;
     let Projects { projects } = match remote.get("/projects").await {
         Ok(projects) => projects,
         Err(error) => {
@@ -211,18 +243,36 @@ async fn provider(remote: &Remote, project: &Project) -> Finding {
             let checked = remote.post::<ProviderCheck>(&path, &json!({})).await;
             match checked {
                 Ok(ProviderCheck {
-                    works: Some(true), ..
-                }) => Finding::ok(CHECK, format!("the key of {who} works")),
+                    works: Some(true),
+                    missing_permissions: missing,
+                    new_key_url,
+                    ..
+                }) => match missing.as_slice() {
+                    [] => Finding::ok(CHECK, format!("the key of {who} works")),
+                    missing => Finding::warning(
+                        CHECK,
+                        format!("the key of {who} lacks {}", missing.join(", ")),
+                        format!(
+                            "What needs it is not done. A key with all: {}",
+                            new_key_url.unwrap_or_default()
+                        ),
+                    ),
+                },
                 Ok(ProviderCheck {
                     works: Some(false),
                     reason,
+                    new_key_url,
+                    ..
                 }) => Finding::failure(
                     CHECK,
                     format!(
                         "the key of {who} does not work: {}",
                         reason.unwrap_or_default()
                     ),
-                    format!("Set a new one: PATCH {PREFIX}/projects/{id}"),
+                    format!(
+                        "Set a new one: PATCH {PREFIX}/projects/{id}; it is made at {}",
+                        new_key_url.unwrap_or_default()
+                    ),
                 ),
                 Ok(_) => Finding::failure(
                     CHECK,

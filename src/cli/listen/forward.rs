@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde::Serialize;
+use serde_json::value::RawValue;
 use url::Url;
 
 use super::Event;
@@ -19,6 +20,18 @@ pub(super) struct Forward {
     http: reqwest::Client,
     to: Url,
     secret: Secret,
+}
+
+/// The same bytes as a webhook's.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    timestamp: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded_at: Option<&'a str>,
+    data: &'a RawValue,
 }
 
 impl Forward {
@@ -41,26 +54,22 @@ impl Forward {
                  to have one made",
             )
         })?;
-        let http = remote::client()?.timeout(PATIENCE);
+        let http = remote::client(&to).timeout(PATIENCE);
         let http = http.build().map_err(Failure::new)?;
         Ok(Self { http, to, secret })
     }
 
     /// What came of sending it, in a few words.
     pub(super) async fn send(&self, event: &Event) -> String {
-        let Event {
-            id,
-            kind,
-            timestamp,
-            data,
-        } = event;
-        // The body of a webhook: its name is in a header.
-        let body = json!({ "type": kind, "timestamp": timestamp }).to_string();
-        let body = format!(
-            "{},\"data\":{}}}",
-            body.strip_suffix('}').unwrap_or(&body),
-            data.get()
-        );
+        let id = &event.id;
+        // The body of a webhook: its name is in a header. It was read from JSON a moment ago.
+        let body = serde_json::to_string(&Body {
+            kind: &event.kind,
+            timestamp: &event.timestamp,
+            recorded_at: event.recorded_at.as_deref(),
+            data: &event.data,
+        });
+        let body = body.unwrap_or_default();
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let seconds = now.map_or(0, |since| {
             i64::try_from(since.as_secs()).unwrap_or(i64::MAX)

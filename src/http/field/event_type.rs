@@ -21,11 +21,13 @@ pub(crate) struct EventType(&'static str);
 pub(crate) struct EventTypes(pub(crate) Vec<EventType>);
 
 /// All kinds, in the order of the documentation.
-pub(crate) const EVENT_TYPES: [&str; 14] = [
+pub(crate) const EVENT_TYPES: [&str; 16] = [
     "order.paid",
     "order.failed",
     "order.expired",
     "order.refunded",
+    "order.disputed",
+    "order.dispute_closed",
     "subscription.started",
     "subscription.renewed",
     "subscription.updated",
@@ -46,6 +48,8 @@ impl EventType {
             News::Order(OrderNews::Failed, _) => "order.failed",
             News::Order(OrderNews::Expired, _) => "order.expired",
             News::Order(OrderNews::Refunded, _) => "order.refunded",
+            News::Order(OrderNews::Disputed, _) => "order.disputed",
+            News::Order(OrderNews::DisputeClosed, _) => "order.dispute_closed",
             News::Subscription(SubscriptionNews::Started, _) => "subscription.started",
             News::Subscription(SubscriptionNews::Renewed, _) => "subscription.renewed",
             News::Subscription(SubscriptionNews::Updated, _) => "subscription.updated",
@@ -94,10 +98,8 @@ impl FromText for EventTypes {
     }
 
     fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        let one = format!("({})", EVENT_TYPES.join("|").replace('.', "\\."));
         string
             .description(Some("Kinds of events, with commas between them."))
-            .pattern(Some(format!("^{one}(,{one}){{0,13}}$")))
             .examples(["order.paid,wallet.balance_low"])
     }
 }

@@ -1,7 +1,7 @@
 //! Names of what may or may not exist. A malformed one names nothing: it is an unknown one, not an
 //! invalid request.
 
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use domain::{
     code::Code as RecoveryCode,
@@ -15,9 +15,33 @@ use super::text::{FromText, Text};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Id<T>(pub(crate) Option<T>);
 
-/// What a person typed for a recovery code; `None`: it opens nothing.
+/// What a person typed for a recovery code.
 #[derive(Debug, Clone)]
-pub(crate) struct Typed(pub(crate) Option<RecoveryCode>);
+pub(crate) struct Typed(pub(crate) Result<RecoveryCode, Malformed>);
+
+/// What is no recovery code and opens nothing. It may be one with a slip in it: it is not shown.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Malformed(Box<str>);
+
+impl Typed {
+    /// Reads a code, or what stands in the place of one.
+    pub(crate) fn new(text: &str) -> Self {
+        Self(RecoveryCode::parse(text).ok_or_else(|| Malformed(text.into())))
+    }
+}
+
+impl Malformed {
+    /// As it was typed.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Malformed(..)")
+    }
+}
 
 /// A product's identifier.
 pub(crate) type ProductName = Text<Id<ProductId>>;
@@ -96,7 +120,7 @@ impl FromText for Typed {
     const WANTED: &'static str = "a string";
 
     fn from_text(text: &str) -> Option<Self> {
-        Some(Self(RecoveryCode::parse(text)))
+        Some(Self::new(text))
     }
 
     fn bounds(string: ObjectBuilder) -> ObjectBuilder {

@@ -7,6 +7,7 @@ mod event_type;
 mod id;
 mod instant;
 mod interval;
+mod language;
 mod limit;
 mod line;
 mod meta;
@@ -19,9 +20,12 @@ mod text;
 
 pub(crate) use choice::choice;
 pub(crate) use event_type::{EVENT_TYPES, EventType, EventTypeText, EventTypesText};
-pub(crate) use id::{CodeText, DeliveryName, EventName, Id, PriceName, ProductName};
+pub(crate) use id::{
+    CodeText, DeliveryName, EventName, Id, Malformed, PriceName, ProductName, Typed,
+};
 pub(crate) use instant::InstantText;
 pub(crate) use interval::{GroupByText, IntervalText};
+pub(crate) use language::{Language, LanguageText};
 pub(crate) use limit::LimitText;
 pub(crate) use line::{
     Currency, CurrencyText, DescriptionText, InHandText, NameText, UnitText, line,

@@ -62,9 +62,9 @@ fn either_is_one_of_two() {
     let (wallet, _) = split(r#"{"amount":1,"externalUserId":"a","code":null}"#).unwrap();
     assert!(matches!(wallet, Some(Named::User(_))));
     let (wallet, _) = split(r#"{"code":"FONDUE-75EV-E1Z8-FGYX","amount":1}"#).unwrap();
-    assert!(matches!(wallet, Some(Named::Code(Some(_)))));
+    assert!(matches!(wallet, Some(Named::Code(Ok(_)))));
     let (wallet, _) = split(r#"{"code":"x","amount":1}"#).unwrap();
-    assert!(matches!(wallet, Some(Named::Code(None))));
+    assert!(matches!(wallet, Some(Named::Code(Err(_)))));
     assert!(split(r#"{"amount":1}"#).unwrap().0.is_none());
     let both = split(r#"{"amount":1,"code":"x","externalUserId":"a"}"#);
     assert_eq!(both.unwrap_err().code(), Code::ConflictingWallet);

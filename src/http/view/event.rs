@@ -5,19 +5,19 @@ use domain::{
     catalog::KeyKind,
     history::Reason,
     id::{OrderId, ProductId},
-    notice::{News, Notice, SubscriptionFacts},
+    notice::{News, Notice, OrderNews, SubscriptionFacts},
+    text::Feature,
+    wallet,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{Instant, Order, Subscription};
-use crate::{
-    catalog::ProjectCatalog,
-    http::field::{EventType, ReasonText},
-};
+use crate::http::field::{EventType, ReasonText};
 
-/// Something that happened.
+/// Something that happened. What it says was fixed then: it is the same whenever and however it is read.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Event {
     /// `evt_…`
     pub(crate) id: String,
@@ -25,17 +25,22 @@ pub(crate) struct Event {
     #[serde(rename = "type")]
     #[schema(example = "order.paid")]
     kind: &'static str,
-    /// When it happened.
+    /// When it happened, by the project's clock.
     timestamp: Instant,
+    /// When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then. Much
+    /// later than `timestamp` where a wallet was not touched for long, whose credits expired meanwhile, say.
+    recorded_at: Instant,
     data: Data,
 }
 
 /// The same as the body of a webhook; its identifier is in a header.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Message<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     timestamp: Instant,
+    recorded_at: Instant,
     data: &'a Data,
 }
 
@@ -50,9 +55,48 @@ enum Data {
 /// Of an order's events.
 #[derive(Debug, Serialize, ToSchema)]
 struct OrderData {
-    /// As it stands now, as a secret key reads it.
+    /// As it stood, as a secret key reads it.
+    order: Box<Order>,
+    /// Of `order.disputed` and `order.dispute_closed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dispute: Option<Dispute>,
+    /// Of `order.dispute_closed`: whether the money is back, or was never taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    won: Option<bool>,
+}
+
+/// A buyer's bank asks for an order's money back, or what it was for.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Dispute {
+    /// What is asked back, in the minor unit of its own currency.
+    amount_cents: i64,
+    /// ISO 4217, in capitals.
+    currency: String,
+    /// Why, in the provider's word.
+    #[schema(example = "fraudulent")]
+    reason: &'static str,
+    /// Until when an answer is waited for; null: none is.
     #[schema(required = true)]
-    order: Option<Box<Order>>,
+    respond_by: Option<Instant>,
+    /// Whether the bank only asks, and takes nothing.
+    inquiry: bool,
+    /// Of one that is closed: whether the money is back, or was never taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    won: Option<bool>,
+}
+
+impl From<wallet::Dispute> for Dispute {
+    fn from(dispute: wallet::Dispute) -> Self {
+        Self {
+            amount_cents: dispute.amount_cents,
+            currency: dispute.currency.to_string(),
+            reason: dispute.reason.as_str(),
+            respond_by: dispute.respond_by.map(Instant),
+            inquiry: dispute.inquiry,
+            won: dispute.won,
+        }
+    }
 }
 
 /// Of all others'. What does not belong to an event's kind is left out.
@@ -82,7 +126,7 @@ struct WalletData {
     /// The order behind them.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_id: Option<String>,
-    /// What the wallet unlocks now, of `features.changed`.
+    /// What the wallet unlocked since, of `features.changed`; left out where that is more than 12 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     features: Option<Vec<String>>,
     /// What it did not unlock before.
@@ -94,23 +138,15 @@ struct WalletData {
 }
 
 impl Event {
-    /// Reads what there is to read of something that is to be told.
-    ///
-    /// # Errors
-    ///
-    /// [`actors::Error::Overloaded`] and [`actors::Error::Unavailable`]: it can be told later.
-    pub(crate) async fn of(
-        told: &Told,
-        handle: &Handle,
-        project: &ProjectCatalog,
-    ) -> Result<Self, actors::Error> {
+    pub(crate) fn of(told: &Told, handle: &Handle) -> Self {
         let notice = &told.notice;
-        Ok(Self {
+        Self {
             id: told.id.to_string(),
             kind: EventType::of(&notice.news).as_str(),
             timestamp: Instant(notice.at),
-            data: data(notice, handle, project).await?,
-        })
+            recorded_at: Instant(notice.recorded),
+            data: data(notice, handle),
+        }
     }
 
     /// As the body of a webhook.
@@ -118,17 +154,14 @@ impl Event {
         Message {
             kind: self.kind,
             timestamp: self.timestamp,
+            recorded_at: self.recorded_at,
             data: &self.data,
         }
     }
 }
 
-async fn data(
-    notice: &Notice,
-    handle: &Handle,
-    project: &ProjectCatalog,
-) -> Result<Data, actors::Error> {
-    let wallet = || WalletData {
+fn data(notice: &Notice, handle: &Handle) -> Data {
+    let of_wallet = || WalletData {
         wallet_id: notice.wallet.to_string(),
         external_user_id: notice.user.as_ref().map(|user| user.as_str().to_owned()),
         ..WalletData::default()
@@ -136,26 +169,31 @@ async fn data(
     let balance = |product: ProductId, balance| WalletData {
         product_id: Some(product.to_string()),
         balance: Some(balance),
-        ..wallet()
+        ..of_wallet()
     };
     let order_id = |serial| OrderId {
         serial,
         wallet: notice.key,
     };
-    Ok(Data::Wallet(Box::new(match &notice.news {
-        News::Order(_, serial) => {
-            let order = handle.order(&project.scope, order_id(*serial)).await;
-            let order = match order {
-                Ok(order) => Some(Box::new(Order::of(&order, KeyKind::Secret))),
-                Err(actors::Error::Rejected(_)) => None,
-                Err(error) => return Err(error),
-            };
-            return Ok(Data::Order(OrderData { order }));
+    let texts = |all: &[Feature]| {
+        let all = all.iter().map(|feature| feature.as_str().to_owned());
+        Some(all.collect())
+    };
+    Data::Wallet(Box::new(match &notice.news {
+        News::Order(news, facts) => {
+            let tells = matches!(news, OrderNews::Disputed | OrderNews::DisputeClosed);
+            let dispute = facts.order.reversal.dispute.filter(|_| tells);
+            let order = Order::of(&handle.order_told(notice, facts), KeyKind::Secret);
+            return Data::Order(OrderData {
+                order: Box::new(order),
+                dispute: dispute.map(Into::into),
+                won: dispute.and_then(|dispute| dispute.won),
+            });
         }
-        News::WalletCreated => wallet(),
+        News::WalletCreated => of_wallet(),
         News::Subscription(_, facts) => WalletData {
             subscription: Some((&**facts).into()),
-            ..wallet()
+            ..of_wallet()
         },
         News::Credited {
             product,
@@ -174,19 +212,17 @@ async fn data(
             balance: left,
         } => balance(*product, *left),
         News::Depleted { product } => balance(*product, 0),
-        News::Features { added, removed } => {
-            let texts = |all: &[domain::text::Feature]| {
-                let all = all.iter().map(|feature| feature.as_str().to_owned());
-                Some(all.collect())
-            };
-            WalletData {
-                features: Some(handle.features_of(&project.scope, notice.key).await?),
-                added: texts(added),
-                removed: texts(removed),
-                ..wallet()
-            }
-        }
-    })))
+        News::Features {
+            features,
+            added,
+            removed,
+        } => WalletData {
+            features: features.as_deref().and_then(texts),
+            added: texts(added),
+            removed: texts(removed),
+            ..of_wallet()
+        },
+    }))
 }
 
 impl From<&SubscriptionFacts> for Subscription {
@@ -198,6 +234,8 @@ impl From<&SubscriptionFacts> for Subscription {
             status: facts.status,
             current_period_end: facts.current_period_end,
             cancel_at_period_end: facts.cancel_at_period_end,
+            open_invoice: facts.open_invoice.clone(),
+            collection_paused: facts.collection_paused,
         })
     }
 }

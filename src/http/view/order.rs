@@ -31,7 +31,8 @@ pub(crate) struct Order {
     #[schema(value_type = String, example = "checkout")]
     kind: OrderKind,
     /// The code of the anonymous wallet that it fills; null for an external one, until a payment has
-    /// made the wallet, and with a publishable key once the code was replaced since the order.
+    /// made the wallet; with a publishable key also once the code was replaced since the order, and a day after
+    /// the payment where the order was asked for by its checkout.
     code: Option<String>,
     /// Credits of its product that the wallet can spend now.
     balance: i64,
@@ -155,10 +156,18 @@ impl Order {
     }
 }
 
-/// A code that replaced a leaked one is none of those who learned of the order under the old one.
+/// A rotated code stays secret: to a publishable key an order shows the code under which it was placed, or
+/// which it minted.
 fn code(answer: &OrderAnswer, kind: KeyKind) -> Option<&Code> {
     let code = answer.code.as_ref();
     code.filter(|_| kind == KeyKind::Secret || answer.code_of_the_order)
+}
+
+impl Order {
+    /// For whoever knows no more of it than what stood in an address a day ago.
+    pub(crate) fn without_code(self) -> Self {
+        Self { code: None, ..self }
+    }
 }
 
 impl From<&OrderPage> for Orders {

@@ -68,6 +68,9 @@ pub(crate) struct Price {
     /// Credits for those days; left out without them.
     #[serde(skip_serializing_if = "Option::is_none")]
     trial_credits: Option<i64>,
+    /// Whether a wallet that has bought what it unlocks may buy it again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    repeatable: bool,
 }
 
 impl Product {
@@ -109,6 +112,7 @@ impl Price {
             rollover: price.rollover,
             trial_days: price.trial_days,
             trial_credits: price.trial_days.map(|_| price.trial_credits),
+            repeatable: price.repeatable,
         }
     }
 

@@ -3,7 +3,7 @@
 use actors::WalletView;
 use domain::{
     id::{ProductId, WalletKey},
-    wallet::SubscriptionStatus,
+    wallet::{self, SubscriptionStatus},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -57,6 +57,40 @@ pub(crate) struct Subscription {
     /// Whether it ends with the cycle that is paid; left out when it does not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cancel_at_period_end: bool,
+    /// The bill that waits for the buyer, whose card was declined or whose bank asks them to confirm; left
+    /// out where none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_invoice: Option<OpenInvoice>,
+    /// Whether nothing is collected for it for the time being, though it keeps its features; left out
+    /// where it is collected.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    collection_paused: bool,
+}
+
+/// A bill of a subscription that waits for the buyer.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OpenInvoice {
+    /// What is left to pay, in the currency's minor unit.
+    amount_cents: i64,
+    /// ISO 4217, in capitals.
+    currency: String,
+    /// The provider's page on which the buyer pays it.
+    url: String,
+    /// When the provider tries again by itself; null: it does not.
+    #[schema(required = true)]
+    next_attempt_at: Option<Instant>,
+}
+
+impl From<&wallet::OpenInvoice> for OpenInvoice {
+    fn from(open: &wallet::OpenInvoice) -> Self {
+        Self {
+            amount_cents: open.amount_cents,
+            currency: open.currency.to_string(),
+            url: open.url.as_str().to_owned(),
+            next_attempt_at: open.next_attempt_at.map(Instant),
+        }
+    }
 }
 
 impl From<&actors::Subscription> for Subscription {
@@ -68,6 +102,8 @@ impl From<&actors::Subscription> for Subscription {
             status: subscription.status,
             current_period_end: Instant(subscription.current_period_end),
             cancel_at_period_end: subscription.cancel_at_period_end,
+            open_invoice: subscription.open_invoice.as_deref().map(Into::into),
+            collection_paused: subscription.collection_paused,
         }
     }
 }

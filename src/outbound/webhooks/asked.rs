@@ -59,8 +59,7 @@ impl Webhooks {
         let request = match told.map_err(|_| Error::Unavailable)? {
             None => None,
             Some(told) => {
-                let event = Event::of(&told, handle, project).await;
-                let event = event.map_err(|_| Error::Unavailable)?;
+                let event = Event::of(&told, handle);
                 let last = delivery.attempts.last();
                 let at = last.map_or_else(|| handle.now(), |attempt| attempt.at);
                 let mut parcel = parcel(endpoint, &event, at);
@@ -119,7 +118,7 @@ impl Webhooks {
             .await
     }
 
-    /// Sends all again that happened since an instant and is kept; how many events that is.
+    /// Sends all again that was recorded or happened since an instant and is kept; how many events that is.
     ///
     /// # Errors
     ///
@@ -141,7 +140,7 @@ impl Webhooks {
             after = event_number(last.id);
             let found = page.iter().filter(|told| {
                 let kind = EventType::of(&told.notice.news);
-                let in_time = told.notice.at >= since && event_number(told.id) <= end;
+                let in_time = told.notice.is_since(since) && event_number(told.id) <= end;
                 in_time && wants.wants(kind.as_str())
             });
             for told in found {

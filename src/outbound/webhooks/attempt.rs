@@ -1,4 +1,4 @@
-//! One event, read as it stands now, signed, and sent.
+//! One event, read, signed, and sent.
 
 use std::sync::Arc;
 
@@ -54,10 +54,7 @@ impl Task {
                 Err(error) => return Tried::nothing(&error),
             },
         };
-        let event = match Event::of(&told, handle, &project).await {
-            Ok(event) => event,
-            Err(error) => return Tried::nothing(&error),
-        };
+        let event = Event::of(&told, handle);
         let now = handle.now();
         let mut parcel = parcel(&endpoint, &event, now);
         let secrets = ground.catalog.signing_secrets(&endpoint, now);

@@ -41,6 +41,8 @@ const MOST_WALLETS: usize = 1000;
 const MOST_WAITING: usize = 10_000;
 /// How long it waits at most before it looks at the clock again, while something is to be tried again.
 const LOOK: Duration = Duration::from_secs(1);
+/// How long the service's end waits for what is under way.
+const PARTING: Duration = Duration::from_secs(1);
 /// After the log took nothing in, or could not be read.
 const REST: Duration = Duration::from_secs(1);
 
@@ -154,9 +156,12 @@ impl Line {
                 self.forget_all().await;
                 return;
             };
-            let stopping = *wakes.stopping.borrow_and_update();
+            if *wakes.stopping.borrow_and_update() {
+                self.end().await;
+                return;
+            }
             let rests = self.rests_until.is_some_and(|until| until > Instant::now());
-            if endpoint.is_active() && !stopping && !rests {
+            if endpoint.is_active() && !rests {
                 if !self.was_active {
                     self.failing_since = None;
                     self.queue.all_due(self.ground.handle.now());
@@ -173,18 +178,29 @@ impl Line {
             let kept = self.keep().await;
             let pending = u64::try_from(self.queue.len()).unwrap_or(u64::MAX);
             self.shared.pending.store(pending, Ordering::Relaxed);
-            if stopping && self.under_way.is_empty() {
-                // Whatever could not be kept is sent again after the next start.
-                return;
-            }
             if kept && !rests && self.is_settled(endpoint.is_active()) {
                 for waits in self.settling.drain(..) {
                     // Whoever waited may have gone.
                     let _ = waits.send(());
                 }
             }
-            self.wait(&mut wakes, stopping).await;
+            self.wait(&mut wakes).await;
         }
+    }
+
+    /// Waits a moment for what is under way and keeps how that went. The rest is cut, and sent again after
+    /// the next start: nobody is to be without service for a receiver that hangs.
+    async fn end(&mut self) {
+        let ends = async {
+            while let Some(done) = self.under_way.join_next_with_id().await {
+                self.finished(done).await;
+            }
+        };
+        if tokio::time::timeout(PARTING, ends).await.is_err() {
+            tracing::info!(endpoint = %self.id, "Webhooks that were under way are sent again after the next start");
+        }
+        self.under_way.abort_all();
+        self.keep().await;
     }
 
     fn endpoint(&self) -> Option<(Arc<ProjectCatalog>, Endpoint)> {
@@ -193,7 +209,7 @@ impl Line {
         Some((project, endpoint))
     }
 
-    async fn wait(&mut self, wakes: &mut Wakes, stopping: bool) {
+    async fn wait(&mut self, wakes: &mut Wakes) {
         let timed =
             !self.fresh.is_empty() || self.rests_until.is_some() || self.queue.next_due().is_some();
         let look = tokio::time::sleep(self.until_look());
@@ -208,7 +224,7 @@ impl Line {
             Some(command) = wakes.commands.recv() => self.obey(command).await,
             Ok(()) = wakes.told.changed() => self.reader.there_is_more(),
             Ok(()) = wakes.changed.changed() => {}
-            Ok(()) = wakes.stopping.changed(), if !stopping => {}
+            Ok(()) = wakes.stopping.changed() => {}
             () = look, if timed => {}
         }
         let over = self

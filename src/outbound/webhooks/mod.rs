@@ -144,7 +144,9 @@ impl Running {
         if let Some(mut tasks) = tasks {
             let ended = async { while tasks.join_next().await.is_some() {} };
             if tokio::time::timeout(grace, ended).await.is_err() {
-                tracing::info!("Webhooks that were under way are sent again after the next start");
+                tracing::warn!(
+                    "How webhooks went could not be kept: some are sent again after the next start"
+                );
             }
         }
     }

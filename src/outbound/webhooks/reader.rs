@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use actors::{Handle, Told, event_number};
 use catalog::ProjectCatalog;
 use domain::{
+    Timestamp,
     catalog::Endpoint,
     id::{EventId, WalletKey},
 };
@@ -146,9 +147,9 @@ impl Reader {
         let page = handle.told(&project.scope, replay.cursor, PAGE).await?;
         let last = page.last().map(|told| event_number(told.id));
         let is_over = page.len() < PAGE || last.is_none_or(|last| last >= replay.end);
-        let (end, since) = (replay.end, replay.since);
+        let (end, since) = (replay.end, Timestamp(replay.since));
         let found = page.into_iter().filter(|told| {
-            event_number(told.id) <= end && told.notice.at.0 >= since && wanted(told)
+            event_number(told.id) <= end && told.notice.is_since(since) && wanted(told)
         });
         let found = found.map(|told| entry(told, Origin::Replay)).collect();
         match last.filter(|_| !is_over) {

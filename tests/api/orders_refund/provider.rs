@@ -89,7 +89,9 @@ async fn two_keys_at_once_give_back_no_more_than_there_is() {
 #[tokio::test]
 async fn a_failure_that_the_provider_keeps_is_gone_past() {
     let (shop, order) = sold().await;
-    shop.stripe.instead(REFUND, Instead::Kept(500, broken()));
+    for _ in 0..2 {
+        shop.stripe.instead(REFUND, Instead::Kept(500, broken()));
+    }
     let body = json!({"amountCents": 200, "idempotencyKey": "k"});
     let failed = refund(&shop, &order, body.clone()).await;
     assert_refused(&failed, 502, "provider_error");
@@ -110,11 +112,30 @@ async fn what_was_done_behind_a_failure_is_not_done_again() {
     let (shop, order) = sold().await;
     shop.stripe.instead(REFUND, Instead::Done(500, broken()));
     let body = json!({"amountCents": 200, "idempotencyKey": "k"});
-    let failed = refund(&shop, &order, body.clone()).await;
-    assert_refused(&failed, 502, "provider_error");
     let done = refund(&shop, &order, body).await.expect(200);
     assert_eq!(back(&done), ("paid", 200, 60));
     assert_eq!(asked(&shop), 1, "it was found by its name");
+}
+
+/// Not every answer of old says that it is one.
+#[tokio::test]
+async fn after_a_failure_that_left_no_refund_another_key_is_asked_under() {
+    let (shop, order) = sold().await;
+    let body = json!({"amountCents": 200, "idempotencyKey": "k"});
+    for _ in 0..2 {
+        shop.stripe.instead(REFUND, Instead::Status(500, broken()));
+    }
+    let failed = refund(&shop, &order, body.clone()).await;
+    assert_refused(&failed, 502, "provider_error");
+    shop.stripe.instead(REFUND, Instead::Status(500, broken()));
+    let done = refund(&shop, &order, body).await.expect(200);
+    assert_eq!(back(&done), ("paid", 200, 60));
+    let calls = shop.stripe.calls("/v1/refunds").into_iter();
+    let calls = calls.filter(|call| call.method == Method::POST);
+    let keys: Vec<String> = calls.map(|call| call.operation).collect();
+    assert_eq!(keys.len(), 4);
+    assert_eq!(keys[0], keys[2], "the first one is everybody's");
+    assert!(keys[1] != keys[0] && keys[3] != keys[1] && keys[3] != keys[0]);
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ const HOT: &str = "hot";
 const OPENING_BALANCE: i64 = 1_000_000_000;
 
 /// How long a worker may take to notice that it should stop.
-const WINDING_UP: Duration = Duration::from_secs(60);
+const WINDING_UP: Duration = Duration::from_secs(300);
 
 /// What a worker does all day.
 #[derive(Debug, Clone, Copy)]

@@ -44,10 +44,10 @@ const VERIFIED: usize = 10;
 const BYTES_A_SERVER: u64 = 48 << 20;
 
 /// How long that may take.
-const RECORDED_WITHIN: Duration = Duration::from_secs(90);
+const RECORDED_WITHIN: Duration = Duration::from_secs(900);
 
 /// How long the look at one image may take.
-const LOOKED_WITHIN: Duration = Duration::from_secs(90);
+const LOOKED_WITHIN: Duration = Duration::from_secs(900);
 
 const WORKS: [Work; 7] = [
     Work::Batch {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
 /// No answer within this is a failure of the server, not patience of the client.
-const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+const ANSWER_WITHIN: Duration = Duration::from_secs(120);
 
 /// Calls one server with one bearer key. Clones share connections.
 #[derive(Clone)]

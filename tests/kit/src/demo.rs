@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// How long a clean end may take.
-const CLEAN_END: Duration = Duration::from_secs(60);
+const CLEAN_END: Duration = Duration::from_secs(300);
 
 /// The demo, on a data directory that the test looks after. Dropping it kills it.
 pub struct Demo {

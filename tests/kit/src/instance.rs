@@ -10,7 +10,7 @@ use rustix::process::Pid;
 use std::{path::Path, process::ExitStatus, time::Duration};
 
 /// How long a clean end may take: everything in flight is finished and flushed first.
-const CLEAN_END: Duration = Duration::from_secs(60);
+const CLEAN_END: Duration = Duration::from_secs(300);
 
 /// A process serving one data directory.
 pub struct Instance {

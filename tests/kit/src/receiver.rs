@@ -3,7 +3,6 @@
 use std::{
     collections::{HashMap, VecDeque},
     sync::Arc,
-    time::Duration,
 };
 
 use axum::{
@@ -128,7 +127,7 @@ impl Receiver {
                 came.await;
             }
         };
-        let waited = tokio::time::timeout(Duration::from_secs(60), waits).await;
+        let waited = tokio::time::timeout(crate::deadline::SOON, waits).await;
         waited.unwrap_or_else(|_| panic!("{wanted} did not come: {:?}", self.told()))
     }
 }

@@ -164,7 +164,7 @@ impl Service {
     /// Asks about orders that stay pending, as each round does.
     pub async fn ask_about_pending(&self) {
         let project = self.catalog.project(self.project.id).unwrap();
-        self.payments.reconciler().ask(&project).await.unwrap();
+        self.payments.reconciler().run(&project).await.unwrap();
     }
 
     /// Adds a product that holds credits.
@@ -210,6 +210,7 @@ impl Service {
             credits_product: None,
             credits_expire_after_days: None,
             rollover: false,
+            repeatable: false,
             trial_days: None,
             trial_credits: 0,
             features: Vec::new(),

@@ -18,7 +18,7 @@ use tokio::{
 };
 
 /// How long a mail may take on a busy machine.
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(300);
 
 /// How the server treats a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -23,7 +23,7 @@ use super::House;
 use crate::Options;
 
 /// After so long, a test failed.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(300);
 
 /// Stands before a journal in memory.
 pub(super) struct Front {

@@ -4,12 +4,19 @@ use domain::{
     Rejection,
     catalog::Interval,
     id::{OrderId, PriceId},
+    notice::{News, OrderNews},
     terms::Terms,
-    wallet::{pay::Payment, place_order::PlaceOrder},
+    text::{CustomerId, InvoiceId, PaymentId, SubscriptionId},
+    wallet::{
+        OrderStatus,
+        pay::{Billing, Payment},
+        place_order::PlaceOrder,
+        purchase::Purchase,
+    },
 };
 use futures_util::FutureExt as _;
 
-use super::{House, PRODUCT};
+use super::{House, PRODUCT, START};
 use crate::{Address, Paid};
 
 fn terms() -> Terms {
@@ -22,6 +29,7 @@ fn terms() -> Terms {
         rollover: false,
         trial_days: None,
         trial_credits: 0,
+        repeatable: false,
         features: [].into(),
         interval: Interval::OneTime,
         label: None,
@@ -120,4 +128,117 @@ async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
         (shown.code.as_ref(), shown.code_of_the_order),
         (Some(&new), false)
     );
+}
+
+#[tokio::test]
+async fn an_order_is_found_by_what_its_payment_is_called_before_anybody_is_told_of_it() {
+    let house = House::new().await;
+    let order = placed(&house).await;
+    let (handle, scope) = (&house.handle, &house.scope);
+    let payment = PaymentId::new("pi_1").unwrap();
+    let subscription = SubscriptionId::new("sub_1").unwrap();
+    let invoice = InvoiceId::new("in_1").unwrap();
+    let customer = CustomerId::new("cus_1").unwrap();
+    let mut paid = paid();
+    paid.payment.payment = Some(payment.clone());
+    paid.payment.customer = Some(customer.clone());
+    paid.billing = Some(Billing {
+        subscription: subscription.clone(),
+        invoice: Some(invoice.clone()),
+        cycle_start: START,
+        current_period_end: START.plus_seconds(2_592_000),
+        trial: false,
+        after_end: false,
+        paused: false,
+        reported_at: START,
+    });
+    assert_eq!(handle.order_of_payment(scope, &payment), Ok(None));
+    house.journal.hold_folds();
+    house.journal.hold();
+    let mut pay = Box::pin(handle.pay(scope, order, None, paid));
+    assert!(pay.as_mut().now_or_never().is_none());
+    assert_eq!(handle.order_of_payment(scope, &payment), Ok(Some(order)));
+    house.journal.release();
+    assert_eq!(pay.await, Ok(true));
+    assert_eq!(handle.order_of_invoice(scope, &invoice), Ok(Some(order)));
+    let begun = handle.order_of_subscription(scope, &subscription);
+    assert_eq!(begun, Ok(Some(order)));
+    let bought = handle.orders_of_customer(scope, &customer, 2);
+    assert_eq!(bought, Ok(vec![order]));
+}
+
+/// Nothing that a buyer paid for hangs on how much there is to tell of it.
+#[tokio::test]
+async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
+    let house = House::new().await;
+    let (handle, scope) = (&house.handle, &house.scope);
+    let pairs = (0..20).map(|n| (format!("{n:040}").into(), "v".repeat(500).into()));
+    let long = |prefix: &str| format!("{prefix}{}", "x".repeat(250 - prefix.len()));
+    let page = || domain::text::PageUrl::new(format!("https://p.example/{}", "x".repeat(900)));
+    let features = (0..100).map(|n| domain::text::Feature::new(format!("{n:030}")).unwrap());
+    let terms = Terms {
+        interval: Interval::Month,
+        features: features.collect(),
+        ..terms()
+    };
+    let draft = handle.draft_order(scope, None, &terms, domain::Quantity::ONE);
+    let order = draft.await.unwrap().order;
+    let place = PlaceOrder {
+        order: order.serial,
+        terms,
+        checkout: Some(domain::text::CheckoutId::new(long("cs_")).unwrap()),
+        email: None,
+        quantity: domain::Quantity::ONE,
+        metadata: domain::metadata::Metadata::new(pairs.collect()).unwrap(),
+    };
+    handle.place_order(scope, order, None, place).await.unwrap();
+    // All of it is back before it is heard that it was paid.
+    let reversal = domain::wallet::Reversal {
+        refunded_cents: 500,
+        disputed_cents: 0,
+        dispute: None,
+        as_of: START,
+    };
+    let back = Purchase::Reverse(order.serial, reversal);
+    assert!(handle.report(scope, order.wallet, back).await.unwrap());
+    let invoice = InvoiceId::new(long("in_")).unwrap();
+    let paid = Paid {
+        payment: Payment {
+            payment: Some(PaymentId::new(long("pi_")).unwrap()),
+            customer: Some(CustomerId::new(long("cus_")).unwrap()),
+            email: Some(
+                domain::text::Email::new(format!("a@{}.example", "x".repeat(300))).unwrap(),
+            ),
+            receipt: domain::wallet::Receipt {
+                receipt_url: Some(page().unwrap()),
+                invoice_url: Some(page().unwrap()),
+                ..domain::wallet::Receipt::default()
+            },
+            ..paid().payment
+        },
+        billing: Some(Billing {
+            subscription: SubscriptionId::new(long("sub_")).unwrap(),
+            invoice: Some(invoice),
+            cycle_start: START,
+            current_period_end: START.plus_seconds(30 * 24 * 3600),
+            trial: false,
+            paused: false,
+            after_end: false,
+            reported_at: START,
+        }),
+        placed: None,
+    };
+    assert!(handle.pay(scope, order, None, paid).await.unwrap());
+    let told = handle.told(scope, 0, 10).await.unwrap();
+    let orders: Vec<_> = told
+        .iter()
+        .filter_map(|told| match &told.notice.news {
+            News::Order(news, facts) => Some((*news, facts.order.metadata.iter().count())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(orders, [(OrderNews::Paid, 20), (OrderNews::Refunded, 20)]);
+    let house = house.restarted().await;
+    let order = house.handle.order(&house.scope, order).await.unwrap();
+    assert_eq!(order.order.status(), OrderStatus::Refunded);
 }

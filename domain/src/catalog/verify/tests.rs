@@ -43,6 +43,7 @@ fn price(project: u128, product: u128, id: u128) -> Price {
         credits_product: None,
         credits_expire_after_days: None,
         rollover: false,
+        repeatable: false,
         features: Vec::new(),
         interval: Interval::OneTime,
         trial_days: None,

@@ -51,6 +51,7 @@ fn tell(teller: &mut Teller, report: Report) {
             let reversal = Reversal {
                 refunded_cents,
                 disputed_cents,
+                dispute: None,
                 as_of: Timestamp(time),
             };
             teller.reverse_with(1, reversal).unwrap();

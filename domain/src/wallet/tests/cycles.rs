@@ -20,10 +20,9 @@ use crate::{
     wallet::{
         OrderKind, OrderStatus, Reversal,
         SubscriptionStatus::{self, Active, Canceled, PastDue, Paused},
+        bill::{Bill, Pays},
         pay::{Billing, Pay},
         purchase::Purchase,
-        renew::Renew,
-        switch::Switch,
         update_subscription::UpdateSubscription,
     },
 };
@@ -110,6 +109,7 @@ impl Story {
             cycle_start: self.day(from),
             current_period_end: self.day(until),
             trial: false,
+            after_end: false,
             paused: false,
             reported_at: self.day(said),
         }
@@ -138,11 +138,12 @@ impl Story {
                 terms,
                 from,
                 days,
-            } => Purchase::Renew(Box::new(Renew {
+            } => Purchase::Bill(Box::new(Bill {
                 order: OrderSerial(order),
-                kind: OrderKind::Renewal,
+                pays: Pays::Cycle,
                 payment: payment(order, terms.amount_cents),
-                terms,
+                terms: Some(terms),
+                quantity: crate::Quantity::ONE,
                 billing: self.billing(from, from + days, from),
             })),
             Switched {
@@ -150,11 +151,14 @@ impl Story {
                 tiers: (old, terms),
                 at,
                 cycle,
-            } => Purchase::Switch(Box::new(Switch {
+            } => Purchase::Bill(Box::new(Bill {
                 order: OrderSerial(order),
-                old,
-                terms,
-                at: self.day(at),
+                pays: Pays::Switch {
+                    old,
+                    at: self.day(at),
+                },
+                terms: Some(terms),
+                quantity: crate::Quantity::ONE,
                 payment: payment(order, 700),
                 billing: self.billing(cycle, cycle + CYCLE, at),
             })),
@@ -165,8 +169,11 @@ impl Story {
                 until,
             } => Purchase::Update(Box::new(UpdateSubscription {
                 subscription: sub(1),
+                first: None,
                 terms: Some(terms),
                 status,
+                open_invoice: None,
+                collection_paused: false,
                 current_period_end: self.day(until),
                 cancel_at_period_end: false,
                 grace_days: 7,
@@ -181,6 +188,7 @@ impl Story {
                 let reversal = Reversal {
                     refunded_cents: refunded,
                     disputed_cents: 0,
+                    dispute: None,
                     as_of: self.day(at),
                 };
                 Purchase::Reverse(OrderSerial(order), reversal)

@@ -34,6 +34,14 @@ fn purchase(teller: &mut Teller, serial: u128) -> (Vec<String>, u64, usize) {
     (kinds, visits_taken(), size(&teller.wallet))
 }
 
+/// What one wallet may buy time and again.
+fn again() -> Terms {
+    Terms {
+        repeatable: true,
+        ..unlock("pro")
+    }
+}
+
 #[test]
 fn a_hundred_thousand_orders_leave_nothing_behind() {
     let mut fresh = Teller::new();
@@ -42,7 +50,7 @@ fn a_hundred_thousand_orders_leave_nothing_behind() {
     for serial in 0..100_000 {
         match serial % 4 {
             0 => old.buy(serial, pack()),
-            1 => old.buy(serial, unlock("pro")),
+            1 => old.buy(serial, again()),
             2 => assert_eq!(old.order(serial, pack()), Ok(true)),
             _ => {
                 assert_eq!(old.order(serial, pack()), Ok(true));
@@ -60,7 +68,7 @@ fn a_hundred_thousand_orders_leave_nothing_behind() {
     }
     assert_eq!(old.orders().len(), 100_000);
     for teller in [&mut fresh, &mut old] {
-        teller.buy(200_000, unlock("pro"));
+        teller.buy(200_000, again());
     }
     assert_eq!(old.wallet.orders().count(), 0);
     let (events, steps, bytes) = purchase(&mut fresh, 200_001);
@@ -242,7 +250,7 @@ fn subscriptions_that_are_over_leave_nothing_behind() {
     assert!(!teller.update(teller.report(7)), "old news");
     assert_eq!(teller.events.len(), before);
     let late = teller.renewal(500, 7, tier("basic", 10));
-    assert!(teller.purchase(Purchase::Renew(Box::new(late))).unwrap());
+    assert!(teller.purchase(Purchase::Bill(Box::new(late))).unwrap());
     assert_eq!(teller.wallet.subscriptions().count(), 0, "it stays over");
     assert_eq!(teller.wallet.available(GOLD), 0);
 }

@@ -12,6 +12,7 @@ use crate::{
     terms::Terms,
     text::Feature,
     wallet::{
+        Currency, Dispute, DisputeReason, OrderStatus, Owner, Reversal,
         SubscriptionStatus::{Canceled, PastDue},
         event::SubscriptionNews,
         feature::FeatureAction,
@@ -24,49 +25,85 @@ const fn low(product: ProductId, credits: i64) -> LowBalance {
     LowBalance { product, credits }
 }
 
+/// Something told, short: an order's by name and status.
+#[derive(Debug, Clone, PartialEq)]
+enum Told {
+    Order(OrderNews, u128, OrderStatus),
+    Other(News),
+}
+
+impl From<News> for Told {
+    fn from(news: News) -> Self {
+        match news {
+            News::Order(news, facts) => Self::Order(news, facts.serial.0, facts.order.status()),
+            other => Self::Other(other),
+        }
+    }
+}
+
 /// All that was told so far, in order.
-fn told(teller: &Teller) -> Vec<News> {
+fn all_news(teller: &Teller) -> Vec<News> {
     let mut records = teller.records.iter().peekable();
-    let mut all = Vec::new();
+    let (mut all, mut watch) = (Vec::new(), Watch::default());
     for (place, event) in teller.events.iter().enumerate() {
         let before = place.checked_sub(1).map(|before| &teller.states[before]);
         let after = &teller.states[place];
-        let watch = Watch::before(before, event);
+        let subject = watch.before(before, event, &LOW);
         let record = records.next_if(|record| record.seq == after.version);
-        all.extend(watch.after(after, event.at, record, &LOW));
+        watch.after(subject, after, record);
+        let next = teller.events.get(place + 1);
+        let goes_on = next.is_some_and(|next| next.at == event.at);
+        if !goes_on || teller.steps.contains(&(place + 1)) {
+            all.extend(watch.end(after, event.at));
+            watch = Watch::default();
+        }
     }
     all
 }
 
-fn credited(delta: i64, reason: Reason, order: Option<u128>, balance: i64) -> News {
-    News::Credited {
+fn told(teller: &Teller) -> Vec<Told> {
+    all_news(teller).into_iter().map(Told::from).collect()
+}
+
+fn credited(delta: i64, reason: Reason, order: Option<u128>, balance: i64) -> Told {
+    Told::Other(News::Credited {
         product: GOLD,
         delta,
         reason,
         order: order.map(OrderSerial),
         balance,
-    }
+    })
 }
 
-const fn is_low(balance: i64) -> News {
-    News::BalanceLow {
+const fn is_low(balance: i64) -> Told {
+    Told::Other(News::BalanceLow {
         product: GOLD,
         balance,
-    }
+    })
 }
 
-const DEPLETED: News = News::Depleted { product: GOLD };
+const DEPLETED: Told = Told::Other(News::Depleted { product: GOLD });
 
-fn features(added: &[&str], removed: &[&str]) -> News {
+/// All since, and what that changed.
+fn features(now: &[&str], added: &[&str], removed: &[&str]) -> Told {
     let all = |slugs: &[&str]| slugs.iter().map(|it| Feature::new(*it).unwrap()).collect();
-    News::Features {
+    Told::Other(News::Features {
+        features: Some(all(now)),
         added: all(added),
         removed: all(removed),
-    }
+    })
 }
 
-const fn order(news: OrderNews, serial: u128) -> News {
-    News::Order(news, OrderSerial(serial))
+const fn order(news: OrderNews, serial: u128) -> Told {
+    let status = match news {
+        OrderNews::Paid => OrderStatus::Paid,
+        OrderNews::Failed => OrderStatus::Failed,
+        OrderNews::Expired => OrderStatus::Expired,
+        OrderNews::Refunded | OrderNews::Disputed | OrderNews::DisputeClosed => {
+            OrderStatus::Refunded
+        }
+    };
+    Told::Order(news, serial, status)
 }
 
 /// A wallet with so many credits, of whose birth and grant all is told.
@@ -76,14 +113,14 @@ fn with(credits: i64) -> Teller {
     assert_eq!(
         told(&teller),
         [
-            News::WalletCreated,
+            Told::Other(News::WalletCreated),
             credited(credits, Reason::Manual, None, credits)
         ]
     );
     teller
 }
 
-fn since(teller: &Teller, known: usize) -> Vec<News> {
+fn since(teller: &Teller, known: usize) -> Vec<Told> {
     told(teller).split_off(known)
 }
 
@@ -134,6 +171,73 @@ fn credits_that_expire_can_leave_nothing() {
 }
 
 #[test]
+fn credits_that_come_back_past_their_end_are_told_of_once() {
+    let mut teller = Teller::new();
+    let (soon, later) = (teller.after_seconds(10), teller.after_seconds(DAY));
+    teller.credit(credit("soon", 30, Some(soon))).unwrap();
+    for (id, amount) in [(1, 10), (2, 10), (3, 10)] {
+        teller.place(hold(id, amount, later)).unwrap();
+    }
+    let known = told(&teller).len();
+    assert_eq!(since(&teller, known - 1), [DEPLETED]);
+    teller.pass_seconds(20);
+    teller.release(hold_id(1)).unwrap();
+    teller.settle(hold_id(2), 3).unwrap();
+    teller.pass_seconds(DAY);
+    assert_eq!(teller.expiries().len(), 3, "each gave back what was gone");
+    assert_eq!(since(&teller, known), [], "nobody could spend them");
+}
+
+#[test]
+fn an_order_is_told_as_it_stood() {
+    let mut teller = Teller::new();
+    teller.buy(1, pack());
+    teller.deduct(deduct("some", 90)).unwrap();
+    assert!(teller.refund(1, 1000));
+    let orders = all_news(&teller).into_iter().filter_map(|news| match news {
+        News::Order(_, facts) => Some((facts.order.reversal.refunded_cents, facts.balance)),
+        _ => None,
+    });
+    assert_eq!(orders.collect::<Vec<_>>(), [(0, 100), (1000, 0)]);
+}
+
+#[test]
+fn a_payment_makes_a_wallet_before_it_brings_anything() {
+    let mut teller = Teller::born(Teller::new().now, Owner::Order);
+    assert_eq!(told(&teller), []);
+    teller.buy(1, pack());
+    let all = told(&teller);
+    let expected = [
+        Told::Other(News::WalletCreated),
+        order(OrderNews::Paid, 1),
+        credited(100, Reason::Purchase, Some(1), 100),
+    ];
+    assert_eq!(all, expected);
+    let news = all_news(&teller);
+    let codes = news.iter().filter_map(|news| match news {
+        News::Order(_, facts) => Some(facts.code.is_some()),
+        _ => None,
+    });
+    assert_eq!(codes.collect::<Vec<_>>(), [true]);
+}
+
+/// Also one that was not paid in time.
+#[test]
+fn a_late_payment_makes_a_wallet_all_the_same() {
+    let mut teller = Teller::born(Teller::new().now, Owner::Order);
+    teller.order(1, pack()).unwrap();
+    teller.pass_seconds(2 * DAY);
+    assert_eq!(told(&teller), [order(OrderNews::Expired, 1)]);
+    assert_eq!(teller.pay(1, 1000), Ok(true));
+    let expected = [
+        Told::Other(News::WalletCreated),
+        order(OrderNews::Paid, 1),
+        credited(100, Reason::Purchase, Some(1), 100),
+    ];
+    assert_eq!(since(&teller, 1), expected);
+}
+
+#[test]
 fn a_purchase_tells_of_order_credits_and_features() {
     let mut teller = Teller::new();
     teller.buy(
@@ -146,7 +250,7 @@ fn a_purchase_tells_of_order_credits_and_features() {
     let all = [
         order(OrderNews::Paid, 1),
         credited(100, Reason::Purchase, Some(1), 100),
-        features(&["pro"], &[]),
+        features(&["pro"], &["pro"], &[]),
     ];
     assert_eq!(since(&teller, 1), all);
     teller.deduct(deduct("some", 90)).unwrap();
@@ -157,12 +261,12 @@ fn a_purchase_tells_of_order_credits_and_features() {
         "in part is not refunded"
     );
     assert!(teller.refund(1, 1000));
-    let gone = [order(OrderNews::Refunded, 1), features(&[], &["pro"])];
+    let gone = [order(OrderNews::Refunded, 1), features(&[], &[], &["pro"])];
     assert_eq!(since(&teller, 6), gone);
     assert!(teller.refund(1, 0));
     let back = [
         credited(10, Reason::Refund, Some(1), 10),
-        features(&["pro"], &[]),
+        features(&["pro"], &["pro"], &[]),
     ];
     assert_eq!(since(&teller, 8), back, "the refund failed");
 }
@@ -174,11 +278,15 @@ fn a_refund_that_was_heard_of_first_is_told_after_the_payment() {
     assert_eq!(since(&teller, 1), []);
     teller.buy(1, pack());
     let all = since(&teller, 1);
-    let orders = all.iter().filter(|news| matches!(news, News::Order(..)));
+    let orders = all.iter().filter(|news| matches!(news, Told::Order(..)));
     let orders: Vec<_> = orders.cloned().collect();
     assert_eq!(
         orders,
-        [order(OrderNews::Paid, 1), order(OrderNews::Refunded, 1)]
+        [
+            Told::Order(OrderNews::Paid, 1, OrderStatus::Refunded),
+            order(OrderNews::Refunded, 1)
+        ],
+        "both tell how it stands since"
     );
 }
 
@@ -203,7 +311,7 @@ fn a_subscription_tells_its_life() {
     teller.renew(2, 1, tier("basic", 100));
     assert!(teller.set_status(1, PastDue));
     assert!(teller.set_status(1, Canceled));
-    let lives: Vec<_> = told(&teller)
+    let lives: Vec<_> = all_news(&teller)
         .into_iter()
         .filter_map(|news| match news {
             News::Subscription(news, facts) => {
@@ -223,11 +331,15 @@ fn a_subscription_tells_its_life() {
         ]
     );
     let all = told(&teller);
-    let changes = all.iter().filter(|it| matches!(it, News::Features { .. }));
+    let changes = all.iter();
+    let changes = changes.filter(|it| matches!(it, Told::Other(News::Features { .. })));
     let changes: Vec<_> = changes.cloned().collect();
     assert_eq!(
         changes,
-        [features(&["basic"], &[]), features(&[], &["basic"])],
+        [
+            features(&["basic"], &["basic"], &[]),
+            features(&[], &[], &["basic"])
+        ],
         "a renewal changes none"
     );
 }
@@ -240,6 +352,48 @@ fn a_feature_by_hand_tells_once() {
     assert!(teller.set_feature("beta", FeatureAction::Revoke));
     assert_eq!(
         since(&teller, 1),
-        [features(&["beta"], &[]), features(&[], &["beta"])]
+        [
+            features(&["beta"], &["beta"], &[]),
+            features(&[], &[], &["beta"])
+        ]
     );
+}
+
+#[test]
+fn a_dispute_is_told_when_it_is_opened_and_closed_and_is_no_refund() {
+    let mut teller = Teller::new();
+    teller.buy(1, pack());
+    let orders = |from: usize, teller: &Teller| {
+        let all = since(teller, from).into_iter();
+        all.filter(|news| matches!(news, Told::Order(..)))
+            .collect::<Vec<_>>()
+    };
+    let paid = orders(1, &teller).len();
+    let dispute = |won| Dispute {
+        opened_at: teller.now,
+        amount_cents: 1000,
+        currency: Currency::new("EUR").unwrap(),
+        reason: DisputeReason::named("fraudulent"),
+        respond_by: None,
+        inquiry: false,
+        won,
+    };
+    let (open, lost) = (dispute(None), dispute(Some(false)));
+    for (dispute, told) in [
+        (Some(open), vec![order(OrderNews::Disputed, 1)]),
+        // It may not be read for a while.
+        (None, vec![]),
+        (Some(open), vec![]),
+        (Some(lost), vec![order(OrderNews::DisputeClosed, 1)]),
+    ] {
+        let before = orders(1, &teller).len();
+        teller.pass_seconds(1);
+        let reversal = Reversal {
+            dispute,
+            ..teller.reversal(0, 1000)
+        };
+        teller.reverse_with(1, reversal).unwrap();
+        assert_eq!(orders(1, &teller)[before..], told);
+    }
+    assert_eq!(orders(1, &teller).len(), paid + 2);
 }

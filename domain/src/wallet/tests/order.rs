@@ -16,6 +16,7 @@ use crate::{
         Change, Event, OrderKind, OrderStatus, ProviderKind, Receipt,
         SubscriptionStatus::{Active, Canceled, PastDue, Paused},
         Wallet,
+        feature::FeatureAction,
         pay::Pay,
         place_order::PlaceOrder,
         purchase::Purchase,
@@ -157,6 +158,79 @@ fn a_wallet_that_has_an_owner_keeps_it() {
 }
 
 #[test]
+fn what_a_wallet_has_bought_for_good_is_not_sold_to_it_again() {
+    let mut teller = Teller::new();
+    let both = Terms {
+        features: features(&["hd", "pdf"]),
+        ..unlock("hd")
+    };
+    teller.buy(1, unlock("hd"));
+    let owned = Err(Rejection::AlreadyOwned);
+    assert_eq!(teller.order(2, unlock("hd")), owned);
+    assert_eq!(teller.wallet.order(OrderSerial(2)), None);
+    assert_eq!(teller.order(3, both.clone()), Ok(true), "it brings more");
+    let again = Terms {
+        repeatable: true,
+        ..unlock("hd")
+    };
+    assert_eq!(teller.order(4, again), Ok(true));
+    let with_credits = Terms {
+        credits: 1,
+        ..unlock("hd")
+    };
+    assert_eq!(teller.order(5, with_credits), Ok(true));
+    let nothing = Terms {
+        features: features(&[]),
+        ..unlock("hd")
+    };
+    assert_eq!(
+        teller.order(6, nothing),
+        Ok(true),
+        "a gift has nothing to own"
+    );
+    // One at a time is not enough of both.
+    teller.pay(3, both.amount_cents).unwrap();
+    assert_eq!(teller.order(7, both), owned);
+    teller.refund(1, unlock("hd").amount_cents);
+    assert_eq!(teller.order(8, unlock("hd")), owned, "the other one has it");
+    teller.refund(3, unlock("hd").amount_cents);
+    assert_eq!(teller.order(9, unlock("hd")), Ok(true));
+}
+
+#[test]
+fn what_is_unlocked_otherwise_can_still_be_bought() {
+    let mut teller = Teller::new();
+    teller.set_feature("hd", FeatureAction::Grant);
+    teller.subscribe(1, 1, tier("pdf", 10));
+    for (serial, slug) in [(2, "hd"), (3, "pdf")] {
+        assert_eq!(teller.order(serial, unlock(slug)), Ok(true), "{slug}");
+    }
+}
+
+#[test]
+fn an_unlock_whose_money_is_on_its_way_is_not_sold_again_and_two_that_are_paid_are_both_there() {
+    let mut teller = Teller::new();
+    for serial in [1, 2] {
+        assert_eq!(
+            teller.order(serial, unlock("hd")),
+            Ok(true),
+            "nobody has paid"
+        );
+    }
+    teller.process(1).unwrap();
+    assert_eq!(teller.order(3, unlock("hd")), Err(Rejection::AlreadyOwned));
+    teller.fail(1).unwrap();
+    assert_eq!(teller.order(4, unlock("hd")), Ok(true));
+    for serial in [2, 4] {
+        teller.pay(serial, unlock("hd").amount_cents).unwrap();
+        assert_eq!(teller.placed_order(serial).status(), OrderStatus::Paid);
+    }
+    // Each keeps what it unlocks.
+    teller.refund(2, unlock("hd").amount_cents);
+    assert_eq!(teller.wallet.features(teller.now), ["hd"]);
+}
+
+#[test]
 fn a_second_tier_of_the_same_product_is_refused_while_the_first_one_lasts() {
     let mut teller = Teller::new();
     teller.subscribe(1, 1, tier("basic", 10));
@@ -233,6 +307,7 @@ fn terms_are_the_price_of_that_day() {
         interval: Interval::Year,
         trial_days: Some(14),
         trial_credits: 5,
+        repeatable: false,
         active: true,
         created_at: Timestamp(0),
     };

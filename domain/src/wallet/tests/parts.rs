@@ -209,7 +209,10 @@ fn purchases_that_do_not_hold_together_are_found() {
         |p| order(p).kind = crate::wallet::OrderKind::Switch,
         |p| known(p).status = crate::wallet::SubscriptionStatus::PastDue,
         |p| known(p).past_due_since = Some(crate::Timestamp(1)),
-        |p| known(p).order = None,
+        |p| {
+            known(p).order = None;
+            known(p).reversed = true;
+        },
         early,
     ];
     for break_it in breaks {

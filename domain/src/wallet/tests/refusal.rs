@@ -40,6 +40,7 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
         Err(
             Rejection::OrderNotFound
             | Rejection::AlreadySubscribed
+            | Rejection::AlreadyOwned
             | Rejection::CurrencyMismatch { .. }
             | Rejection::TooManyPending
             | Rejection::ExpiryPast

@@ -294,7 +294,7 @@ fn a_whole_new_cycle_is_billed_by_a_switch() {
     teller.deduct(super::deduct("d", 30)).unwrap();
     teller.pass_seconds(10 * DAY);
     let mut bill = teller.renewal(2, 1, yearly.clone());
-    bill.kind = OrderKind::Switch;
+    bill.pays = crate::wallet::bill::Pays::Anew;
     bill.billing.current_period_end = teller.after_seconds(12 * MONTH);
     assert!(
         teller.name_tier(1, yearly.clone()),
@@ -311,7 +311,7 @@ fn a_whole_new_cycle_is_billed_by_a_switch() {
     assert_eq!(unlocked(&teller), ["yearly"]);
     teller.pass_seconds(1);
     let mut bill = teller.renewal(3, 1, basic());
-    bill.kind = OrderKind::Switch;
+    bill.pays = crate::wallet::bill::Pays::Anew;
     assert!(teller.renew_with(bill));
     assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["basic"]));
     let end = teller.after_seconds(MONTH);
@@ -336,7 +336,7 @@ fn a_whole_new_cycle_keeps_what_rolls_over() {
             ..rolling
         },
     );
-    bill.kind = OrderKind::Switch;
+    bill.pays = crate::wallet::bill::Pays::Anew;
     teller.renew_with(bill);
     assert_eq!([1, 2].map(|order| teller.left_of(order)), [100, 100]);
 }

@@ -151,6 +151,7 @@ fn a_purchase_that_does_not_fit_is_never_applied_silently() {
         Change::OrderPaid(Box::new(OrderPaid {
             order: OrderSerial(serial),
             project: ProjectId(7),
+            kind: OrderKind::Checkout,
             expires_at: Timestamp::NEVER,
             amount_cents: 1000,
             credits,

@@ -11,13 +11,12 @@ use crate::{
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, Feature, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
-        Change, Order, OrderKind, Reversal, Subscription, SubscriptionStatus,
+        Change, Order, Reversal, Subscription, SubscriptionStatus,
+        bill::{Bill, Pays},
         event::SubscriptionNews,
         pay::{Billing, MintedCode, Pay, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
-        renew::Renew,
-        switch::Switch,
         update_subscription::UpdateSubscription,
     },
 };
@@ -36,6 +35,7 @@ pub(super) fn pack() -> Terms {
         credits: 100,
         expire_after_days: None,
         rollover: false,
+        repeatable: false,
         features: BTreeSet::new(),
         interval: Interval::OneTime,
         trial_days: None,
@@ -150,18 +150,19 @@ impl Teller {
         assert!(self.pay_subscription(serial, number));
     }
 
-    pub(super) fn renewal(&self, serial: u128, number: u128, terms: Terms) -> Renew {
-        Renew {
+    pub(super) fn renewal(&self, serial: u128, number: u128, terms: Terms) -> Bill {
+        Bill {
             order: OrderSerial(serial),
-            kind: OrderKind::Renewal,
+            pays: Pays::Cycle,
             payment: payment(serial, terms.amount_cents),
-            terms,
+            terms: Some(terms),
+            quantity: crate::Quantity::ONE,
             billing: self.billing(number),
         }
     }
 
-    pub(super) fn renew_with(&mut self, renewal: Renew) -> bool {
-        self.purchase(Purchase::Renew(Box::new(renewal))).unwrap()
+    pub(super) fn renew_with(&mut self, renewal: Bill) -> bool {
+        self.purchase(Purchase::Bill(Box::new(renewal))).unwrap()
     }
 
     /// Pays another month from now on.
@@ -174,8 +175,11 @@ impl Teller {
         let known = self.subscription(number);
         UpdateSubscription {
             subscription: known.id.clone(),
+            first: None,
             terms: None,
             status: known.status,
+            open_invoice: known.open_invoice.clone(),
+            collection_paused: known.collection_paused,
             current_period_end: known.current_period_end,
             cancel_at_period_end: known.cancel_at_period_end,
             grace_days: 7,
@@ -208,25 +212,25 @@ impl Teller {
         serial: u128,
         number: u128,
         (old, terms): (Terms, Terms),
-    ) -> Switch {
+    ) -> Bill {
         let known = self.subscription(number);
         let billing = Billing {
             cycle_start: known.cycle_start,
             current_period_end: known.cycle_end,
             ..self.billing(number)
         };
-        Switch {
+        Bill {
             order: OrderSerial(serial),
-            at: self.now,
+            pays: Pays::Switch { old, at: self.now },
             payment: payment(serial, 700),
-            old,
-            terms,
+            terms: Some(terms),
+            quantity: crate::Quantity::ONE,
             billing,
         }
     }
 
-    pub(super) fn switch_with(&mut self, switch: Switch) -> bool {
-        self.purchase(Purchase::Switch(Box::new(switch))).unwrap()
+    pub(super) fn switch_with(&mut self, switch: Bill) -> bool {
+        self.purchase(Purchase::Bill(Box::new(switch))).unwrap()
     }
 
     /// Pays a switch from the tier in force to another, and names that.
@@ -269,6 +273,7 @@ impl Teller {
         Reversal {
             refunded_cents,
             disputed_cents,
+            dispute: None,
             as_of: self.now,
         }
     }
@@ -331,6 +336,7 @@ impl Teller {
             cycle_start: self.now,
             current_period_end: self.after_seconds(MONTH),
             trial: false,
+            after_end: false,
             paused: false,
             reported_at: self.now,
         }

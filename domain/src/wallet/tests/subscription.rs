@@ -213,8 +213,11 @@ fn an_end_before_the_first_payment_is_not_forgotten() {
     teller.order(1, basic()).unwrap();
     let ended = UpdateSubscription {
         subscription: sub(1),
+        first: None,
         terms: Some(basic()),
         status: Canceled,
+        open_invoice: None,
+        collection_paused: false,
         current_period_end: teller.after_seconds(MONTH),
         cancel_at_period_end: false,
         grace_days: 7,

@@ -14,6 +14,7 @@ use crate::{
     wallet::{
         OrderKind, OrderStatus,
         SubscriptionStatus::{Active, Canceled, PastDue},
+        bill::{Bill, Pays},
         event::SubscriptionNews,
         pay::Pay,
         switch::MAX_STEPS,
@@ -85,7 +86,8 @@ fn the_share_is_rounded_to_the_nearest_by_the_instant_of_the_switch() {
         let at = teller.after_seconds(passed);
         // Heard of when it was paid, some time later.
         teller.pass_seconds(7);
-        teller.switch_with(crate::wallet::switch::Switch { at, ..switch });
+        let pays = Pays::Switch { old: basic(), at };
+        teller.switch_with(Bill { pays, ..switch });
         assert_eq!(teller.gold(), 100 + brings, "after {passed} seconds");
     }
 }
@@ -304,11 +306,14 @@ fn a_switch_heard_of_before_the_first_payment_comes_to_the_same() {
     let mut billing = teller.billing(1);
     billing.cycle_start = first.cycle_start;
     billing.current_period_end = first.current_period_end;
-    let switch = crate::wallet::switch::Switch {
+    let switch = Bill {
         order: OrderSerial(2),
-        old: basic(),
-        terms: plus(),
-        at: teller.now,
+        pays: Pays::Switch {
+            old: basic(),
+            at: teller.now,
+        },
+        terms: Some(plus()),
+        quantity: crate::Quantity::ONE,
         payment: super::shop::payment(2, 700),
         billing,
     };
@@ -383,7 +388,10 @@ fn the_largest_numbers_and_odd_cycles_are_divided_exactly() {
     let mut switch = teller.switching(2, 1, (basic(), huge.clone()));
     switch.billing.cycle_start = Timestamp(i64::MIN);
     switch.billing.current_period_end = Timestamp(i64::MAX);
-    switch.at = teller.after_seconds(1);
+    switch.pays = Pays::Switch {
+        old: basic(),
+        at: teller.after_seconds(1),
+    };
     assert!(teller.switch_with(switch));
     assert!(teller.gold() > 100 && teller.gold() < MAX_CREDITS);
     // A cycle of no length, or that ends before it begins, brings nothing.

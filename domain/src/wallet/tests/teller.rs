@@ -33,6 +33,8 @@ pub(super) struct Teller {
     /// The wallet after each event, unless there are too many to keep.
     pub(super) states: Vec<Wallet>,
     pub(super) keeps_states: bool,
+    /// Where among the events a step begins that becomes visible by itself.
+    pub(super) steps: Vec<usize>,
     index: HashMap<u64, usize>,
 }
 
@@ -63,6 +65,7 @@ impl Teller {
             rules: Vec::new(),
             states: vec![wallet.clone()],
             keeps_states: true,
+            steps: Vec::new(),
             wallet,
             events: vec![event],
             records: Vec::new(),
@@ -298,20 +301,24 @@ impl Teller {
     }
 
     fn commit(&mut self, change: Change) {
+        self.steps.push(self.events.len());
         self.apply(Event {
             at: self.wallet.date(self.now),
             change,
         });
         self.touch();
+        self.steps.push(self.events.len());
     }
 
     /// Applies a decision of several events; whether there were any. They are logged as one append:
     /// nothing may be left for the clock to do.
     pub(super) fn carry_all(&mut self, events: Vec<Event>) -> bool {
         let any = !events.is_empty();
+        self.steps.push(self.events.len());
         for event in events {
             self.apply(event);
         }
+        self.steps.push(self.events.len());
         assert_eq!(self.wallet.next_due(&[], self.now), None, "nothing is left");
         self.touch();
         any

@@ -34,6 +34,7 @@ fn told_of(project: ProjectId, at: i64) -> Logged {
     Logged::Notice(Notice {
         project,
         at: Timestamp(at),
+        recorded: Timestamp(at),
         key: WalletKey([1; 16]),
         wallet: domain::id::WalletId(1),
         user: None,
@@ -66,6 +67,29 @@ fn notices_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
         "{days:?}"
     );
     assert!(days.ends_with(&[98, 99]) && days.is_sorted());
+    assert_eq!(verified(&shelf, &Unfolded::new()).problems, [""; 0]);
+}
+
+/// A wallet that nobody touches learns late of what time did to it.
+#[test]
+fn what_happened_long_ago_is_kept_as_long_as_all_that_was_recorded_with_it() {
+    let shelf = Shelf::open(&database(), small());
+    let late = |day: i64| match told((day - 40) * DAY) {
+        Logged::Notice(notice) => Logged::Notice(Notice {
+            recorded: Timestamp(day * DAY),
+            ..notice
+        }),
+        other => other,
+    };
+    let log: Vec<Logged> = (0..500)
+        .map(|n| if n < 300 { late(100) } else { told(100 * DAY) })
+        .collect();
+    for (done, events) in (0..).zip(log.chunks(100)) {
+        let report = fold(&shelf, Part::of(done * 100, events)).unwrap();
+        shelf.forget(report).unwrap();
+    }
+    let kept = shelf.notices(ProjectId(1), 0, usize::MAX).unwrap();
+    assert_eq!(kept.len(), 500);
     assert_eq!(verified(&shelf, &Unfolded::new()).problems, [""; 0]);
 }
 

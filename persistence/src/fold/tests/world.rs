@@ -355,11 +355,15 @@ impl World {
 
     pub(super) fn push_at(&mut self, key: WalletKey, at: Timestamp, change: Change) {
         let event = Event { at, change };
-        let watch = Watch::before(self.wallets.get(&key).map(|it| &it.0), &event);
+        let mut watch = Watch::default();
+        let subject = watch.before(self.wallets.get(&key).map(|it| &it.0), &event, &[]);
         let (version, record) = apply(&mut self.wallets, key, &event);
         let wallet = &self.wallets[&key].0;
-        let news = watch.after(wallet, event.at, record.as_ref(), &[]);
-        let notices = news.into_iter().map(|news| news.of(wallet, event.at));
+        watch.after(subject, wallet, record.as_ref());
+        let news = watch.end(wallet, event.at);
+        let notices = news
+            .into_iter()
+            .map(|news| news.of(wallet, event.at, event.at));
         let notices: Vec<_> = notices.map(Logged::Notice).collect();
         self.log.push(Logged::Wallet {
             key,

@@ -70,7 +70,7 @@ impl Listing {
         for look_up in LookUp::ALL {
             let mut stored = Sum::default();
             store.look_up(look_up).check(&mut |key, value| {
-                if !unfolded.contains_key(&lookups::wallet_in(key, value)) {
+                if !unfolded.contains_key(&lookups::wallet_in(look_up, key, value)) {
                     stored.add(key, value);
                 }
             })?;

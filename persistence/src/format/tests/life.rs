@@ -201,6 +201,7 @@ impl Life {
         self.tell(Change::OrderPaid(Box::new(OrderPaid {
             order: OrderSerial(serial),
             project: PROJECT,
+            kind: OrderKind::Checkout,
             expires_at: LATER,
             amount_cents: 999,
             credits,
@@ -225,6 +226,7 @@ impl Life {
             reversal: Reversal {
                 refunded_cents: 500,
                 disputed_cents,
+                dispute: None,
                 as_of: NOW,
             },
             credits,
@@ -281,6 +283,13 @@ impl Life {
                 })),
                 said: Some(Box::new(terms(Interval::Year))),
                 status,
+                open_invoice: Some(Box::new(domain::wallet::OpenInvoice {
+                    amount_cents: 900,
+                    currency: domain::wallet::Currency::new("EUR").unwrap(),
+                    url: domain::text::PageUrl::new("https://pay.example/i").unwrap(),
+                    next_attempt_at: Some(LATER),
+                })),
+                collection_paused: true,
                 cycle_start: NOW,
                 cycle_end: LATER,
                 current_period_end: LATER,
@@ -391,6 +400,7 @@ fn terms(interval: Interval) -> Terms {
         credits: 100,
         expire_after_days: Some(30),
         rollover: false,
+        repeatable: false,
         features: BTreeSet::from([Feature::new("export").unwrap()]),
         interval,
         trial_days: Some(14),
@@ -466,6 +476,7 @@ pub(super) fn documents() -> Vec<Document> {
         interval: Interval::Month,
         trial_days: Some(14),
         trial_credits: 3,
+        repeatable: false,
         active: true,
         created_at: NOW,
     };

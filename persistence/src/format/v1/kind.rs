@@ -41,7 +41,7 @@ kind!(ProviderKind, wallet::ProviderKind: Sandbox, Stripe);
 kind!(Stage, wallet::Stage: Pending, Failed, Expired, Paid);
 kind!(SubscriptionStatus, wallet::SubscriptionStatus: Active, PastDue, Paused, Canceled);
 kind!(News, event::SubscriptionNews: Started, Renewed, Updated, PastDue, Canceled);
-kind!(OrderNews, notice::OrderNews: Paid, Failed, Expired, Refunded);
+kind!(OrderNews, notice::OrderNews: Paid, Failed, Expired, Refunded, Disputed, DisputeClosed);
 kind!(InstructionStage, wallet::InstructionStage: Asked, Done, Refused);
 kind!(Interval, catalog::Interval: OneTime, Month, Year);
 kind!(Mode, catalog::Mode: CreditCodes, ExternalUsers);

@@ -10,13 +10,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     kind::{self, OrderNews, Reason, SubscriptionStatus},
+    order::Order,
     read::{serial, some_text, text},
+    subscription::OpenInvoice,
 };
 use crate::contract::Error;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Notice<'a> {
     at: i64,
+    recorded: i64,
     key: [u8; 16],
     wallet: u128,
     user: Option<&'a str>,
@@ -28,7 +31,7 @@ pub(super) struct Notice<'a> {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum News<'a> {
     WalletCreated,
-    Order(OrderNews, u128),
+    Order(OrderNews, #[serde(borrow)] Box<OrderFacts<'a>>),
     Subscription(kind::News, #[serde(borrow)] SubscriptionFacts<'a>),
     Credited {
         product: u128,
@@ -45,9 +48,19 @@ enum News<'a> {
         product: u128,
     },
     Features {
+        features: Option<Vec<&'a str>>,
         added: Vec<&'a str>,
         removed: Vec<&'a str>,
     },
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct OrderFacts<'a> {
+    serial: u128,
+    #[serde(borrow)]
+    order: Order<'a>,
+    balance: i64,
+    code: Option<&'a [u8]>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -58,6 +71,8 @@ struct SubscriptionFacts<'a> {
     status: SubscriptionStatus,
     current_period_end: i64,
     cancel_at_period_end: bool,
+    open_invoice: Option<OpenInvoice<'a>>,
+    collection_paused: bool,
 }
 
 impl<'a> From<&'a notice::Notice> for Notice<'a> {
@@ -65,6 +80,7 @@ impl<'a> From<&'a notice::Notice> for Notice<'a> {
         let notice::Notice {
             project: _,
             at: Timestamp(at),
+            recorded: Timestamp(recorded),
             key: WalletKey(key),
             wallet: WalletId(wallet),
             user,
@@ -72,6 +88,7 @@ impl<'a> From<&'a notice::Notice> for Notice<'a> {
         } = from;
         Self {
             at: *at,
+            recorded: *recorded,
             key: *key,
             wallet: *wallet,
             user: user.as_ref().map(ExternalUserId::as_str),
@@ -85,6 +102,7 @@ impl Notice<'_> {
         Ok(notice::Notice {
             project,
             at: Timestamp(self.at),
+            recorded: Timestamp(self.recorded),
             key: WalletKey(self.key),
             wallet: WalletId(self.wallet),
             user: some_text(self.user, ExternalUserId::new)?,
@@ -97,7 +115,9 @@ impl<'a> From<&'a notice::News> for News<'a> {
     fn from(from: &'a notice::News) -> Self {
         match from {
             notice::News::WalletCreated => Self::WalletCreated,
-            notice::News::Order(news, serial) => Self::Order((*news).into(), serial.0),
+            notice::News::Order(news, facts) => {
+                Self::Order((*news).into(), Box::new((&**facts).into()))
+            }
             notice::News::Subscription(news, facts) => {
                 Self::Subscription((*news).into(), (&**facts).into())
             }
@@ -119,9 +139,14 @@ impl<'a> From<&'a notice::News> for News<'a> {
                 balance: *balance,
             },
             notice::News::Depleted { product } => Self::Depleted { product: product.0 },
-            notice::News::Features { added, removed } => Self::Features {
-                added: added.iter().map(Feature::as_str).collect(),
-                removed: removed.iter().map(Feature::as_str).collect(),
+            notice::News::Features {
+                features,
+                added,
+                removed,
+            } => Self::Features {
+                features: features.as_deref().map(slugs),
+                added: slugs(added),
+                removed: slugs(removed),
             },
         }
     }
@@ -137,9 +162,9 @@ impl TryFrom<News<'_>> for notice::News {
         };
         Ok(match from {
             News::WalletCreated => Self::WalletCreated,
-            News::Order(news, serial) => Self::Order(news.into(), OrderSerial(serial)),
+            News::Order(news, facts) => Self::Order(news.into(), Box::new((*facts).try_into()?)),
             News::Subscription(news, facts) => {
-                Self::Subscription(news.into(), Box::new(facts.into()))
+                Self::Subscription(news.into(), Box::new(facts.try_into()?))
             }
             News::Credited {
                 product,
@@ -161,10 +186,49 @@ impl TryFrom<News<'_>> for notice::News {
             News::Depleted { product } => Self::Depleted {
                 product: ProductId(product),
             },
-            News::Features { added, removed } => Self::Features {
+            News::Features {
+                features: all,
+                added,
+                removed,
+            } => Self::Features {
+                features: all.map(features).transpose()?,
                 added: features(added)?,
                 removed: features(removed)?,
             },
+        })
+    }
+}
+
+fn slugs(features: &[Feature]) -> Vec<&str> {
+    features.iter().map(Feature::as_str).collect()
+}
+
+impl<'a> From<&'a notice::OrderFacts> for OrderFacts<'a> {
+    fn from(from: &'a notice::OrderFacts) -> Self {
+        let notice::OrderFacts {
+            serial: OrderSerial(serial),
+            order,
+            balance,
+            code,
+        } = from;
+        Self {
+            serial: *serial,
+            order: order.into(),
+            balance: *balance,
+            code: code.as_deref(),
+        }
+    }
+}
+
+impl TryFrom<OrderFacts<'_>> for notice::OrderFacts {
+    type Error = Error;
+
+    fn try_from(from: OrderFacts<'_>) -> Result<Self, Error> {
+        Ok(Self {
+            serial: OrderSerial(from.serial),
+            order: from.order.try_into()?,
+            balance: from.balance,
+            code: from.code.map(Box::from),
         })
     }
 }
@@ -178,6 +242,8 @@ impl<'a> From<&'a notice::SubscriptionFacts> for SubscriptionFacts<'a> {
             status,
             current_period_end,
             cancel_at_period_end,
+            open_invoice,
+            collection_paused,
         } = from;
         Self {
             product: *product,
@@ -186,19 +252,25 @@ impl<'a> From<&'a notice::SubscriptionFacts> for SubscriptionFacts<'a> {
             status: (*status).into(),
             current_period_end: current_period_end.0,
             cancel_at_period_end: *cancel_at_period_end,
+            open_invoice: open_invoice.as_deref().map(OpenInvoice::from),
+            collection_paused: *collection_paused,
         }
     }
 }
 
-impl From<SubscriptionFacts<'_>> for notice::SubscriptionFacts {
-    fn from(from: SubscriptionFacts<'_>) -> Self {
-        Self {
+impl TryFrom<SubscriptionFacts<'_>> for notice::SubscriptionFacts {
+    type Error = Error;
+
+    fn try_from(from: SubscriptionFacts<'_>) -> Result<Self, Error> {
+        Ok(Self {
             product: ProductId(from.product),
             price: PriceId(from.price),
             label: from.label.map(Box::from),
             status: from.status.into(),
             current_period_end: Timestamp(from.current_period_end),
             cancel_at_period_end: from.cancel_at_period_end,
-        }
+            open_invoice: from.open_invoice.map(OpenInvoice::read).transpose()?,
+            collection_paused: from.collection_paused,
+        })
     }
 }

@@ -28,6 +28,7 @@ pub(super) struct Terms<'a> {
     interval: Interval,
     trial_days: Option<u32>,
     trial_credits: i64,
+    repeatable: bool,
     label: Option<&'a str>,
     amount_cents: i64,
     currency: &'a str,
@@ -46,6 +47,7 @@ impl<'a> From<&'a terms::Terms> for Terms<'a> {
             interval,
             trial_days,
             trial_credits,
+            repeatable,
             label,
             amount_cents,
             currency,
@@ -61,6 +63,7 @@ impl<'a> From<&'a terms::Terms> for Terms<'a> {
             interval: (*interval).into(),
             trial_days: *trial_days,
             trial_credits: *trial_credits,
+            repeatable: *repeatable,
             label: label.as_deref(),
             amount_cents: *amount_cents,
             currency,
@@ -86,6 +89,7 @@ impl TryFrom<Terms<'_>> for terms::Terms {
             interval: catalog::Interval::from(from.interval),
             trial_days: from.trial_days,
             trial_credits: from.trial_credits,
+            repeatable: from.repeatable,
             label: from.label.map(Box::from),
             amount_cents: from.amount_cents,
             currency: from.currency.into(),
@@ -97,7 +101,19 @@ impl TryFrom<Terms<'_>> for terms::Terms {
 pub(super) struct Reversal {
     refunded_cents: i64,
     disputed_cents: i64,
+    dispute: Option<Dispute>,
     as_of: i64,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Dispute {
+    opened_at: i64,
+    amount_cents: i64,
+    currency: [u8; 3],
+    reason: u8,
+    respond_by: Option<i64>,
+    inquiry: bool,
+    won: Option<bool>,
 }
 
 impl From<wallet::Reversal> for Reversal {
@@ -105,23 +121,52 @@ impl From<wallet::Reversal> for Reversal {
         let wallet::Reversal {
             refunded_cents,
             disputed_cents,
+            dispute,
             as_of,
         } = from;
         Self {
             refunded_cents,
             disputed_cents,
+            dispute: dispute.map(|of| Dispute {
+                opened_at: of.opened_at.0,
+                amount_cents: of.amount_cents,
+                currency: of.currency.bytes(),
+                reason: of.reason.place(),
+                respond_by: of.respond_by.map(|at| at.0),
+                inquiry: of.inquiry,
+                won: of.won,
+            }),
             as_of: as_of.0,
         }
     }
 }
 
-impl From<Reversal> for wallet::Reversal {
-    fn from(from: Reversal) -> Self {
-        Self {
+impl TryFrom<Reversal> for wallet::Reversal {
+    type Error = Error;
+
+    fn try_from(from: Reversal) -> Result<Self, Error> {
+        Ok(Self {
             refunded_cents: from.refunded_cents,
             disputed_cents: from.disputed_cents,
+            dispute: from.dispute.map(Dispute::read).transpose()?,
             as_of: Timestamp(from.as_of),
-        }
+        })
+    }
+}
+
+impl Dispute {
+    fn read(self) -> Result<wallet::Dispute, Error> {
+        let currency = wallet::Currency::from_bytes(self.currency);
+        let reason = wallet::DisputeReason::at(self.reason);
+        Ok(wallet::Dispute {
+            opened_at: Timestamp(self.opened_at),
+            amount_cents: self.amount_cents,
+            currency: currency.ok_or_else(|| broken("a dispute's currency is no three letters"))?,
+            reason: reason.ok_or_else(|| broken("a dispute's reason is not in the list"))?,
+            respond_by: self.respond_by.map(Timestamp),
+            inquiry: self.inquiry,
+            won: self.won,
+        })
     }
 }
 
@@ -276,7 +321,7 @@ impl TryFrom<Order<'_>> for wallet::Order {
             subscription: some_text(from.subscription, SubscriptionId::new)?,
             customer: some_text(from.customer, CustomerId::new)?,
             receipt: from.receipt.try_into()?,
-            reversal: from.reversal.into(),
+            reversal: from.reversal.try_into()?,
             asked: from.asked.map(|(cents, at)| wallet::AskedBack {
                 cents,
                 at: Timestamp(at),

@@ -26,6 +26,7 @@ pub(super) struct Price<'a> {
     interval: Interval,
     trial_days: Option<u32>,
     trial_credits: i64,
+    repeatable: bool,
     active: bool,
     created_at: i64,
 }
@@ -47,6 +48,7 @@ impl<'a> From<&'a catalog::Price> for Price<'a> {
             interval,
             trial_days,
             trial_credits,
+            repeatable,
             active,
             created_at,
         } = from;
@@ -65,6 +67,7 @@ impl<'a> From<&'a catalog::Price> for Price<'a> {
             interval: (*interval).into(),
             trial_days: *trial_days,
             trial_credits: *trial_credits,
+            repeatable: *repeatable,
             active: *active,
             created_at: created_at.0,
         }
@@ -92,6 +95,7 @@ impl TryFrom<Price<'_>> for catalog::Price {
             interval: from.interval.into(),
             trial_days: from.trial_days,
             trial_credits: from.trial_credits,
+            repeatable: from.repeatable,
             active: from.active,
             created_at: Timestamp(from.created_at),
         })

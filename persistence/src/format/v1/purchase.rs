@@ -33,6 +33,7 @@ pub(super) struct OrderPlaced<'a> {
 pub(super) struct OrderPaid<'a> {
     order: u128,
     project: u128,
+    kind: OrderKind,
     expires_at: i64,
     amount_cents: i64,
     credits: i64,
@@ -102,6 +103,7 @@ impl<'a> From<&'a event::OrderPaid> for OrderPaid<'a> {
         let event::OrderPaid {
             order,
             project,
+            kind,
             expires_at,
             amount_cents,
             credits,
@@ -116,6 +118,7 @@ impl<'a> From<&'a event::OrderPaid> for OrderPaid<'a> {
         Self {
             order: order.0,
             project: project.0,
+            kind: (*kind).into(),
             expires_at: expires_at.0,
             amount_cents: *amount_cents,
             credits: *credits,
@@ -137,6 +140,7 @@ impl TryFrom<OrderPaid<'_>> for event::OrderPaid {
         Ok(Self {
             order: OrderSerial(from.order),
             project: ProjectId(from.project),
+            kind: from.kind.into(),
             expires_at: Timestamp(from.expires_at),
             amount_cents: from.amount_cents,
             credits: from.credits,

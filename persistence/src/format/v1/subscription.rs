@@ -3,7 +3,7 @@
 use domain::{
     Timestamp,
     id::{OrderSerial, ProductId},
-    text::{CustomerId, SubscriptionId},
+    text::{CustomerId, PageUrl, SubscriptionId},
     wallet,
 };
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     kind::SubscriptionStatus,
     order::Terms,
-    read::{instant, millis, serial, some_text, text},
+    read::{broken, instant, millis, serial, some_text, text},
 };
 use crate::contract::Error;
 
@@ -24,6 +24,8 @@ pub(super) struct Subscription<'a> {
     switched: Option<Switched<'a>>,
     said: Option<Terms<'a>>,
     status: SubscriptionStatus,
+    open_invoice: Option<OpenInvoice<'a>>,
+    collection_paused: bool,
     cycle_start: i64,
     cycle_end: i64,
     current_period_end: i64,
@@ -36,6 +38,37 @@ pub(super) struct Subscription<'a> {
     reported_at: i64,
     cycles_ended: u32,
     cycle_ended_at: Option<i64>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct OpenInvoice<'a> {
+    amount_cents: i64,
+    currency: [u8; 3],
+    url: &'a str,
+    next_attempt_at: Option<i64>,
+}
+
+impl<'a> From<&'a wallet::OpenInvoice> for OpenInvoice<'a> {
+    fn from(from: &'a wallet::OpenInvoice) -> Self {
+        Self {
+            amount_cents: from.amount_cents,
+            currency: from.currency.bytes(),
+            url: from.url.as_str(),
+            next_attempt_at: millis(from.next_attempt_at),
+        }
+    }
+}
+
+impl OpenInvoice<'_> {
+    pub(super) fn read(self) -> Result<Box<wallet::OpenInvoice>, Error> {
+        Ok(Box::new(wallet::OpenInvoice {
+            amount_cents: self.amount_cents,
+            currency: wallet::Currency::from_bytes(self.currency)
+                .ok_or_else(|| broken("a bill's currency is no three letters"))?,
+            url: text(self.url, PageUrl::new)?,
+            next_attempt_at: instant(self.next_attempt_at),
+        }))
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -66,6 +99,8 @@ impl<'a> From<&'a wallet::Subscription> for Subscription<'a> {
             switched,
             said,
             status,
+            open_invoice,
+            collection_paused,
             cycle_start,
             cycle_end,
             current_period_end,
@@ -86,6 +121,8 @@ impl<'a> From<&'a wallet::Subscription> for Subscription<'a> {
             switched: switched.as_deref().map(Switched::from),
             said: said.as_deref().map(Terms::from),
             status: (*status).into(),
+            open_invoice: open_invoice.as_deref().map(OpenInvoice::from),
+            collection_paused: *collection_paused,
             cycle_start: cycle_start.0,
             cycle_end: cycle_end.0,
             current_period_end: current_period_end.0,
@@ -115,6 +152,8 @@ impl TryFrom<Subscription<'_>> for wallet::Subscription {
             switched: switched.transpose()?.map(Box::new),
             said: said.transpose()?.map(Box::new),
             status: from.status.into(),
+            open_invoice: from.open_invoice.map(OpenInvoice::read).transpose()?,
+            collection_paused: from.collection_paused,
             cycle_start: Timestamp(from.cycle_start),
             cycle_end: Timestamp(from.cycle_end),
             current_period_end: Timestamp(from.current_period_end),

@@ -309,14 +309,14 @@ impl TryFrom<Commerce<'_>> for CommerceParts<'static> {
         let subscriptions = from.subscriptions.into_iter();
         let subscriptions = subscriptions.map(wallet::Subscription::try_from);
         let early = from.early.into_iter();
-        let early = early.map(|(serial, reversal)| (OrderSerial(serial), reversal.into()));
+        let early = early.map(|(serial, reversal)| Ok((OrderSerial(serial), reversal.try_into()?)));
         let unlocked = from.unlocked.into_iter();
         let unlocked = unlocked.map(|(slug, count)| Ok((text(slug, Feature::new)?, count)));
         Ok(Self {
             customer: Cow::Owned(some_text(from.customer, CustomerId::new)?),
             orders: Cow::Owned(orders.collect::<Result<_, Error>>()?),
             subscriptions: Cow::Owned(subscriptions.collect::<Result<_, Error>>()?),
-            early: Cow::Owned(early.collect()),
+            early: Cow::Owned(early.collect::<Result<_, Error>>()?),
             unlocked: Cow::Owned(unlocked.collect::<Result<_, Error>>()?),
         })
     }

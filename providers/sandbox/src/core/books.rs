@@ -8,13 +8,14 @@ use serde_json::Value;
 
 use super::{
     ids::Ids,
-    records::{Head, Note, Request, Tables},
+    objects::{Head, Note, Request, Tables},
     refusal::Refusal,
+    shape,
 };
 
 /// Something that is kept.
 pub(crate) trait Kept: Clone + Serialize + DeserializeOwned + 'static {
-    /// For people: `No such customer`.
+    /// What it calls itself.
     const NAME: &'static str;
     /// Whether it is one of the events, which are many and asked for by their time.
     const IS_EVENT: bool = false;
@@ -33,6 +34,16 @@ pub(crate) trait Kept: Clone + Serialize + DeserializeOwned + 'static {
     /// Whether it is an event on its way.
     fn is_outgoing(&self) -> bool {
         false
+    }
+    /// Puts into what callers see what is worked out from the others.
+    fn show(&self, _view: &mut Value, _books: &Books) {}
+    /// As callers see it.
+    fn view(&self, books: &Books) -> Value {
+        // Texts and numbers alone: this cannot fail.
+        let whole = serde_json::to_value(self).unwrap_or_default();
+        let mut view = shape::visible(Self::NAME, whole);
+        self.show(&mut view, books);
+        shape::completed(view)
     }
 }
 
@@ -113,10 +124,8 @@ impl Books {
 
     /// Keeps an object as it is now.
     pub(crate) fn put<T: Kept>(&mut self, object: T) {
-        let note = object.clone().note();
-        // Texts and numbers alone: this cannot fail.
-        let json = serde_json::to_string(&note).unwrap_or_default();
-        self.changes.insert(object.head().id.clone(), Some(json));
+        let text = object.clone().note().text();
+        self.changes.insert(object.head().id.clone(), Some(text));
         self.keep(object);
     }
 

@@ -4,7 +4,7 @@
 use super::{
     books::{Books, Desk},
     money::written,
-    records::{Charge, Dispute, DisputeStatus, Movement},
+    objects::{Charge, Dispute, DisputeStatus, Movement},
     refusal::Refusal,
 };
 
@@ -69,7 +69,7 @@ pub(crate) fn open(
         charge: charge.head.id.clone(),
         intent: charge.intent.clone(),
         status: DisputeStatus::WarningNeedsResponse,
-        reason: wanted.reason.map(Into::into),
+        reason: wanted.reason.unwrap_or("fraudulent").into(),
         withdrawn: None,
         reinstated: None,
         answers: 0,

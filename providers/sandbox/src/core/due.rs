@@ -6,7 +6,7 @@ use super::{
     books::{Books, Desk},
     checkout, events,
     ids::Ids,
-    records::{Event, Invoice, Operation, PortalSession, Request, Session, Subscription},
+    objects::{Event, Invoice, Operation, PortalSession, Request, Session, Subscription},
 };
 
 /// Objects that one tidying forgets at most: what it changes is saved in one go.

@@ -1,14 +1,10 @@
 //! What happened, as webhooks tell it, and when each telling is due. Sends nothing itself.
 
-use serde_json::{Value, json};
-
 use super::{
     books::{Books, Desk, Kept},
     endpoints,
-    records::{Event, Target, Told},
-    views::View,
+    objects::{Event, Target, Told},
 };
-use stripe::API_VERSION;
 
 /// Seconds before each new attempt at an event that was not taken; after the last it is given up.
 const PAUSES: [i64; 12] = [
@@ -18,7 +14,7 @@ const PAUSES: [i64; 12] = [
 impl Desk<'_> {
     /// Notes that something happened to an object as it is now.
     pub(crate) fn emit<T: Kept>(&mut self, kind: &str, object: &T) {
-        let object = Told::new(&object.clone().note());
+        let told = Told::new(&object.clone().note());
         let head = self.head("evt_");
         let targets = endpoints::wanting(self.books, kind).into_iter();
         let targets = targets.map(|endpoint| Target {
@@ -30,7 +26,7 @@ impl Desk<'_> {
         self.books.put(Event {
             head,
             kind: kind.to_owned(),
-            object,
+            told,
             outgoing: true,
             delivered: 0,
             failures: 0,
@@ -45,22 +41,6 @@ impl Desk<'_> {
             let oldest = oldest.clone();
             self.books.forget::<Event>(&oldest);
         }
-    }
-}
-
-impl View for Event {
-    fn view(&self, books: &Books) -> Value {
-        json!({
-            "id": self.head.id,
-            "object": "event",
-            "api_version": API_VERSION,
-            "created": self.head.created,
-            "data": { "object": self.object.view(books) },
-            "livemode": false,
-            "pending_webhooks": self.targets.len().saturating_add(usize::from(self.outgoing)),
-            "request": { "id": self.request.id, "idempotency_key": self.request.key },
-            "type": self.kind,
-        })
     }
 }
 

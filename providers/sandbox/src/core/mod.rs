@@ -15,15 +15,15 @@ pub(crate) mod events;
 pub(crate) mod faults;
 pub(crate) mod ids;
 pub(crate) mod money;
+pub(crate) mod objects;
 pub(crate) mod operations;
 pub(crate) mod params;
 pub(crate) mod payments;
 pub(crate) mod promotions;
-pub(crate) mod records;
 pub(crate) mod refunds;
 pub(crate) mod refusal;
 pub(crate) mod script;
-pub(crate) mod views;
+mod shape;
 
 #[cfg(test)]
 pub(crate) mod tests;

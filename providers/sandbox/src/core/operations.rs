@@ -6,8 +6,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     books::{Desk, Kept as _},
+    objects::Operation,
     params::Params,
-    records::Operation,
     refusal::Refusal,
 };
 use data_encoding::HEXLOWER;
@@ -45,7 +45,10 @@ pub(crate) fn replay(
     let found = desk.books.get::<Operation>(&id(key));
     match found.filter(|done| done.forget_at().is_none_or(|at| at > desk.now)) {
         None => Ok(None),
-        Some(done) if done.digest == digest => Ok(Some((done.status, done.body.clone()))),
+        Some(done) if done.digest == digest => {
+            let body = serde_json::from_str(&done.body).unwrap_or_default();
+            Ok(Some((done.status, body)))
+        }
         Some(_) => Err(Refusal::key_reused(key)),
     }
 }
@@ -57,6 +60,6 @@ pub(crate) fn keep(desk: &mut Desk<'_>, key: &str, digest: String, status: u16, 
         head,
         digest,
         status,
-        body: body.clone(),
+        body: body.to_string(),
     });
 }

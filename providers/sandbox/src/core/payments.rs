@@ -2,8 +2,8 @@
 
 use super::{
     books::Desk,
+    objects::{Charge, Intent, IntentStatus, RefundStatus},
     params::Metadata,
-    records::{Charge, Intent, IntentStatus, RefundStatus},
 };
 
 /// A payment to be made.

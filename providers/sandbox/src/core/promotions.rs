@@ -3,8 +3,8 @@
 
 use super::{
     books::{Books, Desk},
+    objects::{Coupon, Duration, Intent, IntentStatus, Off, PromotionCode, Session},
     params::Metadata,
-    records::{Coupon, Duration, Intent, IntentStatus, Off, PromotionCode, Session},
     refusal::Refusal,
 };
 

@@ -5,8 +5,8 @@ use super::{
     books::Desk,
     disputes,
     money::written,
+    objects::{Charge, Refund, RefundStatus},
     params::Metadata,
-    records::{Charge, Refund, RefundStatus},
     refusal::Refusal,
 };
 

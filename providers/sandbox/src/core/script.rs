@@ -6,13 +6,12 @@ use serde_json::Value;
 use super::{
     api::refunds::charge_of,
     billing,
-    books::Desk,
+    books::{Desk, Kept as _},
     disputes,
+    objects::{Charge, Customer, Dispute, Endpoint, Invoice, Refund, RefundStatus, Subscription},
     params::Params,
-    records::{Charge, Customer, Dispute, Endpoint, Refund, RefundStatus, Subscription},
     refunds,
     refusal::Refusal,
-    views::View as _,
 };
 
 /// Answers `POST /script/<path>`.
@@ -26,6 +25,7 @@ pub(crate) fn call(
     match (method, segments.as_slice()) {
         ("POST", ["charges", id]) => charge(desk, params, id),
         ("POST", ["customers", id]) => customer(desk, params, id),
+        ("POST", ["invoices", id, "pay_part"]) => pay_part(desk, params, id),
         ("POST", ["refunds", id, word]) => refund(desk, params, id, word),
         ("POST", ["subscriptions", id, word]) => subscription(desk, params, id, word),
         ("POST", ["webhook_endpoints", id, "disable"]) => disable(desk, params, id),
@@ -67,6 +67,17 @@ fn customer(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Ref
     customer.declines = declines;
     desk.books.put(customer.clone());
     Ok(customer.view(desk.books))
+}
+
+/// A part of an invoice is paid, by a payment of its own.
+fn pay_part(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+    let amount = params.integer("amount")?;
+    let amount = amount.ok_or_else(|| Refusal::missing("amount"))?;
+    params.finish()?;
+    let invoice: Invoice = desk.books.find(id)?;
+    billing::pay_part(desk, invoice, amount)?;
+    let invoice: Invoice = desk.books.find(id)?;
+    Ok(invoice.view(desk.books))
 }
 
 /// Days of failures: nothing more is sent there.

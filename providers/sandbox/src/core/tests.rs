@@ -9,9 +9,9 @@ use super::{
     checkout::{Action, Buyer, act},
     due,
     ids::Ids,
+    objects::{Customer, Event, Invoice, Request, Session, Subscription},
     params::Params,
     promotions,
-    records::{Customer, Event, Invoice, Request, Session, Subscription},
     refusal::Refusal,
 };
 
@@ -121,7 +121,7 @@ impl Shop {
 
     /// The form's part that names a subscription's item and its new price.
     fn item(&self, subscription: &str, price: &str) -> String {
-        let item = self.subscription(subscription).item;
+        let item = self.subscription(subscription).item.id;
         format!("items[0][id]={item}&items[0][price]={price}")
     }
 

@@ -1,17 +1,20 @@
 //! One call of Stripe's API: key, parameters, operation key, answer.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, LazyLock},
+    time::{Duration, Instant},
+};
 
 use axum::{
     Json,
     body::Bytes,
-    extract::{FromRequest, Path, Request, State},
+    extract::{FromRequest, Path, Request as HttpRequest, State},
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use serde_json::Value;
 
-use super::{auth, failed, refused};
+use super::{auth, failed, refused, unkind};
 use crate::{
     Sandbox,
     core::{
@@ -24,8 +27,12 @@ use crate::{
         refusal::Refusal,
         script,
     },
+    unkind::{Answer, Outcome, Request},
 };
 use stripe::API_VERSION;
+
+/// Requests of one second are counted from here on: a project's clock moves by leaps.
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
@@ -70,7 +77,7 @@ pub(super) struct Asked {
 impl<S: Send + Sync> FromRequest<S> for Asked {
     type Rejection = Response;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+    async fn from_request(request: HttpRequest, state: &S) -> Result<Self, Response> {
         let method = request.method().clone();
         let query = request.uri().query().map(str::to_owned);
         let headers = request.headers().clone();
@@ -115,8 +122,14 @@ async fn answer(
         Err(refusal) => return refused(&refusal),
     };
     let till = sandbox.0.till(project);
-    if door == Door::Script && path == "faults" {
-        let outcome = till.faults.lock().call(asked.method.as_str(), &params);
+    if door == Door::Script && (path == "faults" || path == "unkindness") {
+        let method = asked.method.as_str();
+        let outcome = if path == "faults" {
+            till.faults.lock().call(method, &params)
+        } else {
+            let now = sandbox.0.world.now(project).0.div_euclid(1000);
+            unkind::script(&mut till.unkind.lock(), method, &params, now)
+        };
         return match outcome {
             Ok(body) => Json(body).into_response(),
             Err(refusal) => refused(&refusal),
@@ -135,26 +148,47 @@ async fn answer(
     if let Err(failure) = sandbox.0.catch_up(project).await {
         return failed(&failure);
     }
-    let by = core::records::Request {
+    let by = core::objects::Request {
         id: Some(request.to_owned()),
         key: asked.key(),
     };
     let (method, path, trouble) = (asked.method.clone(), path.to_owned(), fault.clone());
+    let millis = i64::try_from(START.elapsed().as_millis()).unwrap_or(i64::MAX);
+    let (hands, secret_key) = (Arc::clone(&till), keys.secret_key);
     let work = move |desk: &mut Desk<'_>| {
         desk.request = by.clone();
         if door == Door::Script {
             let body = script::call(desk, method.as_str(), &path, &params)?;
-            return Ok((200, body, false));
+            return Ok((Outcome::from(Answer { status: 200, body }), false));
         }
         let key = by.key.as_deref();
         let replayed = false;
+        let now = desk.now;
         let mut once = Once {
             desk,
             key,
             replayed,
         };
-        let (status, body) = once.call(method.as_str(), &path, &params, trouble.as_ref())?;
-        Ok((status, body, once.replayed))
+        let (at, form) = (format!("/v1/{path}"), unkind::form(&params));
+        let request = Request {
+            method: method.as_str(),
+            path: &at,
+            form: &form,
+            key: &secret_key,
+            operation: key,
+            now,
+            millis,
+        };
+        let outcome = hands.unkind.lock().answer(&request, |_, other, with| {
+            // Pages and objects that are read instead of what was asked for are nobody's operations.
+            let (status, body) = if std::ptr::eq(with, &form) && other == at {
+                once.call(method.as_str(), &path, &params, trouble.as_ref())?
+            } else {
+                unkind::read(once.desk, other, with)?
+            };
+            Ok::<_, Refusal>(Answer { status, body })
+        })?;
+        Ok((outcome, once.replayed))
     };
     let outcome = sandbox.0.at(project, work).await;
     if outcome.is_ok() {
@@ -166,9 +200,10 @@ async fn answer(
         return hang(fault).await;
     }
     let mut answer = match outcome {
-        Ok((status, body, replayed)) => {
-            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-            let mut answer = (status, Json(body)).into_response();
+        Ok((Outcome::Silence, _)) => return unkind::silence().await,
+        Ok((Outcome::Answer { answer, headers }, replayed)) => {
+            let printed = till.unkind.lock().print(&answer.body);
+            let mut answer = unkind::respond(answer.status, printed, headers);
             if replayed {
                 let name = HeaderName::from_static("idempotent-replayed");
                 let value = HeaderValue::from_static("true");

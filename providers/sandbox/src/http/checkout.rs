@@ -17,7 +17,7 @@ use crate::{
     core::{
         books::Desk,
         checkout::{self, Action, Buyer},
-        records::{PaymentStatus, Session, Status},
+        objects::{PaymentStatus, Session, Status},
         refusal::Refusal,
     },
     courier, pages,
@@ -33,6 +33,7 @@ fn action(word: &str) -> Option<Action> {
         "pay_later" => Action::PayLater,
         "settle" => Action::Settle,
         "fail" => Action::Fail,
+        "fail_late" => Action::FailLate,
         "decline" => Action::Decline,
         "expire" => Action::Expire,
         "promotion" => Action::Promotion,
@@ -125,7 +126,12 @@ pub(super) async fn act(
     let outcome = match read {
         Ok(()) => {
             let id = id.clone();
-            let work = move |desk: &mut Desk<'_>| checkout::act(desk, &id, action, &buyer);
+            let till = sandbox.0.till(project);
+            let work = move |desk: &mut Desk<'_>| {
+                let begun = action == Action::Pay && till.unkind.lock().begin_debit(&id, desk.now);
+                let action = if begun { Action::PayLater } else { action };
+                checkout::act(desk, &id, action, &buyer)
+            };
             sandbox.0.at(project, work).await
         }
         Err(refusal) => Err(Failure::Refused(refusal)),

@@ -10,7 +10,7 @@ use crate::{
     Sandbox,
     core::{
         books::Desk,
-        records::{Charge, Invoice, InvoiceStatus},
+        objects::{Charge, Invoice, InvoiceStatus},
         refusal::Refusal,
     },
     pages::{self, papers},
@@ -21,17 +21,34 @@ pub(super) async fn receipt(
     State(sandbox): State<Sandbox>,
     Path((project, id)): Path<(String, String)>,
 ) -> Response {
-    let Some((project, settings)) = sandbox.project(&project) else {
-        return pages::nothing();
-    };
-    let work = move |desk: &mut Desk<'_>| {
+    let page = move |desk: &Desk<'_>, shop: &str| {
         let charge: Charge = desk.books.find(&id)?;
-        Ok(papers::receipt(&charge, &settings.name))
+        Ok(papers::receipt(&charge, shop))
     };
-    match sandbox.0.at(project, work).await {
-        Ok(page) => page.answer(StatusCode::OK),
-        Err(failure) => failed(&failure),
-    }
+    paper(&sandbox, &project, page, |page| page.answer(StatusCode::OK)).await
+}
+
+pub(super) async fn invoice(
+    State(sandbox): State<Sandbox>,
+    Path((project, id)): Path<(String, String)>,
+) -> Response {
+    let page = move |desk: &Desk<'_>, shop: &str| {
+        let invoice = written(desk, &id)?;
+        Ok(papers::invoice(&invoice, desk.books, shop))
+    };
+    paper(&sandbox, &project, page, |page| page.answer(StatusCode::OK)).await
+}
+
+pub(super) async fn pdf(
+    State(sandbox): State<Sandbox>,
+    Path((project, id)): Path<(String, String)>,
+) -> Response {
+    let file = move |desk: &Desk<'_>, shop: &str| {
+        let invoice = written(desk, &id)?;
+        Ok(papers::pdf(&invoice, desk.books, shop))
+    };
+    let answer = |file| ([(header::CONTENT_TYPE, "application/pdf")], file).into_response();
+    paper::<Vec<u8>>(&sandbox, &project, file, answer).await
 }
 
 /// A draft is nobody's business yet.
@@ -43,43 +60,19 @@ fn written(desk: &Desk<'_>, id: &str) -> Result<Invoice, Refusal> {
     Ok(invoice)
 }
 
-pub(super) async fn invoice(
-    State(sandbox): State<Sandbox>,
-    Path((project, id)): Path<(String, String)>,
+async fn paper<T: Send + 'static>(
+    sandbox: &Sandbox,
+    project: &str,
+    draw: impl FnOnce(&Desk<'_>, &str) -> Result<T, Refusal> + Send + 'static,
+    answer: impl FnOnce(T) -> Response,
 ) -> Response {
-    let Some((project, settings)) = sandbox.project(&project) else {
+    let Some((project, settings)) = sandbox.project(project) else {
         return pages::nothing();
     };
-    let work = move |desk: &mut Desk<'_>| {
-        let invoice = written(desk, &id)?;
-        Ok(papers::invoice(&invoice, desk.books, &settings.name))
-    };
+    let work = move |desk: &mut Desk<'_>| draw(desk, &settings.name);
     match sandbox.0.at(project, work).await {
-        Ok(page) => page.answer(StatusCode::OK),
-        Err(failure) => failed(&failure),
-    }
-}
-
-pub(super) async fn pdf(
-    State(sandbox): State<Sandbox>,
-    Path((project, id)): Path<(String, String)>,
-) -> Response {
-    let Some((project, settings)) = sandbox.project(&project) else {
-        return pages::nothing();
-    };
-    let work = move |desk: &mut Desk<'_>| {
-        let invoice = written(desk, &id)?;
-        Ok(papers::pdf(&invoice, &settings.name))
-    };
-    match sandbox.0.at(project, work).await {
-        Ok(file) => ([(header::CONTENT_TYPE, "application/pdf")], file).into_response(),
-        Err(failure) => failed(&failure),
-    }
-}
-
-fn failed(failure: &Failure) -> Response {
-    match failure {
-        Failure::Refused(_) => pages::nothing(),
-        Failure::Broken(_) => pages::unavailable(),
+        Ok(paper) => answer(paper),
+        Err(Failure::Refused(_)) => pages::nothing(),
+        Err(Failure::Broken(_)) => pages::unavailable(),
     }
 }

@@ -17,7 +17,7 @@ use crate::{
         billing,
         books::{Books, Desk},
         disputes, money,
-        records::{
+        objects::{
             Charge, Configuration, Customer, Dispute, PortalSession, Refund, RefundStatus,
             Subscription,
         },
@@ -153,36 +153,9 @@ fn as_state(refusal: Refusal) -> Refusal {
 /// Does what was asked for, and tells how things stand then.
 fn done(desk: &mut Desk<'_>, id: &str, word: &str, mut fields: Fields) -> Result<Value, Refusal> {
     let visit = visit(desk, id)?;
-    let offer: Configuration = desk.books.find(&visit.configuration)?;
     match word {
-        "switch" => {
-            let price = fields
-                .take("price")
-                .ok_or_else(|| Refusal::missing("price"))?;
-            let subscription = subscription(desk, &visit, &mut fields)?;
-            let offered = offer
-                .tiers
-                .iter()
-                .any(|tiers| tiers.prices.contains(&price));
-            if !offer.switch || !(offered || price == subscription.price) {
-                return Err(Refusal::param("price", "This tier is not offered here."));
-            }
-            billing::switch(desk, &offer, subscription, &price)?;
-        }
-        "cancel" | "undo" => {
-            let subscription = subscription(desk, &visit, &mut fields)?;
-            if !offer.cancel {
-                return Err(Refusal::invalid("Subscriptions cannot be canceled here."));
-            }
-            if word == "cancel" && !offer.cancel_at_end {
-                billing::cancel_now(desk, subscription)?;
-            } else {
-                billing::cancel_at_end(desk, subscription, word == "cancel")?;
-            }
-        }
-        "pay_now" => {
-            let subscription = subscription(desk, &visit, &mut fields)?;
-            billing::pay_now(desk, subscription)?;
+        "switch" | "cancel" | "undo" | "pay_now" => {
+            of_subscription(desk, &visit, word, &mut fields)?;
         }
         "card" => {
             let mut customer: Customer = desk.books.find(&visit.customer)?;
@@ -193,32 +166,12 @@ fn done(desk: &mut Desk<'_>, id: &str, word: &str, mut fields: Fields) -> Result
             };
             desk.books.put(customer);
         }
-        "refund" => {
-            let charge = charge(desk, &visit, &mut fields)?;
-            let amount = amount(&mut fields, &charge)?;
-            let status = match fields.take("status").as_deref() {
-                None => None,
-                Some("succeeded") => Some(RefundStatus::Succeeded),
-                Some("pending") => Some(RefundStatus::Pending),
-                Some("failed") => Some(RefundStatus::Failed),
-                Some(_) => return Err(Refusal::param("status", "No refund begins like this.")),
-            };
-            refunds::refund(
-                desk,
-                charge,
-                Wanted {
-                    amount,
-                    status,
-                    ..Wanted::default()
-                },
-            )?;
-        }
+        "refund" => give_back(desk, &visit, &mut fields)?,
         "refund_succeeds" | "refund_fails" => {
             let refund = refund(desk, &visit, &mut fields)?;
-            let status = if word == "refund_fails" {
-                RefundStatus::Failed
-            } else {
-                RefundStatus::Succeeded
+            let status = match word {
+                "refund_fails" => RefundStatus::Failed,
+                _ => RefundStatus::Succeeded,
             };
             refunds::turn(desk, refund, status, None)?;
         }
@@ -243,6 +196,62 @@ fn done(desk: &mut Desk<'_>, id: &str, word: &str, mut fields: Fields) -> Result
         _ => return Err(Refusal::no_such("action", word)),
     }
     Ok(state(desk.books, &visit.customer))
+}
+
+fn of_subscription(
+    desk: &mut Desk<'_>,
+    visit: &PortalSession,
+    word: &str,
+    fields: &mut Fields,
+) -> Result<(), Refusal> {
+    let offer: Configuration = desk.books.find(&visit.configuration)?;
+    if word == "switch" {
+        let price = fields.take("price");
+        let price = price.ok_or_else(|| Refusal::missing("price"))?;
+        let subscription = subscription(desk, visit, fields)?;
+        let offered = offer.prices().any(|one| one == price);
+        if !offer.offers("subscription_update") || !(offered || price == subscription.item.price) {
+            return Err(Refusal::param("price", "This tier is not offered here."));
+        }
+        billing::switch(desk, &offer, subscription, &price)?;
+        return Ok(());
+    }
+    let subscription = subscription(desk, visit, fields)?;
+    match word {
+        "pay_now" => billing::pay_now(desk, subscription)?,
+        _ if !offer.offers("subscription_cancel") => {
+            return Err(Refusal::invalid("Subscriptions cannot be canceled here."));
+        }
+        "cancel" if offer.cancels_now() => {
+            billing::cancel_now(desk, subscription)?;
+        }
+        _ => {
+            billing::cancel_at_end(desk, subscription, word == "cancel")?;
+        }
+    }
+    Ok(())
+}
+
+fn give_back(
+    desk: &mut Desk<'_>,
+    visit: &PortalSession,
+    fields: &mut Fields,
+) -> Result<(), Refusal> {
+    let charge = charge(desk, visit, fields)?;
+    let amount = amount(fields, &charge)?;
+    let status = match fields.take("status").as_deref() {
+        None => None,
+        Some("succeeded") => Some(RefundStatus::Succeeded),
+        Some("pending") => Some(RefundStatus::Pending),
+        Some("failed") => Some(RefundStatus::Failed),
+        Some(_) => return Err(Refusal::param("status", "No refund begins like this.")),
+    };
+    let wanted = Wanted {
+        amount,
+        status,
+        ..Wanted::default()
+    };
+    refunds::refund(desk, charge, wanted).map(drop)
 }
 
 /// The one that is named, or the only one that runs.
@@ -343,7 +352,7 @@ fn state(books: &Books, customer: &str) -> Value {
         json!({
             "id": one.head.id,
             "status": one.status.word(),
-            "price": one.price,
+            "price": one.item.price,
             "scheduledPrice": one.scheduled,
             "cancelAtPeriodEnd": one.cancel_at_end,
             "currentPeriodEnd": one.period_end,

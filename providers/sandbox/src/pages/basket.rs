@@ -6,8 +6,7 @@ use super::{Notice, alert};
 use crate::core::{
     books::Books,
     money::written,
-    records::{Coupon, PromotionCode, Session, Status},
-    views::checkout_url,
+    objects::{Coupon, PromotionCode, Session, Status, checkout_url},
 };
 
 /// The basket with its total.

@@ -6,8 +6,7 @@ use super::{Notice, Page, alert, back, basket::basket};
 use crate::core::{
     books::Books,
     money::written,
-    records::{Customer, Later, Mode, Session, Status},
-    views::checkout_url,
+    objects::{Customer, Later, Mode, Session, Status, checkout_url},
 };
 
 /// The page of a session as it is now.

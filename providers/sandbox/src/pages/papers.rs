@@ -7,8 +7,7 @@ use crate::core::{
     books::Books,
     calendar::date,
     money::written,
-    records::{Charge, Invoice},
-    views::invoice_url,
+    objects::{Charge, Invoice, invoice_url},
 };
 
 fn rows(rows: &[(String, String)]) -> Markup {
@@ -41,11 +40,11 @@ pub(crate) fn receipt(charge: &Charge, shop: &str) -> Page {
     paper("Receipt", shop, &rows(&lines))
 }
 
-fn lines(invoice: &Invoice) -> Vec<(String, String)> {
+fn lines(invoice: &Invoice, books: &Books) -> Vec<(String, String)> {
     let amount = |amount: i64| written(amount, &invoice.currency);
-    let lines = invoice.lines.iter();
+    let lines = invoice.whole_lines(books).into_iter();
     let mut shown: Vec<(String, String)> = lines
-        .map(|line| (line.description.clone(), amount(line.amount)))
+        .map(|line| (line.description, amount(line.amount)))
         .collect();
     if invoice.discount > 0 {
         let off = invoice.discount.saturating_neg();
@@ -61,17 +60,17 @@ fn lines(invoice: &Invoice) -> Vec<(String, String)> {
 /// What was billed.
 pub(crate) fn invoice(invoice: &Invoice, books: &Books, shop: &str) -> Page {
     let body = html! {
-        (rows(&lines(invoice)))
+        (rows(&lines(invoice, books)))
         p { a href={ (invoice_url(books, &invoice.head.id)) "/pdf" } { "As a PDF" } }
     };
     paper(&format!("Invoice {}", invoice.number()), shop, &body)
 }
 
 /// The same as a PDF of one page, in the letters that every reader has.
-pub(crate) fn pdf(invoice: &Invoice, shop: &str) -> Vec<u8> {
+pub(crate) fn pdf(invoice: &Invoice, books: &Books, shop: &str) -> Vec<u8> {
     let mut text = format!("BT /F1 12 Tf 60 780 Td 18 TL ({}) Tj T*\n", ascii(shop));
     text.push_str(&format!("(Invoice {}) Tj T*\n", ascii(&invoice.number())));
-    for (name, value) in lines(invoice) {
+    for (name, value) in lines(invoice, books) {
         text.push_str(&format!("({}: {}) Tj T*\n", ascii(&name), ascii(&value)));
     }
     text.push_str("ET");

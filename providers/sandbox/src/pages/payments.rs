@@ -9,7 +9,7 @@ use crate::core::{
     calendar::date,
     disputes,
     money::written,
-    records::{Charge, Dispute, DisputeStatus, PortalSession, Refund, RefundStatus},
+    objects::{Charge, Dispute, DisputeStatus, PortalSession, Refund, RefundStatus},
 };
 
 /// So many are shown.

@@ -8,8 +8,9 @@ use crate::core::{
     books::Books,
     calendar::date,
     money::written,
-    records::{Configuration, Customer, PortalSession, Price, Product, Standing, Subscription},
-    views::portal_url,
+    objects::{
+        Configuration, Customer, PortalSession, Price, Product, Standing, Subscription, portal_url,
+    },
 };
 
 /// The page of a visit.
@@ -62,7 +63,7 @@ fn tier(price: &Price, books: &Books) -> (String, String) {
 }
 
 fn subscription(one: &Subscription, offer: &Configuration, books: &Books, url: &str) -> Markup {
-    let price = books.get::<Price>(&one.price);
+    let price = books.get::<Price>(&one.item.price);
     let (name, cost) = price.map(|price| tier(price, books)).unwrap_or_default();
     let (class, status) = match one.status {
         Standing::Active if one.cancel_at_end => ("wait", "Ends soon"),
@@ -117,9 +118,9 @@ fn controls(
 ) -> Markup {
     let named = ("subscription", one.head.id.as_str());
     let past_due = one.status == Standing::PastDue;
-    let may_end = one.status.is_running() && offer.cancel;
+    let may_end = one.status.is_running() && offer.offers("subscription_cancel");
     html! {
-        @if one.status == Standing::Active && offer.switch && !one.cancel_at_end {
+        @if one.status == Standing::Active && offer.offers("subscription_update") && !one.cancel_at_end {
             (switches(one, price, offer, books, url))
         }
         @if past_due || may_end {
@@ -147,8 +148,8 @@ fn switches(
     let Some(from) = price else {
         return html! {};
     };
-    let offered = offer.tiers.iter().flat_map(|tiers| &tiers.prices);
-    let found: Vec<_> = offered
+    let found: Vec<_> = offer
+        .prices()
         .filter_map(|id| books.get::<Price>(id))
         .filter(|to| to.active && to.currency == from.currency)
         .filter_map(|to| Some((to, label(one, offer, from, to)?)))

@@ -19,7 +19,7 @@ async fn only_the_projects_own_key_opens_it() {
         (PROJECT, format!("sk_test_{PROJECT}"), 0),
         (OTHER, format!("sk_test_{OTHER}"), 0),
     ] {
-        match client(project, key).find_price(PriceId(1)).await {
+        match client(project, key).find_price(&new_price(1, 1000)).await {
             Ok(found) => assert_eq!((status, found), (0, None)),
             Err(Error::Refused(refusal)) => assert_eq!(refusal.status, status),
             Err(error) => panic!("{error}"),

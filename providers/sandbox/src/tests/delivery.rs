@@ -74,7 +74,11 @@ async fn a_restart_loses_nothing() {
     assert_eq!(paid["paymentStatus"], "paid");
     stage.silent();
     // Another sandbox over the same notebook, as after a restart.
-    stage.sandbox = Sandbox::new(stage.world.clone(), stage.notebook.clone());
+    stage.sandbox = Sandbox::new(
+        stage.world.clone(),
+        stage.notebook.clone(),
+        Unkindness::default(),
+    );
     stage.set_clock(START + 60_000);
     stage.run().await;
     assert_eq!(

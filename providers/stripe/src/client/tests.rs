@@ -310,3 +310,18 @@ async fn an_answer_that_stops_halfway_is_given_up() {
     });
     unavailable(&post_to(address).await);
 }
+
+#[tokio::test]
+async fn a_missing_permission_is_named_until_its_question_is_answered_unless_it_is_optional() {
+    const NO: &str = r#"{"error":{"type":"invalid_request_error","code":"more_permissions_required",
+        "message":"Having the 'rak_x_read' permission would allow this request to continue."}}"#;
+    let server = Server::default()
+        .will(403, &[], NO)
+        .will(403, &[], NO)
+        .will(200, &[], "{}");
+    let (client, _) = noting(&format!("http://{}", server.start().await));
+    for (path, missing) in [(["account"], 0), (["disputes"], 1), (["disputes"], 0)] {
+        drop(client.get::<Value>(&path, &Form::new()).await);
+        assert_eq!(client.missing_permissions().len(), missing, "{path:?}");
+    }
+}

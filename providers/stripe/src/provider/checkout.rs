@@ -7,16 +7,19 @@ use super::{Stripe, key};
 use crate::{
     Error, Refusal,
     checkout_sessions::{Buyer, Item, NewSession, Promotion, Session},
+    locale,
 };
 
-/// What is done differently where Stripe does not know something that it was told before.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Attempt {
-    First,
+/// What is done differently where Stripe does not know something that it was told before, or refuses what
+/// only helps the buyer.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Attempt {
     /// Without the customer: somebody deleted them.
-    AsNew,
+    as_new: bool,
     /// With a price of its own: somebody archived or deleted it, or its product.
-    Repriced,
+    repriced: bool,
+    /// Without the address, which only fills in a field.
+    without_email: bool,
 }
 
 impl Stripe {
@@ -24,19 +27,24 @@ impl Stripe {
         &self,
         request: &CheckoutRequest<'_>,
     ) -> Result<OpenedCheckout, port::Error> {
-        let mut made = self.try_session(request, Attempt::First).await;
-        if let Err(Refused::ByStripe(refusal)) = &made
-            && let Some(other) = other_way(refusal)
-        {
-            tracing::warn!(error = %refusal, "The payment provider does not know something it was told before; trying anew");
-            made = self.try_session(request, other).await;
-        }
+        let mut attempt = Attempt::default();
+        let made = loop {
+            let made = self.try_session(request, attempt).await;
+            let Err(Refused::ByStripe(refusal)) = &made else {
+                break made;
+            };
+            let other = attempt.after(refusal);
+            if other == attempt {
+                break made;
+            }
+            tracing::warn!(error = %refusal, "The payment provider refused part of a checkout; trying without it");
+            attempt = other;
+        };
         let session = made.map_err(|refused| match refused {
             Refused::ByStripe(refusal) if is_about_the_discount(&refusal) => {
                 port::Error::InvalidDiscountCode
             }
-            Refused::ByStripe(refusal) => (*refusal).into(),
-            Refused::Otherwise(error) => error,
+            other => other.into(),
         })?;
         let garbage = |what: &str| port::Error::Garbage(what.to_owned());
         Ok(OpenedCheckout {
@@ -53,7 +61,7 @@ impl Stripe {
         attempt: Attempt,
     ) -> Result<Session, Refused> {
         let customer = request.customer.clone();
-        let customer = customer.filter(|_| attempt != Attempt::AsNew);
+        let customer = customer.filter(|_| !attempt.as_new);
         let promotion = match request.discount {
             Discount::None => Promotion::None,
             Discount::BuyerMayEnter => Promotion::BuyerMayEnter,
@@ -64,9 +72,9 @@ impl Stripe {
             }
         };
         let (product, price) = (request.product, request.price);
-        let item = match (price.interval, attempt) {
+        let item = match (price.interval, attempt.repriced) {
             (Interval::OneTime, _) => once(product, price),
-            (Interval::Month | Interval::Year, Attempt::Repriced) => {
+            (Interval::Month | Interval::Year, true) => {
                 self.forget_tier(price);
                 Item::Subscription(self.tier_anew(product, price).await?.id)
             }
@@ -79,36 +87,48 @@ impl Stripe {
             item,
             buyer: match customer {
                 Some(customer) => Buyer::Returning(customer),
-                None => Buyer::New {
-                    email: request.email.map(|email| email.as_str().to_owned()),
-                },
+                None => {
+                    let email = request.email.filter(|_| !attempt.without_email);
+                    Buyer::New {
+                        email: email.map(|email| email.as_str().to_owned()),
+                    }
+                }
             },
             promotion,
             success_url: request.success_url.to_owned(),
             cancel_url: request.cancel_url.to_owned(),
-            expires_at: request.expires_at.0.div_euclid(1000),
             trial_days: price.trial_days,
-            locale: request.locale.map(ToOwned::to_owned),
+            locale: request.locale.and_then(locale::nearest),
             asks: request.asks,
         };
-        let number = match attempt {
-            Attempt::First => 1,
-            Attempt::AsNew => 2,
-            Attempt::Repriced => 3,
-        };
+        let number = attempt.number();
         let key = key(&format!("checkout/{}/{number}", request.reference.order))?;
-        let made = self.client.create_session(&session, &key).await;
-        made.map_err(|error| match error {
-            Error::Refused(refusal) => Refused::ByStripe(refusal),
-            other => Refused::Otherwise(other.into()),
-        })
+        Ok(self.client.create_session(&session, &key).await?)
     }
 }
 
-/// Why there is no session.
-enum Refused {
+/// Why something was not made.
+pub(super) enum Refused {
     ByStripe(Box<Refusal>),
     Otherwise(port::Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Refused(refusal) => Self::ByStripe(refusal),
+            other => Self::Otherwise(other.into()),
+        }
+    }
+}
+
+impl From<Refused> for port::Error {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::ByStripe(refusal) => (*refusal).into(),
+            Refused::Otherwise(error) => error,
+        }
+    }
 }
 
 impl From<port::Error> for Refused {
@@ -117,18 +137,38 @@ impl From<port::Error> for Refused {
     }
 }
 
-/// What may help against a refusal.
-fn other_way(refusal: &Refusal) -> Option<Attempt> {
-    let param = refusal.param.as_deref().unwrap_or_default();
-    if param.starts_with("line_items") {
-        Some(Attempt::Repriced)
-    } else if refusal.is_missing() && param == "customer" {
-        Some(Attempt::AsNew)
-    } else if refusal.is_missing() && param.is_empty() {
-        // It does not say which. A price that is there is found again.
-        Some(Attempt::AsNew)
-    } else {
-        None
+impl Attempt {
+    /// What may help against a refusal; the same again where nothing does.
+    fn after(self, refusal: &Refusal) -> Self {
+        let param = refusal.param.as_deref().unwrap_or_default();
+        if refusal.code.as_deref() == Some("email_invalid") || param == "customer_email" {
+            let without_email = true;
+            Self {
+                without_email,
+                ..self
+            }
+        } else if param.starts_with("line_items") {
+            let repriced = true;
+            Self { repriced, ..self }
+        } else if refusal.is_missing() && (param == "customer" || param.is_empty()) {
+            // Where it does not say which: a price that is there is found again.
+            Self {
+                as_new: true,
+                ..self
+            }
+        } else {
+            self
+        }
+    }
+
+    /// Another form needs another key.
+    fn number(self) -> u8 {
+        let Self {
+            as_new,
+            repriced,
+            without_email,
+        } = self;
+        u8::from(as_new) | u8::from(repriced) << 1 | u8::from(without_email) << 2
     }
 }
 

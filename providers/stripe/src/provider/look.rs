@@ -1,277 +1,361 @@
-//! How something stands now.
+//! How something stands now: a page on which a buyer pays, a subscription, a payment.
 
 use domain::{
-    id::OrderId,
-    text::{CheckoutId, Email, InvoiceId, PageUrl, SubscriptionId},
+    id::{OrderId, PriceId},
+    text::{CheckoutId, PageUrl, PaymentId},
     time::Timestamp,
     wallet::{
-        Receipt, SubscriptionStatus as Status,
+        Currency, Receipt, SubscriptionStatus as Status,
         pay::{Billing, Payment},
     },
 };
-use port::{
-    Cycle, CycleKind, InvoiceName, PaidOrder, Proration, Reference, Report, Standing, Subject,
-    SubscriptionNow,
-};
+use port::{Owners, PaidOrder, Report, Standing, Subject, SubscriptionNow};
 
-use super::Stripe;
+use super::{Stripe, key, money::readable};
 use crate::{
     Error,
     checkout_sessions::{Session, SessionMode, SessionStatus},
+    expand::Expandable,
     id::StripePriceId,
-    invoices::{BillingReason, Invoice, InvoiceStatus, Line},
-    payment_intents::IntentStatus,
-    subscriptions::{Subscription, SubscriptionStatus},
+    invoices::{BillingReason, Invoice, InvoiceStatus},
+    payment_intents::{IntentStatus, PaymentIntent},
+    subscriptions::{ItemPrice, Subscription, SubscriptionItem, SubscriptionStatus},
 };
 
+/// What a subscription is billed by that is ours.
+pub(super) struct Tier<'a> {
+    /// The item; where none is ours, the first one.
+    pub(super) item: Option<&'a SubscriptionItem>,
+    /// Our price of it.
+    pub(super) price: Option<PriceId>,
+}
+
 impl Stripe {
-    pub(super) async fn reports(&self, subject: &Subject) -> Result<Vec<Report>, Error> {
+    pub(super) async fn reports(
+        &self,
+        subject: &Subject,
+        owners: &dyn Owners,
+    ) -> Result<Vec<Report>, port::Error> {
         match subject {
-            Subject::Checkout(id) => self.session(id).await,
-            Subject::Subscription(id) => self.subscription(id, None).await,
-            Subject::Invoice(id) => self.invoice(id).await,
-            Subject::Payment(id) => self.money(id).await,
+            Subject::Checkout(id) => self.session(id, owners).await,
+            Subject::Subscription(id) => {
+                let subscription = self.client.subscription(id).await?;
+                self.subscription(subscription, None, owners).await
+            }
+            Subject::Invoice(id) => {
+                let mut invoice = self.client.invoice(id).await?;
+                let subscription = match invoice.take_subscription() {
+                    None => return Ok(Vec::new()),
+                    Some(Expandable::Object(subscription)) => *subscription,
+                    Some(Expandable::Id(id)) => self.client.subscription(&id).await?,
+                };
+                self.subscription(subscription, Some(invoice), owners).await
+            }
+            Subject::Payment(id) => self.money(id, owners).await,
         }
     }
 
-    async fn session(&self, id: &CheckoutId) -> Result<Vec<Report>, Error> {
+    async fn session(
+        &self,
+        id: &CheckoutId,
+        owners: &dyn Owners,
+    ) -> Result<Vec<Report>, port::Error> {
         let session = self.client.session(id).await?;
-        let Some(order) = self.ours(&session.metadata) else {
-            return Ok(Vec::new());
+        let order = match owners.of_checkout(id)? {
+            Some(order) => order,
+            None => match self.ours(&session.metadata) {
+                Some(order) => order,
+                None => return Ok(Vec::new()),
+            },
+        };
+        let subscription = match (session.mode, &session.subscription) {
+            (SessionMode::Subscription, Some(Expandable::Object(there))) => Some((**there).clone()),
+            (SessionMode::Subscription, Some(Expandable::Id(id))) => {
+                Some(self.client.subscription(id).await?)
+            }
+            _ => None,
         };
         if session.is_paid() {
-            return self.paid(order, &session).await;
+            return self.paid(order, &session, subscription).await;
         }
         let report = match session.status {
             Some(SessionStatus::Expired) => Report::Expired(order),
-            Some(SessionStatus::Complete) if self.has_failed(&session).await? => {
-                Report::Failed(order)
+            Some(SessionStatus::Complete) => {
+                if !self.has_failed(&session, subscription.as_ref()).await? {
+                    return Ok(vec![Report::Processing(order)]);
+                }
+                let mut reports = vec![Report::Failed(order)];
+                // It runs on until Stripe gives it up.
+                if let Some(subscription) = subscription {
+                    let mut now = self.now(order, &subscription).await?.0;
+                    let bill = session.invoice.as_ref().and_then(Expandable::object);
+                    now.open_invoice = bill.and_then(Invoice::waiting);
+                    reports.push(Report::Subscription(Box::new(now)));
+                }
+                return Ok(reports);
             }
-            Some(SessionStatus::Complete) => Report::Processing(order),
             _ => Report::Open(order),
         };
         Ok(vec![report])
     }
 
-    /// Whether the money of a session that is complete and unpaid will not come.
-    async fn has_failed(&self, session: &Session) -> Result<bool, Error> {
-        if let Some(intent) = &session.payment_intent {
-            let status = self.client.payment_intent(intent).await?.status;
-            let failed = [IntentStatus::RequiresPaymentMethod, IntentStatus::Canceled];
-            return Ok(status.is_some_and(|status| failed.contains(&status)));
-        }
-        let Some(id) = &session.subscription else {
-            return Ok(false);
-        };
-        let status = self.client.subscription(id).await?.status;
+    /// Whether the money of a session that is complete and unpaid will not come by itself: by its payment,
+    /// which of a subscription is that of its first bill.
+    async fn has_failed(
+        &self,
+        session: &Session,
+        subscription: Option<&Subscription>,
+    ) -> Result<bool, Error> {
         let over = [
             SubscriptionStatus::IncompleteExpired,
             SubscriptionStatus::Canceled,
+            SubscriptionStatus::PastDue,
+            SubscriptionStatus::Unpaid,
         ];
-        Ok(over.contains(&status))
-    }
-
-    async fn paid(&self, order: OrderId, session: &Session) -> Result<Vec<Report>, Error> {
-        let Some(price) = session.metadata.price else {
-            return Ok(Vec::new());
-        };
-        let subscription = match (session.mode, &session.subscription) {
-            (SessionMode::Subscription, Some(id)) => {
-                let subscription = self.client.subscription(id).await?;
-                Some(self.now(order, &subscription).await?)
+        if subscription.is_some_and(|now| over.contains(&now.status)) {
+            return Ok(true);
+        }
+        let of_bill = session.invoice.as_ref().and_then(Expandable::object);
+        let of_bill = of_bill.and_then(Invoice::intent);
+        let status = match session.payment_intent.as_ref().or(of_bill) {
+            Some(Expandable::Object(intent)) => intent.status,
+            Some(Expandable::Id(id)) => {
+                let intent = readable(self.client.payment_intent(id).await)?;
+                intent.and_then(|intent| intent.status)
             }
-            _ => None,
-        };
-        // That of a subscription is its first invoice's.
-        let payment = match (&session.payment_intent, &session.invoice) {
-            (Some(intent), _) => Some(intent.clone()),
-            (None, Some(invoice)) => self.paid_by(invoice).await?,
-            (None, None) => None,
-        };
-        let receipt_url = match &payment {
-            Some(payment) => self.receipt_page(payment).await?,
             None => None,
         };
+        let failed = [IntentStatus::RequiresPaymentMethod, IntentStatus::Canceled];
+        Ok(status.is_some_and(|status| failed.contains(&status)))
+    }
+
+    async fn paid(
+        &self,
+        order: OrderId,
+        session: &Session,
+        subscription: Option<Subscription>,
+    ) -> Result<Vec<Report>, port::Error> {
+        let bill = session.invoice.as_ref();
+        let invoice = bill.and_then(Expandable::object);
+        let now = match &subscription {
+            Some(subscription) => Some(self.now(order, subscription).await?.0),
+            None => None,
+        };
+        let billing = now.as_ref().zip(subscription.as_ref());
+        let billing =
+            billing.and_then(|(now, subscription)| first_billing(now, subscription, invoice));
+        let (payment, receipt_url) = match (&session.payment_intent, invoice) {
+            (Some(intent), _) => {
+                let page = self.receipt_page(intent).await?;
+                (Some(intent.id().clone()), page)
+            }
+            // That of a subscription is its first invoice's.
+            (None, Some(invoice)) => self.paid_by(invoice).await?,
+            (None, None) => (None, None),
+        };
         let paid = PaidOrder {
-            reference: Reference {
-                project: self.project,
-                order,
-                price,
-                user: session.metadata.user.clone(),
-                quantity: session.metadata.quantity,
-            },
+            order,
+            price: session.metadata.price,
+            user: session.metadata.user.clone(),
+            quantity: session.metadata.quantity,
             amount_cents: session.amount_total,
-            payment,
-            customer: session.customer.clone(),
-            email: session.email().map(ToOwned::to_owned),
-            receipt: Receipt {
-                receipt_url,
-                invoice_url: self.invoice_page(session.invoice.as_ref()).await?,
-                ..self.receipt()
+            currency: session.currency.as_deref().and_then(Currency::new),
+            payment: Payment {
+                // Told beside it, where the provider says it.
+                amount_cents: 0,
+                payment,
+                invoice: bill.map(|bill| bill.id().clone()),
+                customer: session.customer.clone(),
+                email: session.email().and_then(email),
+                receipt: Receipt {
+                    receipt_url,
+                    invoice_url: invoice.and_then(page_of),
+                    ..self.receipt()
+                },
             },
-            subscription,
-            invoice: session.invoice.clone(),
+            billing,
+            subscription: now,
         };
         Ok(vec![Report::Paid(Box::new(paid))])
     }
 
-    /// Where a bill can be read. One that is not there (any more) has no page.
-    async fn invoice_page(&self, id: Option<&InvoiceId>) -> Result<Option<PageUrl>, Error> {
-        let Some(id) = id else {
-            return Ok(None);
-        };
-        match self.client.invoice(id).await {
-            Ok(invoice) => Ok(page(invoice.hosted_invoice_url.as_deref())),
-            Err(Error::Refused(refusal)) if refusal.is_missing() => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// A bill, and the subscription that it is of.
-    async fn invoice(&self, id: &InvoiceId) -> Result<Vec<Report>, Error> {
-        let invoice = self.client.invoice(id).await?;
-        match invoice.subscription() {
-            Some(subscription) => self.subscription(subscription, Some(&invoice)).await,
-            None => Ok(Vec::new()),
-        }
-    }
-
-    /// A subscription; before it this bill of its, or its newest one, should that never be told.
+    /// A subscription with the bills of its running cycle that are paid, and this one.
     async fn subscription(
         &self,
-        id: &SubscriptionId,
-        invoice: Option<&Invoice>,
-    ) -> Result<Vec<Report>, Error> {
-        let subscription = self.client.subscription(id).await?;
-        let Some(first) = self.ours(&subscription.metadata) else {
+        subscription: Subscription,
+        told: Option<Invoice>,
+        owners: &dyn Owners,
+    ) -> Result<Vec<Report>, port::Error> {
+        let snapshot = told.as_ref().map(Invoice::subscription_metadata);
+        let newest = subscription.latest_invoice.as_ref();
+        let newest = newest.and_then(Expandable::object);
+        let snapshot = snapshot.or_else(|| newest.map(Invoice::subscription_metadata));
+        // What was placed here is known here; what is written there is for what never was.
+        let written = self.ours(&subscription.metadata);
+        let placed = owners.of_subscription(&subscription.id)?;
+        let billed = || snapshot.as_ref().and_then(|written| self.ours(written));
+        let Some(first) = placed.or(written).or_else(billed) else {
             return Ok(Vec::new());
         };
+        if written.is_none() {
+            self.mark(&subscription, first).await;
+        }
+        let (mut now, tier) = self.now(first, &subscription).await?;
         let mut reports = Vec::new();
-        if let Some(invoice) = invoice {
-            reports.extend(self.cycle(first, &subscription, invoice).await?);
+        for invoice in self.bills(&subscription, told).await? {
+            let of_first = invoice.billing_reason == Some(BillingReason::SubscriptionCreate);
+            if invoice.status != Some(InvoiceStatus::Paid) {
+                let late = [Status::PastDue, Status::Canceled].map(Standing::Is);
+                now.open_invoice = invoice.waiting().or(now.open_invoice);
+                if of_first && late.contains(&now.standing) {
+                    reports.push(Report::Failed(first));
+                }
+                continue;
+            }
+            if owners.of_invoice(&invoice.id)?.is_some() && !invoice.is_carrying() {
+                continue;
+            }
+            if of_first {
+                let report = self.first_bill(first, &now, &subscription, &invoice);
+                reports.push(Report::Paid(Box::new(report.await?)));
+                continue;
+            }
+            match self.bill(&subscription, &tier, invoice).await? {
+                Ok(paid) => now.paid.extend(paid),
+                Err(unplaced) => reports.push(Report::Unplaced(Box::new(unplaced))),
+            }
         }
-        let newest = subscription.latest_invoice.as_ref();
-        if let Some(newest) = newest.filter(|id| invoice.is_none_or(|known| known.id != **id)) {
-            let newest = self.client.invoice(newest).await?;
-            reports.extend(self.cycle(first, &subscription, &newest).await?);
-        }
-        let now = self.now(first, &subscription).await?;
+        now.paid.sort_by_key(|paid| paid.invoice.created);
         reports.push(Report::Subscription(Box::new(now)));
         Ok(reports)
     }
 
-    async fn now(
+    /// This bill, and those of the running cycle as far as they are not known by it: where the newest one
+    /// began the cycle, there are no others.
+    async fn bills(
+        &self,
+        subscription: &Subscription,
+        told: Option<Invoice>,
+    ) -> Result<Vec<Invoice>, Error> {
+        let newest = match (&subscription.latest_invoice, &told) {
+            (Some(newest), Some(told)) if *newest.id() == told.id => None,
+            (Some(Expandable::Object(newest)), _) => Some((**newest).clone()),
+            (Some(Expandable::Id(id)), _) => readable(self.client.invoice(id).await)?,
+            (None, _) => None,
+        };
+        let mut bills: Vec<Invoice> = told.into_iter().chain(newest).collect();
+        if bills.last().is_some_and(|newest| !newest.begins_a_cycle()) {
+            let since = subscription.items().iter();
+            let since = since.filter_map(SubscriptionItem::period_start).min();
+            let id = &subscription.id;
+            let others = self.client.paid_invoices(id, since.unwrap_or(0)).await;
+            for other in readable(others)?.unwrap_or_default() {
+                if bills.iter().all(|known| known.id != other.id) {
+                    bills.push(other);
+                }
+            }
+        }
+        Ok(bills)
+    }
+
+    /// The first bill of a subscription: it pays the order that began it, whatever its checkout says.
+    async fn first_bill(
         &self,
         first: OrderId,
+        now: &SubscriptionNow,
         subscription: &Subscription,
-    ) -> Result<SubscriptionNow, Error> {
-        let price = match subscription.price() {
-            Some(price) => match price.metadata.price {
-                Some(ours) => Some(ours),
-                None => self.our_price(&price.id).await?,
-            },
-            None => None,
-        };
-        Ok(SubscriptionNow {
-            first,
-            id: subscription.id.clone(),
-            standing: standing(subscription),
-            price,
-            current_period_end: subscription.current_period_end().map(instant),
-            cancel_at_period_end: subscription.is_ending(),
-            is_trial: subscription.status == SubscriptionStatus::Trialing,
+        invoice: &Invoice,
+    ) -> Result<PaidOrder, port::Error> {
+        let written = &subscription.metadata;
+        let (payment, receipt_url) = self.paid_by(invoice).await?;
+        Ok(PaidOrder {
+            order: first,
+            price: written.price.or(now.price),
+            user: written.user.clone(),
+            quantity: written.quantity,
+            amount_cents: Some(invoice.amount_paid),
+            currency: Currency::new(&invoice.currency),
+            payment: self.payment_of(invoice, payment, receipt_url),
+            billing: first_billing(now, subscription, Some(invoice)),
+            // Told after it.
+            subscription: None,
         })
     }
 
-    /// A paid bill after the first. Any other one says nothing.
-    async fn cycle(
+    pub(super) fn payment_of(
         &self,
-        first: OrderId,
-        subscription: &Subscription,
         invoice: &Invoice,
-    ) -> Result<Option<Report>, Error> {
-        if invoice.status != Some(InvoiceStatus::Paid) {
-            return Ok(None);
+        payment: Option<PaymentId>,
+        receipt_url: Option<PageUrl>,
+    ) -> Payment {
+        Payment {
+            amount_cents: invoice.amount_paid,
+            payment,
+            invoice: Some(invoice.id.clone()),
+            customer: invoice.customer.clone(),
+            email: invoice.customer_email.as_deref().and_then(email),
+            receipt: Receipt {
+                receipt_url,
+                invoice_url: page_of(invoice),
+                ..self.receipt()
+            },
         }
-        let whole = invoice.cycle_line();
-        let (line, kind) = match (invoice.billing_reason, whole) {
-            (Some(BillingReason::SubscriptionCycle), Some(line)) => (line, CycleKind::Renewal),
-            (Some(BillingReason::SubscriptionUpdate), Some(line)) => (line, CycleKind::Anew),
-            (Some(BillingReason::SubscriptionUpdate), None) => match self.switch(invoice).await? {
-                Some((line, proration)) => (line, CycleKind::Switch(proration)),
-                None => return Ok(None),
-            },
-            _ => return Ok(None),
-        };
-        let cycle_start = match &kind {
-            CycleKind::Renewal | CycleKind::Anew => line.period.start,
-            // The lines of a switch do not say when its cycle began.
-            CycleKind::Switch(_) => subscription.start_of(line.period.end),
-        };
-        let price = match line.price() {
-            Some(price) => self.our_price(price).await?,
-            None => None,
-        };
-        let paid_by = self.paid_by(&invoice.id).await?;
-        let receipt_url = match &paid_by {
-            Some(payment) => self.receipt_page(payment).await?,
-            None => None,
-        };
-        let email = invoice.customer_email.as_deref();
-        let cycle = Cycle {
-            first,
-            kind,
-            price,
-            payment: Payment {
-                amount_cents: invoice.amount_paid,
-                payment: paid_by,
-                invoice: None,
-                customer: invoice.customer.clone(),
-                email: email.and_then(|email| Email::new(email).ok()),
-                receipt: Receipt {
-                    receipt_url,
-                    invoice_url: page(invoice.hosted_invoice_url.as_deref()),
-                    ..self.receipt()
-                },
-            },
-            billing: Billing {
-                subscription: subscription.id.clone(),
-                invoice: Some(invoice.id.clone()),
-                cycle_start: instant(cycle_start),
-                current_period_end: instant(line.period.end),
-                trial: false,
-                paused: standing(subscription) == Standing::Is(Status::Paused),
-                reported_at: instant(invoice.created),
-            },
-            invoice: name_of(invoice),
-        };
-        Ok(Some(Report::Cycle(Box::new(cycle))))
     }
 
-    /// What a switch in mid-cycle settles: the line that is charged for the rest of the cycle, and
-    /// from when on.
-    async fn switch<'a>(
+    pub(super) async fn now<'a>(
         &self,
-        invoice: &'a Invoice,
-    ) -> Result<Option<(&'a Line, Proration)>, Error> {
-        let mut lines = invoice.lines().iter().filter(|line| line.is_proration());
-        let Some(charged) = lines.clone().find(|line| line.amount >= 0) else {
-            return Ok(None);
+        first: OrderId,
+        subscription: &'a Subscription,
+    ) -> Result<(SubscriptionNow, Tier<'a>), Error> {
+        let tier = self.tier_of(subscription).await?;
+        let period_end = subscription.period_end(tier.item);
+        let now = SubscriptionNow {
+            first,
+            id: subscription.id.clone(),
+            standing: standing(subscription),
+            open_invoice: None,
+            collection_paused: subscription.is_paused(),
+            price: tier.price,
+            quantity: tier
+                .item
+                .map(SubscriptionItem::quantity)
+                .unwrap_or_default(),
+            current_period_end: period_end.map(instant),
+            cancel_at_period_end: subscription.is_ending(period_end),
+            paid: Vec::new(),
         };
-        let given_back = lines.find(|line| line.amount < 0).and_then(Line::price);
-        let from = match given_back {
-            Some(price) => self.our_price(price).await?,
-            None => None,
-        };
-        let proration = Proration {
-            at: instant(charged.period.start),
-            from,
-        };
-        Ok(Some((charged, proration)))
+        Ok((now, tier))
+    }
+
+    async fn tier_of<'a>(&self, subscription: &'a Subscription) -> Result<Tier<'a>, Error> {
+        let items = subscription.items();
+        for item in items {
+            let price = self.price_of(&item.price).await?;
+            if price.is_some() {
+                let item = Some(item);
+                return Ok(Tier { item, price });
+            }
+        }
+        Ok(Tier {
+            item: items.first(),
+            price: None,
+        })
+    }
+
+    async fn price_of(&self, price: &ItemPrice) -> Result<Option<PriceId>, Error> {
+        match price.metadata.price {
+            Some(ours) => {
+                let theirs = (self.project, price.id.clone());
+                // What is remembered of it may be newer than this subscription.
+                self.shared.ours.entry(theirs).or_insert(Some(ours));
+                Ok(Some(ours))
+            }
+            None => self.our_price(&price.id).await,
+        }
     }
 
     /// Our price behind one of Stripe's, if there is one.
-    async fn our_price(&self, id: &StripePriceId) -> Result<Option<domain::id::PriceId>, Error> {
+    pub(super) async fn our_price(&self, id: &StripePriceId) -> Result<Option<PriceId>, Error> {
         let known = (self.project, id.clone());
         if let Some(ours) = self.shared.ours.get(&known) {
             return Ok(*ours);
@@ -284,14 +368,102 @@ impl Stripe {
         self.shared.ours.insert(known, ours);
         Ok(ours)
     }
+
+    /// Writes on a subscription again whose it is: somebody replaced that. What cannot be written, for want
+    /// of a permission, is not needed.
+    async fn mark(&self, subscription: &Subscription, first: OrderId) {
+        let id = &subscription.id;
+        if subscription.metadata.project.is_some() {
+            tracing::warn!(subscription = id.as_str(), order = %first, "A subscription of ours is marked as another project's");
+            return;
+        }
+        let Ok(key) = key(&format!("mark/{}/{first}", id.as_str())) else {
+            return;
+        };
+        let ours = (self.project, first);
+        match self.client.mark_subscription(id, ours, &key).await {
+            Ok(()) => {
+                tracing::warn!(subscription = id.as_str(), order = %first, "A subscription's metadata had been replaced; ours was put back");
+            }
+            Err(error) => {
+                tracing::warn!(subscription = id.as_str(), order = %first, %error, "A subscription's metadata was replaced, and ours cannot be put back");
+            }
+        }
+    }
+
+    /// What an invoice was paid by, and the page about that.
+    pub(super) async fn paid_by(
+        &self,
+        invoice: &Invoice,
+    ) -> Result<(Option<PaymentId>, Option<PageUrl>), Error> {
+        let asked;
+        let intent = match invoice.payments() {
+            Some(mut payments) => payments.find_map(|payment| payment.intent()),
+            None => {
+                let payments = self.client.invoice_payments_of_invoice(&invoice.id).await;
+                asked = readable(payments)?.unwrap_or_default();
+                asked.iter().find_map(|payment| payment.intent())
+            }
+        };
+        match intent {
+            Some(intent) => Ok((Some(intent.id().clone()), self.receipt_page(intent).await?)),
+            None => Ok((None, None)),
+        }
+    }
+
+    /// The page about a payment, where there is one.
+    async fn receipt_page(
+        &self,
+        intent: &Expandable<PaymentIntent>,
+    ) -> Result<Option<PageUrl>, Error> {
+        let asked;
+        let intent = match intent {
+            Expandable::Object(there) => Some(&**there),
+            Expandable::Id(id) => {
+                asked = readable(self.client.payment_intent(id).await)?;
+                asked.as_ref()
+            }
+        };
+        let charge = intent.and_then(|intent| intent.latest_charge.as_ref()?.object());
+        Ok(page(
+            charge.and_then(|charge| charge.receipt_url.as_deref()),
+        ))
+    }
 }
 
-/// A bill's name.
-pub(super) fn name_of(invoice: &Invoice) -> InvoiceName {
-    InvoiceName {
-        id: invoice.id.clone(),
-        created: instant(invoice.created),
-    }
+/// The cycle that a subscription's first payment begins: before all that follows.
+pub(super) fn first_billing(
+    now: &SubscriptionNow,
+    subscription: &Subscription,
+    invoice: Option<&Invoice>,
+) -> Option<Billing> {
+    let line = invoice.and_then(|invoice| invoice.cycle_lines().next());
+    let ends = line.map(|line| line.period.end);
+    let is_trial = match (ends, subscription.trial_end) {
+        (Some(ends), Some(trial)) => ends <= trial,
+        _ => subscription.status == SubscriptionStatus::Trialing,
+    };
+    let end = ends.map(instant).or(now.current_period_end)?;
+    Some(Billing {
+        subscription: subscription.id.clone(),
+        invoice: invoice.map(|invoice| invoice.id.clone()),
+        cycle_start: Timestamp(0),
+        current_period_end: end,
+        trial: is_trial,
+        after_end: invoice.is_some_and(|invoice| is_after_end(subscription, invoice)),
+        paused: false,
+        reported_at: Timestamp(0),
+    })
+}
+
+/// Whether a bill was paid only when its subscription had ended.
+pub(super) fn is_after_end(subscription: &Subscription, invoice: &Invoice) -> bool {
+    let ended = subscription.ended_at;
+    ended.is_some_and(|ended| invoice.paid_at() > ended)
+}
+
+fn email(text: &str) -> Option<domain::text::Email> {
+    domain::text::Email::new(text).ok()
 }
 
 /// The address of a page, where it is one.
@@ -299,11 +471,12 @@ fn page(url: Option<&str>) -> Option<PageUrl> {
     url.and_then(|url| PageUrl::new(url).ok())
 }
 
-fn standing(subscription: &Subscription) -> Standing {
+fn page_of(invoice: &Invoice) -> Option<PageUrl> {
+    page(invoice.hosted_invoice_url.as_deref())
+}
+
+pub(super) fn standing(subscription: &Subscription) -> Standing {
     match subscription.status {
-        SubscriptionStatus::Active | SubscriptionStatus::Trialing if subscription.is_paused() => {
-            Standing::Is(Status::Paused)
-        }
         SubscriptionStatus::Active | SubscriptionStatus::Trialing => Standing::Is(Status::Active),
         SubscriptionStatus::PastDue | SubscriptionStatus::Unpaid => Standing::Is(Status::PastDue),
         SubscriptionStatus::Paused => Standing::Is(Status::Paused),

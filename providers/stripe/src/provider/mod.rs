@@ -1,6 +1,9 @@
 //! The adapter between Stripe's API and the port of payments: what an account's objects are, in Scrip's
 //! own words. It knows orders by the names that it wrote on the objects, and nothing else of them.
 
+mod adopt;
+mod bills;
+mod books;
 mod checkout;
 mod look;
 mod money;
@@ -12,13 +15,14 @@ use std::{future::Future, sync::Arc, time::Duration};
 use dashmap::DashMap;
 use domain::{
     id::{OrderId, PriceId, ProjectId},
-    text::{CheckoutId, SubscriptionId},
+    text::{CheckoutId, PaymentId, SubscriptionId},
     time::Timestamp,
     wallet::{ProviderKind, Receipt},
 };
 use port::{
-    Asked, CheckoutRequest, Memory, OpenedCheckout, Operation, Page, PortalRequest, Provider,
-    RefundRequest, Report, Subject, Told, Untrusted,
+    Asked, Book, BookPage, Charge, CheckoutRequest, Memory, OpenedCheckout, Operation, Owners,
+    Page, PaidOrder, PortalRequest, Provider, Reference, RefundRequest, Report,
+    RunningSubscription, Span, Subject, Told, Untrusted,
 };
 use uuid::Uuid;
 
@@ -136,7 +140,7 @@ impl Stripe {
         let other = self.livemode.zip(notice.livemode());
         match other.is_some_and(|(ours, theirs)| ours != theirs) {
             true => Ok(None),
-            false => notice.told(),
+            false => notice.told(self.project),
         }
     }
 }
@@ -150,7 +154,7 @@ impl Stripe {
         operation: &Operation,
     ) -> Result<(), port::Error> {
         if !at_period_end {
-            let key = key(operation.as_str())?;
+            let key = key_anew(operation, "now")?;
             self.client.cancel_now(id, &key).await?;
             return Ok(());
         }
@@ -185,10 +189,13 @@ impl Provider for Stripe {
         told.map_err(Untrusted::Malformed)
     }
 
-    fn events<'a>(&'a self, since: Timestamp, page: Option<&'a str>) -> Asked<'a, Page> {
+    fn missing_permissions(&self) -> Vec<String> {
+        self.client.missing_permissions()
+    }
+
+    fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> Asked<'a, Page> {
         self.asked(async move {
-            let since = since.0.div_euclid(1000).max(0);
-            let notices = self.client.events(since, page).await?;
+            let notices = self.client.events(span, page).await?;
             let oldest = notices.data.last().filter(|_| notices.has_more);
             let next = oldest.map(|notice| notice.id.as_str().to_owned());
             let mut events = Vec::with_capacity(notices.data.len());
@@ -205,8 +212,22 @@ impl Provider for Stripe {
         })
     }
 
-    fn look<'a>(&'a self, subject: &'a Subject) -> Asked<'a, Vec<Report>> {
-        self.asked(async move { Ok(self.reports(subject).await?) })
+    fn look<'a>(&'a self, subject: &'a Subject, owners: &'a dyn Owners) -> Asked<'a, Vec<Report>> {
+        self.asked(self.reports(subject, owners))
+    }
+
+    fn charge<'a>(&'a self, payment: &'a PaymentId) -> Asked<'a, Option<Charge>> {
+        self.asked(async move { Ok(self.taken(payment).await?) })
+    }
+
+    fn book<'a>(
+        &'a self,
+        book: Book,
+        from: Timestamp,
+        until: Timestamp,
+        page: Option<&'a str>,
+    ) -> Asked<'a, BookPage> {
+        self.asked(async move { Ok(self.lines(book, (from, until), page).await?) })
     }
 
     fn open_checkout<'a>(&'a self, request: &'a CheckoutRequest<'a>) -> Asked<'a, OpenedCheckout> {
@@ -223,6 +244,45 @@ impl Provider for Stripe {
 
     fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> Asked<'a, String> {
         self.asked(self.portal(request))
+    }
+
+    fn running<'a>(
+        &'a self,
+        price: &'a str,
+        page: Option<&'a str>,
+    ) -> Asked<'a, (Vec<RunningSubscription>, Option<String>)> {
+        self.asked(async move {
+            let (found, more) = self.client.running(price, page).await?;
+            let next = found.last().filter(|_| more);
+            let next = next.map(|last| last.id.as_str().to_owned());
+            Ok((found, next))
+        })
+    }
+
+    fn running_one<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+    ) -> Asked<'a, Option<RunningSubscription>> {
+        self.asked(async move { Ok(self.client.running_one(subscription).await?) })
+    }
+
+    fn adopt<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+        reference: &'a Reference,
+    ) -> Asked<'a, PaidOrder> {
+        self.asked(self.take_over(subscription, reference))
+    }
+
+    fn mark<'a>(&'a self, subscription: &'a SubscriptionId, order: OrderId) -> Asked<'a, ()> {
+        self.asked(async move {
+            let name = key(&format!("mark/{}/{order}", subscription.as_str()))?;
+            let whose = (self.project, order);
+            Ok(self
+                .client
+                .mark_subscription(subscription, whose, &name)
+                .await?)
+        })
     }
 
     fn refund<'a>(&'a self, request: &'a RefundRequest) -> Asked<'a, ()> {
@@ -291,15 +351,18 @@ impl From<Error> for port::Error {
 
 impl From<Refusal> for port::Error {
     fn from(refusal: Refusal) -> Self {
-        let said = refusal.to_string();
-        if refusal.is_about_the_key() {
-            Self::Key(said)
+        let reason = refusal.to_string();
+        if let Some(permission) = refusal.permission() {
+            let permission = permission.to_owned();
+            Self::Permission { permission, reason }
+        } else if refusal.is_about_the_key() {
+            Self::Key(reason)
         } else if refusal.is_missing() {
-            Self::Missing(said)
+            Self::Missing(reason)
         } else if refusal.is_about_the_currency() {
-            Self::CurrencyMismatch(said)
+            Self::CurrencyMismatch(reason)
         } else {
-            Self::Refused(said)
+            Self::Refused(reason)
         }
     }
 }

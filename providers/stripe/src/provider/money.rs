@@ -1,21 +1,24 @@
 //! How much of a payment is still there, and giving some back.
 
-use domain::text::PageUrl;
-use port::{Money, Payable, RefundRequest, Report};
+use domain::{id::OrderId, wallet};
+use port::{InvoiceName, Money, Owners, Payable, RefundRequest, Report};
 
-use super::{Stripe, key, look::name_of};
+use super::{Stripe, bills::name_of, key, key_anew};
 use crate::{
     Error,
-    disputes::DisputedMoney,
-    id::{InvoiceId, PaymentId},
-    invoices::BillingReason,
+    charges::Charge,
+    disputes::{Dispute, DisputedMoney},
+    expand::Expandable,
+    id::PaymentId,
+    invoices::{BillingReason, Invoice},
+    payment_intents::PaymentIntent,
 };
 
 /// Answers of old that are gone past for one refund; each is a day's at most.
 const MOST_TURNS: u32 = 8;
 
 /// What a key may not read, or what is not there, must not keep anybody from what they paid for.
-fn readable<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
+pub(super) fn readable<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
     match read {
         Ok(read) => Ok(Some(read)),
         Err(Error::Refused(_)) => Ok(None),
@@ -23,65 +26,195 @@ fn readable<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
     }
 }
 
-impl Stripe {
-    /// A payment as it stands: what went back of its charge, and what its disputes withhold or took.
-    pub(super) async fn money(&self, id: &PaymentId) -> Result<Vec<Report>, Error> {
-        let intent = self.client.payment_intent(id).await?;
-        let of = match self.ours(&intent.metadata) {
-            Some(order) => Some(Payable::Order(order)),
-            None => self.payable(id).await?,
-        };
-        let (Some(of), Some(charge)) = (of, &intent.latest_charge) else {
-            return Ok(Vec::new());
-        };
-        let charge = self.client.charge(charge).await?;
-        let mut disputed_cents = 0_i64;
-        for dispute in self.client.disputes_of(id).await? {
-            if matches!(
-                dispute.status.money(),
-                DisputedMoney::Withheld | DisputedMoney::Lost
-            ) {
-                disputed_cents = disputed_cents.saturating_add(dispute.amount.max(0));
-            }
+/// What is away of some money, in the minor unit.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Away {
+    refunded_cents: i64,
+    disputed_cents: i64,
+    dispute: Option<wallet::Dispute>,
+}
+
+impl Away {
+    fn and(self, other: Self) -> Self {
+        let disputes = [self.dispute, other.dispute].into_iter().flatten();
+        Self {
+            refunded_cents: self.refunded_cents.saturating_add(other.refunded_cents),
+            disputed_cents: self.disputed_cents.saturating_add(other.disputed_cents),
+            dispute: disputes.max_by_key(|dispute| dispute.opened_at),
         }
-        Ok(vec![Report::Money(Money {
-            of,
-            refunded_cents: charge.amount_refunded.max(0),
-            disputed_cents,
-        })])
     }
 
-    /// What a subscription's payment was for, by the bill that it pays: the checkout's order for the
-    /// first one, one of its own for each later one.
-    async fn payable(&self, intent: &PaymentId) -> Result<Option<Payable>, Error> {
-        let payments = self.client.invoice_payments_of_intent(intent).await?;
-        let Some(payment) = payments.first() else {
-            return Ok(None);
+    /// So many parts of the whole of it.
+    fn share(self, part: i64, whole: i64) -> Self {
+        let share = |cents: i64| {
+            let share = i128::from(cents).saturating_mul(part.into());
+            let share = share.checked_div(whole.into()).unwrap_or(0);
+            i64::try_from(share).unwrap_or(cents)
         };
-        let invoice = self.client.invoice(&payment.invoice).await?;
-        let Some(first) = self.ours(&invoice.subscription_metadata()) else {
-            return Ok(None);
-        };
-        Ok(match invoice.billing_reason {
-            Some(BillingReason::SubscriptionCycle | BillingReason::SubscriptionUpdate) => {
-                Some(Payable::Invoice(first, name_of(&invoice)))
-            }
-            Some(BillingReason::SubscriptionCreate) => Some(Payable::Order(first)),
-            _ => None,
+        Self {
+            refunded_cents: share(self.refunded_cents),
+            disputed_cents: share(self.disputed_cents),
+            dispute: self.dispute,
+        }
+    }
+
+    const fn report(self, of: Payable) -> Report {
+        Report::Money(Money {
+            of,
+            refunded_cents: self.refunded_cents,
+            disputed_cents: self.disputed_cents,
+            dispute: self.dispute,
         })
+    }
+}
+
+impl Stripe {
+    /// A payment as it stands: what went back of its charge, and what its disputes withhold or took. Of a
+    /// bill that several payments paid, all of them together.
+    pub(super) async fn money(
+        &self,
+        id: &PaymentId,
+        owners: &dyn Owners,
+    ) -> Result<Vec<Report>, port::Error> {
+        let intent = self.client.payment_intent(id).await?;
+        if let Some(order) = self.ours(&intent.metadata) {
+            let away = self.away(&intent, None).await?;
+            return Ok(away
+                .map(|away| away.report(Payable::Order(order)))
+                .into_iter()
+                .collect());
+        }
+        let mut payments = self
+            .client
+            .invoice_payments_of_intent(id)
+            .await?
+            .into_iter();
+        let Some(payment) = payments.next() else {
+            // Its metadata was replaced, if it is ours.
+            let Some(order) = owners.of_payment(id)? else {
+                return Ok(Vec::new());
+            };
+            let away = self.away(&intent, None).await?;
+            return Ok(away
+                .map(|away| away.report(Payable::Order(order)))
+                .into_iter()
+                .collect());
+        };
+        let invoice = match payment.invoice {
+            Expandable::Object(there) => *there,
+            Expandable::Id(id) => self.client.invoice(&id).await?,
+        };
+        let Some(first) = self.first_of(&invoice, owners)? else {
+            return Ok(Vec::new());
+        };
+        let of = match invoice.billing_reason {
+            Some(BillingReason::SubscriptionCreate) => Payable::Order(first),
+            Some(
+                BillingReason::SubscriptionCycle
+                | BillingReason::SubscriptionUpdate
+                | BillingReason::Manual,
+            ) => Payable::Invoice(first, name_of(&invoice)),
+            _ => return Ok(Vec::new()),
+        };
+        let mut away = self.away(&intent, Some(&invoice.currency)).await?;
+        for other in invoice.payments().into_iter().flatten() {
+            let other = other
+                .intent()
+                .map(Expandable::id)
+                .filter(|other| *other != id);
+            if let Some(other) = other {
+                let other = self.client.payment_intent(other).await?;
+                let more = self.away(&other, Some(&invoice.currency)).await?;
+                away = match (away, more) {
+                    (Some(one), Some(more)) => Some(one.and(more)),
+                    (one, more) => one.or(more),
+                };
+            }
+        }
+        match away {
+            Some(away) => Ok(self.split(away, of, invoice).await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The order that began the subscription that a bill is of.
+    fn first_of(
+        &self,
+        invoice: &Invoice,
+        owners: &dyn Owners,
+    ) -> Result<Option<OrderId>, port::Error> {
+        let placed = match invoice.subscription() {
+            Some(subscription) => owners.of_subscription(subscription.id())?,
+            None => None,
+        };
+        Ok(placed.or_else(|| self.ours(&invoice.subscription_metadata())))
+    }
+
+    /// What is away of a bill that settles switches too is away of both, each by its part of the money.
+    async fn split(&self, away: Away, of: Payable, invoice: Invoice) -> Result<Vec<Report>, Error> {
+        let carries = matches!(of, Payable::Invoice(..)) && invoice.is_carrying();
+        let Payable::Invoice(first, name) = of.clone() else {
+            return Ok(vec![away.report(of)]);
+        };
+        if !carries {
+            return Ok(vec![away.report(of)]);
+        }
+        let invoice = self.client.complete(invoice).await?;
+        let Some((carried, _)) = self.carried(&invoice).await? else {
+            return Ok(vec![away.report(of)]);
+        };
+        let part = away.share(carried, invoice.amount_paid);
+        let rest = Away {
+            refunded_cents: away.refunded_cents.saturating_sub(part.refunded_cents),
+            disputed_cents: away.disputed_cents.saturating_sub(part.disputed_cents),
+            dispute: away.dispute,
+        };
+        let of_switch = InvoiceName {
+            carried: true,
+            ..name
+        };
+        Ok(vec![
+            rest.report(of),
+            part.report(Payable::Invoice(first, of_switch)),
+        ])
+    }
+
+    /// What is away of one payment; `None`: it was never charged. What a bank asks back in another currency
+    /// than was charged cannot be added up: it is about what is left of the charge. Nor can what was charged
+    /// in another currency than was billed: it is about as much as was received.
+    async fn away(
+        &self,
+        intent: &PaymentIntent,
+        billed_in: Option<&str>,
+    ) -> Result<Option<Away>, Error> {
+        let charge = match &intent.latest_charge {
+            None => return Ok(None),
+            Some(Expandable::Object(charge)) => (**charge).clone(),
+            Some(Expandable::Id(id)) => self.client.charge(id).await?,
+        };
+        let disputes = self.client.disputes_of(&intent.id).await?;
+        let away = away_of(&charge, &disputes);
+        let other = billed_in.is_some_and(|billed| billed != charge.currency);
+        Ok(Some(match other {
+            true => away.share(intent.amount_received, charge.amount),
+            false => away,
+        }))
     }
 
     /// Gives money back unless it is back under that name, whatever became of it there. Stripe repeats for
     /// a day what it answered under a key, also that it failed or refused: then the next key is the one
-    /// to ask under. It is the same one for everybody, so that two who ask at once ask for one refund.
+    /// to ask under. It is the same one for everybody, so that two who ask at once ask for one refund. What
+    /// broke may be repeated without a word about that: where it left no refund, one other key is tried.
     pub(super) async fn give_back(&self, request: &RefundRequest) -> Result<(), port::Error> {
         let intent = &request.payment;
         let name = request.operation.as_str();
+        let mut broke = false;
         for turn in 1..=MOST_TURNS {
             if self.client.has_refund(intent, name).await? {
                 return Ok(());
             }
             let key = match turn {
+                _ if broke => key_anew(&request.operation, "again")?,
                 1 => key(name)?,
                 turn => key(&format!("{name}/{turn}"))?,
             };
@@ -89,6 +222,7 @@ impl Stripe {
             match self.client.create_refund(intent, cents, name, &key).await {
                 Ok(_) => return Ok(()),
                 Err(failure) if failure.is_of_old() => {}
+                Err(failure) if failure.broke && !broke => broke = true,
                 Err(failure) => return Err(failure.error.into()),
             }
         }
@@ -97,23 +231,26 @@ impl Stripe {
             retry_after_seconds: None,
         })
     }
+}
 
-    /// What an invoice was paid by, and the page about that.
-    pub(super) async fn paid_by(&self, invoice: &InvoiceId) -> Result<Option<PaymentId>, Error> {
-        let payments = self.client.invoice_payments_of_invoice(invoice).await;
-        let payments = readable(payments)?.unwrap_or_default().into_iter();
-        let mut intents = payments.map(|payment| payment.payment.payment_intent);
-        Ok(intents.find_map(|intent| intent))
-    }
-
-    /// The page about a payment, where there is one.
-    pub(super) async fn receipt_page(&self, intent: &PaymentId) -> Result<Option<PageUrl>, Error> {
-        let intent = readable(self.client.payment_intent(intent).await)?;
-        let Some(charge) = intent.and_then(|intent| intent.latest_charge) else {
-            return Ok(None);
+fn away_of(charge: &Charge, disputes: &[Dispute]) -> Away {
+    let refunded_cents = charge.amount_refunded.max(0);
+    let left = charge.amount.saturating_sub(refunded_cents).max(0);
+    let taken = disputes.iter().filter(|dispute| {
+        let money = dispute.status.money();
+        matches!(money, DisputedMoney::Withheld | DisputedMoney::Lost)
+    });
+    let disputed_cents = taken.fold(0_i64, |sum, dispute| {
+        let cents = match dispute.currency == charge.currency {
+            true => dispute.amount.max(0),
+            false => left,
         };
-        let charge = readable(self.client.charge(&charge).await)?;
-        let page = charge.and_then(|charge| charge.receipt_url);
-        Ok(page.and_then(|url| PageUrl::new(url).ok()))
+        sum.saturating_add(cents)
+    });
+    let newest = disputes.iter().rev().filter_map(Dispute::told);
+    Away {
+        refunded_cents,
+        disputed_cents,
+        dispute: newest.max_by_key(|dispute| dispute.opened_at),
     }
 }

@@ -4,56 +4,55 @@ use port::PortalRequest;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::{Stripe, key};
+use super::{Stripe, checkout::Refused, key};
 use crate::{
-    Error,
+    Refusal,
     id::ConfigurationId,
     portal::{MAX_PRODUCTS, NewConfiguration, NewPortalSession, PortalProduct},
 };
 
+/// Whether a refusal is about what is offered, and not about who visits.
+fn is_about_the_offer(refusal: &Refusal) -> bool {
+    let param = refusal.param.as_deref().unwrap_or_default();
+    let listed = param.contains("products") || param.contains("prices");
+    listed || refusal.is_missing() && param != "customer"
+}
+
 impl Stripe {
     pub(super) async fn portal(&self, request: &PortalRequest<'_>) -> Result<String, port::Error> {
-        let mut session = NewPortalSession {
-            customer: request.customer.clone(),
-            configuration: self.configuration(request).await?,
-            return_url: request.return_url.map(ToOwned::to_owned),
-        };
-        match self.visit(&session).await {
-            Err(Error::Refused(refusal)) if refusal.is_missing() => {
-                let param = refusal.param.as_deref().unwrap_or_default();
-                if param == "customer" {
-                    return Err((*refusal).into());
-                }
+        match self.visit(request).await {
+            Err(Refused::ByStripe(refusal)) if is_about_the_offer(&refusal) => {
+                tracing::warn!(error = %refusal, "What the portal offers is not all there any more; looking for it anew");
             }
             visited => return Ok(visited?),
         }
-        // The configuration is gone, or something that it lists.
+        // The configuration is gone, or something that it lists: archived or deleted.
         self.shared.memory.forget_all(self.project).await?;
         for (_, price) in &request.offered {
             self.forget_tier(price);
         }
-        session.configuration = self.configuration(request).await?;
-        Ok(self.visit(&session).await?)
+        Ok(self.visit(request).await?)
     }
 
-    /// Each visit is one of its own.
-    async fn visit(&self, session: &NewPortalSession) -> Result<String, Error> {
-        let name = format!("portal/{}", Uuid::new_v4().simple());
-        let key = crate::OperationKey::new(&name);
-        let key = key.ok_or_else(|| Error::Garbage("an operation without a name".into()))?;
-        Ok(self.client.create_portal_session(session, &key).await?.url)
+    async fn visit(&self, request: &PortalRequest<'_>) -> Result<String, Refused> {
+        let session = NewPortalSession {
+            customer: request.customer.clone(),
+            configuration: self.configuration(request).await?,
+            return_url: request.return_url.map(ToOwned::to_owned),
+        };
+        // Each visit is one of its own.
+        let key = key(&format!("portal/{}", Uuid::new_v4().simple()))?;
+        let visit = self.client.create_portal_session(&session, &key);
+        Ok(visit.await?.url)
     }
 
     /// Named by what it says: another offer is another configuration, the same one is made once.
-    async fn configuration(
-        &self,
-        request: &PortalRequest<'_>,
-    ) -> Result<ConfigurationId, port::Error> {
+    async fn configuration(&self, request: &PortalRequest<'_>) -> Result<ConfigurationId, Refused> {
         let mut products = Vec::new();
         for (product, price) in request.offered.iter().take(MAX_PRODUCTS) {
             let stored = self.tier(product, price).await?;
             products.push(PortalProduct {
-                product: stored.product,
+                product: stored.product.id().clone(),
                 prices: vec![stored.id],
             });
         }

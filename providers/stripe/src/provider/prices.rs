@@ -22,7 +22,7 @@ impl Stripe {
         if let Some(known) = self.shared.prices.get(&ours) {
             return Ok(known.clone());
         }
-        match self.client.find_price(price.id).await? {
+        match self.client.find_price(&new_price(product, price)).await? {
             Some(found) => Ok(self.keep_tier(price, found)),
             None => self.make_tier(product, price).await,
         }

@@ -64,8 +64,8 @@ fn applied() -> Vec<view::Product> {
                 "id": "price_2", "productId": "prod_2", "label": null, "amountCents": 1500,
                 "currency": "EUR", "creditsGranted": 400, "creditsProductId": "prod_1",
                 "creditsExpireAfterDays": null, "rollover": false, "features": ["api", "export"],
-                "interval": "month", "trialDays": null, "trialCredits": 0, "active": true,
-                "createdAt": "",
+                "interval": "month", "trialDays": null, "trialCredits": 0, "repeatable": false,
+                "active": true, "createdAt": "",
             }],
         },
     ]))
@@ -77,7 +77,7 @@ fn price(id: &str, product: &str, label: &str) -> Value {
         "id": id, "productId": product, "label": label, "amountCents": 500, "currency": "EUR",
         "creditsGranted": 100, "creditsProductId": null, "creditsExpireAfterDays": null,
         "rollover": false, "features": [], "interval": "one_time", "trialDays": null,
-        "trialCredits": 0, "active": true, "createdAt": "",
+        "trialCredits": 0, "repeatable": false, "active": true, "createdAt": "",
     })
 }
 

@@ -5,9 +5,11 @@
 //! It takes what Stripe takes and nothing else: an unknown path or field, another version, a key used
 //! twice for two things fail the test, whatever became of the answer.
 
+mod lists;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod unkind;
 mod world;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -16,7 +18,7 @@ use axum::{
     Router,
     body::Bytes,
     extract::State,
-    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri},
     response::{IntoResponse, Response},
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -25,7 +27,9 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 
 use rules::Form;
-pub use rules::VERSION;
+pub use rules::{VERSION, requests};
+pub use sandbox::unkind::Unkindness;
+use sandbox::unkind::{Outcome, Request};
 use world::{Answer, World};
 
 /// The key of the account.
@@ -129,6 +133,12 @@ impl Stripe {
         std::mem::take(&mut self.world.lock().complaints)
     }
 
+    /// How many requests there were so far.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.world.lock().requests
+    }
+
     /// What was asked so far, by path.
     pub fn calls(&self, path: &str) -> Vec<Call> {
         let world = self.world.lock();
@@ -136,14 +146,33 @@ impl Stripe {
         calls.cloned().collect()
     }
 
+    /// How often anything was read so far.
+    pub fn reads(&self) -> usize {
+        let world = self.world.lock();
+        let reads = world.calls.iter().filter(|call| call.method == Method::GET);
+        reads.count()
+    }
+
     /// Answers the next request of this path otherwise; of this method, where it stands in front of it.
     pub fn instead(&self, path: &str, instead: Instead) {
         self.world.lock().instead.push((path.into(), instead));
     }
 
+    /// Answers requests of this path otherwise until [`Self::as_usual`].
+    pub fn from_now_on(&self, path: &str, instead: Instead) {
+        self.world.lock().always.push((path.into(), instead));
+    }
+
+    /// Answers as usual from now on.
+    pub fn as_usual(&self) {
+        let mut world = self.world.lock();
+        world.instead.clear();
+        world.always.clear();
+    }
+
     /// Puts an object where it is read.
     pub fn put(&self, path: &str, object: Value) {
-        self.world.lock().objects.insert(path.into(), object);
+        self.world.lock().objects.put(path, object);
     }
 
     /// Changes fields of an object; as it is then.
@@ -164,8 +193,7 @@ impl Stripe {
 
     /// Lists an event, as the account does whether or not a webhook arrives.
     pub fn list(&self, id: &str, kind: &str, object: &Value, now: i64) {
-        let (event, _) = event(id, kind, object, now);
-        let event = serde_json::from_str(&event).expect("it was written as JSON");
+        let event = plain_event(id, kind, object, now);
         self.world.lock().events.push(event);
     }
 
@@ -199,7 +227,7 @@ impl Stripe {
     pub fn pay_as(&self, checkout: &str, email: &str) -> Value {
         let path = format!("/v1/checkout/sessions/{checkout}");
         let number = checkout.trim_start_matches("cs_test_");
-        let known = self.world.lock().objects[&path]["customer"].clone();
+        let known = self.world.lock().objects.get(&path).expect("it is there")["customer"].clone();
         let customer = match known {
             Value::Null => json!(format!("cus_{number}")),
             known => known,
@@ -228,16 +256,24 @@ pub fn event_signed(
     object: &Value,
     now: i64,
 ) -> (String, String) {
-    let body = json!({
+    let body = plain_event(id, kind, object, now).to_string();
+    let header = signature(secret, &body, now);
+    (body, header)
+}
+
+fn plain_event(id: &str, kind: &str, object: &Value, now: i64) -> Value {
+    json!({
         "id": id, "object": "event", "type": kind, "created": now, "livemode": false,
         "api_version": VERSION, "data": {"object": object},
     })
-    .to_string();
+}
+
+fn signature(secret: &str, body: &str, now: i64) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     mac.update(format!("{now}.{body}").as_bytes());
     let mac = mac.finalize().into_bytes();
     let hex: String = mac.iter().map(|byte| format!("{byte:02x}")).collect();
-    (body, format!("t={now},v1={hex}"))
+    format!("t={now},v1={hex}")
 }
 
 async fn answer(
@@ -263,11 +299,15 @@ async fn answer(
         operation: text("idempotency-key"),
         form,
     };
-    let verdict = headers_in_order(&call, &text)
-        .and_then(|()| rules::check(call.method.as_str(), &call.path, &call.form));
+    let trial = is_trial(&call);
+    let verdict = headers_in_order(&call, &text).and_then(|()| match trial {
+        true => Ok(()),
+        false => rules::check(call.method.as_str(), &call.path, &call.form),
+    });
     let instead = {
         let mut world = world.lock();
-        if !world.forgets {
+        world.requests += 1;
+        if !world.forgets && !trial {
             world.calls.push(call.clone());
         }
         if let Err(complaint) = verdict {
@@ -276,7 +316,9 @@ async fn answer(
         let named = format!("{} {}", call.method, call.path);
         let of = |at: &str| at == call.path || at == named;
         let place = world.instead.iter().position(|(at, _)| of(at));
-        place.map(|place| world.instead.remove(place).1)
+        let once = place.map(|place| world.instead.remove(place).1);
+        let always = world.always.iter().find(|(at, _)| of(at));
+        once.or(always.map(|(_, instead)| instead.clone()))
     };
     match instead {
         None => {}
@@ -297,39 +339,80 @@ async fn answer(
             std::future::pending().await
         }
     }
-    let Call {
-        method,
-        path,
-        operation,
-        form,
-        ..
-    } = &call;
-    let mut world = world.lock();
-    if path == "/v1/account" {
-        let key = call.key.trim_start_matches("Bearer ");
-        return match world.accounts.get(key) {
-            None => json!({"id": "acct_of_the_shop", "object": "account"})
-                .to_string()
-                .into_response(),
-            Some(Some(account)) => json!({"id": account, "object": "account"})
-                .to_string()
-                .into_response(),
-            Some(None) => error(403, "more_permissions_required", "The key may not."),
-        };
+    let answered = as_it_is(&mut world.lock(), &call);
+    match answered {
+        Some(response) => response,
+        None => std::future::pending().await,
     }
-    match world.ask(method.as_str(), path, operation, form) {
-        Answer::Object(object) => object.to_string().into_response(),
-        Answer::Missing => error(404, "resource_missing", "No such thing."),
-        Answer::Declined(code) => error(400, code, "That cannot be."),
-        Answer::Refused(why) => complain(&mut world, &call, &why),
-        Answer::Repeated(status, body) => {
-            let mut response = failure(status, &body);
-            let repeated = HeaderValue::from_static("true");
-            let headers = response.headers_mut();
-            headers.insert("idempotent-replayed", repeated);
-            response
+}
+
+/// Answers as unkindly as the account is; `None`: not at all.
+fn as_it_is(world: &mut World, call: &Call) -> Option<Response> {
+    let (now, millis) = world.time();
+    let key = call.key.trim_start_matches("Bearer ");
+    let request = Request {
+        method: call.method.as_str(),
+        path: &call.path,
+        form: &call.form,
+        key,
+        operation: Some(call.operation.as_str()).filter(|key| !key.is_empty()),
+        now,
+        millis,
+    };
+    // Put back below: what is asked kindly needs the rest of the world.
+    let mut unkind = std::mem::take(&mut world.unkind);
+    let mut repeated = false;
+    let outcome = unkind.answer(&request, |method, path, form| {
+        if is_trial(call) {
+            let missing = method == "GET" && path != "/v1/account";
+            let status = if missing { 404 } else { 400 };
+            let error = json!({"type": "invalid_request_error", "message": "There is nothing."});
+            let body = json!({ "error": error });
+            return Ok(sandbox::unkind::Answer { status, body });
         }
-    }
+        let answer = world.ask(method, path, key, (&call.operation, form));
+        if let Answer::Refused(why) = &answer {
+            world.complaints.push(format!("{method} {path}: {why}"));
+        }
+        repeated = matches!(answer, Answer::Repeated(..));
+        Ok::<_, std::convert::Infallible>(answer.plain())
+    });
+    let printed = |body: &Value| unkind.print(body);
+    let response = match outcome {
+        Ok(Outcome::Answer { answer, headers }) if answer.status < 500 => {
+            let status = StatusCode::from_u16(answer.status).unwrap();
+            Some((status, named(&headers), printed(&answer.body)).into_response())
+        }
+        // It comes with no wish to be asked again, so that no test waits for that.
+        Ok(Outcome::Answer { answer, headers }) => {
+            let mut response = failure(answer.status, &answer.body);
+            response.headers_mut().extend(named(&headers));
+            Some(response)
+        }
+        Ok(Outcome::Silence) => None,
+        Err(never) => match never {},
+    };
+    world.unkind = unkind;
+    response.map(|mut response| {
+        if repeated {
+            let value = HeaderValue::from_static("true");
+            let headers = response.headers_mut();
+            headers.insert("idempotent-replayed", value);
+        }
+        response
+    })
+}
+
+fn named(headers: &[(&'static str, String)]) -> HeaderMap {
+    let pairs = headers.iter();
+    let pairs = pairs.map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()));
+    pairs.collect()
+}
+
+/// Whether it only finds out what the key may do: it asks for nothing, or for nothing that there is.
+fn is_trial(call: &Call) -> bool {
+    let nobody = call.path.contains("/scrip_permission_check");
+    nobody || call.operation.starts_with("permission-check/")
 }
 
 fn failure(status: u16, body: &Value) -> Response {
@@ -362,13 +445,7 @@ fn headers_in_order(call: &Call, text: &impl Fn(&str) -> String) -> Result<(), S
 fn complain(world: &mut World, call: &Call, why: &str) -> Response {
     let Call { method, path, .. } = call;
     world.complaints.push(format!("{method} {path}: {why}"));
-    error(400, "parameter_unknown", why)
-}
-
-fn error(status: u16, code: &str, message: &str) -> Response {
-    let error = json!({"error": {
-        "type": "invalid_request_error", "code": code, "message": message,
-    }});
-    let status = StatusCode::from_u16(status).unwrap();
-    (status, error.to_string()).into_response()
+    let answer = Answer::Refused(why.into()).plain();
+    let status = StatusCode::from_u16(answer.status).unwrap();
+    (status, answer.body.to_string()).into_response()
 }

@@ -6,7 +6,7 @@ mod together;
 
 use std::collections::BTreeMap;
 
-use together::{ending, few_products, invoice_payments, page, page_of_events, session};
+use together::{ending, expanded, few_products, invoice_payments, page, page_of_events, session};
 
 /// The version that these rules are of.
 pub const VERSION: &str = "2026-10-28.endive";
@@ -58,6 +58,40 @@ const fn read(path: &'static str) -> Rule {
         also: ANY,
     }
 }
+
+const fn list(path: &'static str, fields: &'static [(&'static str, Kind)]) -> Rule {
+    Rule {
+        fields,
+        also: page,
+        ..read(path)
+    }
+}
+
+/// How lists of money that moved are asked for.
+const MONEY: &[(&str, Kind)] = &[
+    ("created[gte]", Kind::Number),
+    ("created[gt]", Kind::Number),
+    ("created[lte]", Kind::Number),
+    ("created[lt]", Kind::Number),
+    ("charge", Kind::Text),
+    ("payment_intent", Kind::Text),
+    ("starting_after", Kind::Text),
+    ("limit", Kind::Number),
+];
+
+/// How lists of what is to be paid are asked for.
+const BILLS: &[(&str, Kind)] = &[
+    ("created[gte]", Kind::Number),
+    ("created[lte]", Kind::Number),
+    ("customer", Kind::Text),
+    ("email", Kind::Text),
+    ("payment_intent", Kind::Text),
+    ("price", Kind::Text),
+    ("status", Kind::Text),
+    ("subscription", Kind::Text),
+    ("starting_after", Kind::Text),
+    ("limit", Kind::Number),
+];
 
 const UPDATE: &[(&str, Kind)] = &[
     ("features[invoice_history][enabled]", Kind::Flag),
@@ -144,11 +178,17 @@ const RULES: &[Rule] = &[
             ("lookup_keys[#]", Kind::Text),
             ("active", Kind::Flag),
             ("limit", Kind::Number),
+            ("expand[0]", Kind::Word(&["data.product"])),
         ],
         also: page,
         ..read("/v1/prices")
     },
     read("/v1/prices/{}"),
+    Rule {
+        method: "POST",
+        fields: &[("metadata[*]", Kind::Mark)],
+        ..read("/v1/prices/{}")
+    },
     Rule {
         method: "POST",
         path: "/v1/prices",
@@ -204,6 +244,7 @@ const RULES: &[Rule] = &[
             ("invoice", Kind::Text),
             ("status", Kind::Word(&["open", "paid", "canceled"])),
             ("limit", Kind::Number),
+            ("starting_after", Kind::Text),
         ],
         also: invoice_payments,
         ..read("/v1/invoice_payments")
@@ -211,6 +252,7 @@ const RULES: &[Rule] = &[
     Rule {
         fields: &[
             ("created[gte]", Kind::Number),
+            ("created[lte]", Kind::Number),
             ("types[#]", Kind::Text),
             ("starting_after", Kind::Text),
             ("limit", Kind::Number),
@@ -280,30 +322,31 @@ const RULES: &[Rule] = &[
         ..read("/v1/subscription_schedules/{}/release")
     },
     Rule {
-        fields: &[
-            ("payment_intent", Kind::Text),
-            ("starting_after", Kind::Text),
-            ("limit", Kind::Number),
-        ],
-        also: page,
-        ..read("/v1/refunds")
-    },
-    Rule {
         method: "DELETE",
         ..read("/v1/subscriptions/{}")
     },
     read("/v1/account"),
+    list("/v1/charges", MONEY),
     read("/v1/charges/{}"),
-    Rule {
-        fields: &[("payment_intent", Kind::Text), ("limit", Kind::Number)],
-        also: page,
-        ..read("/v1/disputes")
-    },
+    list("/v1/refunds", MONEY),
+    read("/v1/refunds/{}"),
+    list("/v1/disputes", MONEY),
     read("/v1/disputes/{}"),
+    list("/v1/invoices", BILLS),
     read("/v1/invoices/{}"),
+    list("/v1/invoices/{}/lines", BILLS),
     read("/v1/payment_intents/{}"),
+    list("/v1/subscriptions", BILLS),
     read("/v1/subscriptions/{}"),
+    list("/v1/checkout/sessions", BILLS),
+    list("/v1/customers", BILLS),
+    read("/v1/customers/{}"),
 ];
+
+/// Every kind of request that is taken: its method and its path, where `{}` stands for an identifier.
+pub fn requests() -> impl Iterator<Item = (&'static str, &'static str)> {
+    RULES.iter().map(|rule| (rule.method, rule.path))
+}
 
 /// Whether Stripe takes this; else what is wrong with it.
 pub(super) fn check(method: &str, path: &str, form: &Form) -> Result<(), String> {
@@ -311,7 +354,8 @@ pub(super) fn check(method: &str, path: &str, form: &Form) -> Result<(), String>
         .iter()
         .find(|rule| rule.method == method && is_path(rule.path, path))
         .ok_or("there is no such request")?;
-    for (name, value) in form {
+    expanded(form)?;
+    for (name, value) in form.iter().filter(|(name, _)| !is_field("expand[#]", name)) {
         let (pattern, kind) = rule
             .fields
             .iter()
@@ -364,6 +408,6 @@ fn is_field(pattern: &str, name: &str) -> bool {
 }
 
 /// `a[0][b]` as `a`, `0`, `b`.
-fn names(field: &str) -> impl Iterator<Item = &str> {
+pub(super) fn names(field: &str) -> impl Iterator<Item = &str> {
     field.split('[').map(|name| name.trim_end_matches(']'))
 }

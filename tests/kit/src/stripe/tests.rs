@@ -266,3 +266,51 @@ async fn a_subscription_ends_with_its_period_or_now() {
     let (_, ended) = sent(request.bearer_auth(SECRET_KEY)).await;
     assert_eq!(ended["status"], "canceled");
 }
+
+#[tokio::test]
+async fn money_is_listed_by_its_time_in_pages_and_unfolded() {
+    let stripe = Stripe::start().await;
+    for (number, created) in [(1, 100), (2, 200), (3, 300)] {
+        let charge = stripe.charged(&format!("pi_{number}"), &json!({}), 500, 0);
+        let path = format!("/v1/charges/{}", charge["id"].as_str().unwrap());
+        let mut charge = charge;
+        charge["created"] = json!(created);
+        stripe.put(&path, charge);
+    }
+    let page = async |query: &str| {
+        let (status, page) = sent(get(&stripe, &format!("/v1/charges?{query}"))).await;
+        assert_eq!(status, 200, "{page}");
+        let ids = page["data"].as_array().unwrap().iter();
+        let ids: Vec<String> = ids.map(|one| one["id"].to_string()).collect();
+        (ids.join(" ").replace(['"'], ""), page["has_more"] == true)
+    };
+    let first = "created[gte]=150&created[lte]=300&limit=1";
+    assert_eq!(page(first).await, ("ch_of_pi_3".into(), true));
+    let rest = format!("{first}&starting_after=ch_of_pi_3");
+    assert_eq!(page(&rest).await, ("ch_of_pi_2".into(), false));
+    assert_eq!(page("payment_intent=pi_1").await.0, "ch_of_pi_1");
+    let unfolded = get(&stripe, "/v1/payment_intents/pi_1?expand[0]=latest_charge");
+    assert_eq!(sent(unfolded).await.1["latest_charge"]["amount"], 500);
+    let deep = get(&stripe, "/v1/charges?expand[0]=data.a.b.c.d.e");
+    assert_eq!(sent(deep).await.0, 400);
+    assert_eq!(stripe.complaints().len(), 1);
+}
+
+#[tokio::test]
+async fn an_invoice_embeds_ten_lines_and_lists_all() {
+    let stripe = Stripe::start().await;
+    let lines: Vec<Value> = (1..=25).map(|n| json!({"id": format!("il_{n}")})).collect();
+    let path = "/v1/invoices/in_1";
+    stripe.put(path, json!({"id": "in_1", "lines": {"data": lines}}));
+    let payment = |n: u32| json!({"id": format!("inpay_{n}"), "payment": {"payment_intent": format!("pi_{n}")}});
+    stripe.put("payments of in_1", json!([payment(1), payment(2)]));
+    let (_, invoice) = sent(get(&stripe, &format!("{path}?expand[0]=payments"))).await;
+    assert_eq!(invoice["lines"]["data"].as_array().unwrap().len(), 10);
+    assert_eq!(invoice["lines"]["has_more"], true);
+    assert_eq!(invoice["payments"]["data"].as_array().unwrap().len(), 2);
+    let rest = format!("{path}/lines?limit=100&starting_after=il_10");
+    let (_, rest) = sent(get(&stripe, &rest)).await;
+    assert_eq!(rest["data"].as_array().unwrap().len(), 15);
+    let of = "/v1/invoice_payments?payment[type]=payment_intent&payment[payment_intent]=pi_2";
+    assert_eq!(sent(get(&stripe, of)).await.1["data"][0]["invoice"], "in_1");
+}

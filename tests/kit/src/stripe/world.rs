@@ -1,10 +1,15 @@
 //! The account: what is in it, and what is answered.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::HashMap,
+    sync::LazyLock,
+    time::{Instant, SystemTime, UNIX_EPOCH},
+};
 
+use sandbox::unkind::{self, Unkind};
 use serde_json::{Value, json};
 
-use super::{Call, Instead, rules::Form};
+use super::{Call, Instead, lists::Objects, rules::Form};
 
 /// Where webhook endpoints are.
 const ENDPOINTS: &str = "/v1/webhook_endpoints";
@@ -12,16 +17,16 @@ const ENDPOINTS: &str = "/v1/webhook_endpoints";
 #[derive(Default)]
 pub(super) struct World {
     pub(super) calls: Vec<Call>,
+    pub(super) requests: u64,
     /// What Stripe would not have taken.
     pub(super) complaints: Vec<String>,
     /// By path; each is used once.
     pub(super) instead: Vec<(String, Instead)>,
-    /// Objects by path, such as `/v1/checkout/sessions/cs_1`.
-    pub(super) objects: BTreeMap<String, Value>,
+    /// The same for good.
+    pub(super) always: Vec<(String, Instead)>,
+    pub(super) objects: Objects,
     /// The account's list of events, the oldest first.
     pub(super) events: Vec<Value>,
-    /// The oldest first.
-    refunds: Vec<Value>,
     /// What was asked under an idempotency key, and answered.
     answered: HashMap<String, (String, Form, Value)>,
     /// Failures that were kept under an idempotency key: the path, the status and the body.
@@ -32,7 +37,14 @@ pub(super) struct World {
     pub(super) accounts: HashMap<String, Option<String>>,
     /// Keeps no calls and no answers: a load would fill the memory.
     pub(super) forgets: bool,
+    /// What Stripe does on top of answering.
+    pub(super) unkind: Unkind,
+    /// Its time; `None`: the machine's.
+    pub(super) clock: Option<Clock>,
 }
+
+/// Seconds since the Unix epoch.
+pub(super) type Clock = Box<dyn Fn() -> i64 + Send>;
 
 /// An answer in Stripe's form.
 pub(super) enum Answer {
@@ -41,10 +53,30 @@ pub(super) enum Answer {
     Missing,
     /// 400: what was asked for cannot be had, which is nobody's fault.
     Declined(&'static str),
+    /// 403: the key may not.
+    Denied,
     /// A failure that was answered before under the same key.
     Repeated(u16, Value),
     /// 400, and a complaint.
     Refused(String),
+}
+
+impl Answer {
+    /// As it is sent.
+    pub(super) fn plain(self) -> unkind::Answer {
+        let (status, code, message) = match self {
+            Self::Object(body) => return unkind::Answer { status: 200, body },
+            Self::Repeated(status, body) => return unkind::Answer { status, body },
+            Self::Missing => (404, "resource_missing", "No such thing.".into()),
+            Self::Declined(code) => (400, code, "That cannot be.".into()),
+            Self::Denied => (403, "more_permissions_required", "The key may not.".into()),
+            Self::Refused(why) => (400, "parameter_unknown", why),
+        };
+        let body = json!({"error": {
+            "type": "invalid_request_error", "code": code, "message": message,
+        }});
+        unkind::Answer { status, body }
+    }
 }
 
 impl World {
@@ -55,8 +87,37 @@ impl World {
         }
     }
 
-    /// Answers what the rules allow. The same under the same key is answered as it was.
-    pub(super) fn ask(&mut self, method: &str, path: &str, operation: &str, form: &Form) -> Answer {
+    /// Seconds since the Unix epoch by the account's clock, and milliseconds since any instant.
+    pub(super) fn time(&self) -> (i64, i64) {
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        let millis = i64::try_from(START.elapsed().as_millis()).unwrap();
+        let now = match &self.clock {
+            Some(clock) => clock(),
+            None => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+                i64::try_from(now.as_secs()).unwrap()
+            }
+        };
+        (now, millis)
+    }
+
+    /// Answers what the rules allow, by whose key it is. The same under the same idempotency key is
+    /// answered as it was.
+    pub(super) fn ask(
+        &mut self,
+        method: &str,
+        path: &str,
+        key: &str,
+        (operation, form): (&str, &Form),
+    ) -> Answer {
+        if path == "/v1/account" {
+            let account = match self.accounts.get(key) {
+                None => "acct_of_the_shop",
+                Some(Some(account)) => account,
+                Some(None) => return Answer::Denied,
+            };
+            return Answer::Object(json!({"id": account, "object": "account"}));
+        }
         if let Some((asked, with, answer)) = self.answered.get(operation) {
             if asked == path && with == form {
                 return Answer::Object(answer.clone());
@@ -72,7 +133,7 @@ impl World {
         let answer = match (method, path) {
             ("POST", "/v1/refunds") => self.refund(form),
             _ => match self.respond(method, path, form) {
-                Some(object) => Answer::Object(object),
+                Some(object) => Answer::Object(self.objects.shown(object, form)),
                 None => Answer::Missing,
             },
         };
@@ -89,7 +150,8 @@ impl World {
     /// Does what is asked, though whoever asks is not told so.
     pub(super) fn done(&mut self, call: &Call) {
         let method = call.method.as_str();
-        drop(self.ask(method, &call.path, &call.operation, &call.form));
+        let form = (call.operation.as_str(), &call.form);
+        drop(self.ask(method, &call.path, &call.key, form));
     }
 
     fn respond(&mut self, method: &str, path: &str, form: &Form) -> Option<Value> {
@@ -122,38 +184,32 @@ impl World {
                 let price = json!({
                     "id": id, "product": format!("prod_{number}"), "active": true,
                     "currency": pair("currency"), "metadata": marks(form, "metadata"),
+                    "unit_amount": pair("unit_amount")?.parse::<i64>().ok()?,
+                    "recurring": {
+                        "interval": pair("recurring[interval]"), "interval_count": 1,
+                    },
                 });
-                let key = pair("lookup_key")?;
-                self.objects.insert(format!("lookup {key}"), price.clone());
+                let product = json!({"id": format!("prod_{number}"), "active": true});
                 self.objects
-                    .insert(format!("/v1/prices/{id}"), price.clone());
+                    .put(&format!("/v1/products/prod_{number}"), product);
+                let key = pair("lookup_key")?;
+                self.objects.put(&format!("lookup {key}"), price.clone());
+                self.objects.put(&format!("/v1/prices/{id}"), price.clone());
                 Some(price)
             }
-            ("GET", "/v1/invoice_payments") => {
-                let of = pair("payment[payment_intent]").or_else(|| pair("invoice"))?;
-                Some(list(
-                    self.objects.get(&format!("payments of {of}")).cloned(),
-                ))
-            }
-            ("GET", "/v1/disputes") => {
-                let of = pair("payment_intent")?;
-                let known = self.objects.get(&format!("disputes of {of}")).cloned();
-                let data = known.unwrap_or_else(|| json!([]));
-                Some(json!({"object": "list", "has_more": false, "data": data}))
-            }
-            ("GET", "/v1/refunds") => {
-                let of = pair("payment_intent")?;
-                let newest = self.refunds.iter().rev();
-                let mut of: Vec<_> = newest.filter(|it| it["payment_intent"] == *of).collect();
-                if let Some(after) = pair("starting_after") {
-                    let place = of.iter().position(|refund| refund["id"] == *after)?;
-                    of.drain(..=place);
-                }
-                let limit = pair("limit").map_or(10, |limit| limit.parse().unwrap());
-                let (more, page) = (of.len() > limit, of.iter().take(limit));
-                let page: Vec<_> = page.collect();
-                Some(json!({"object": "list", "has_more": more, "data": page}))
-            }
+            (
+                "GET",
+                "/v1/charges"
+                | "/v1/checkout/sessions"
+                | "/v1/customers"
+                | "/v1/disputes"
+                | "/v1/invoice_payments"
+                | "/v1/invoices"
+                | "/v1/refunds"
+                | "/v1/subscriptions"
+                | ENDPOINTS,
+            ) => self.objects.page(path, form),
+            ("GET", path) if path.ends_with("/lines") => self.objects.lines(path, form),
             ("GET", "/v1/events") => self.page_of_events(form),
             ("POST", "/v1/billing_portal/configurations") => {
                 let id = format!("bpc_{}", self.next("configuration"));
@@ -162,12 +218,6 @@ impl World {
             ("POST", "/v1/billing_portal/sessions") => {
                 let number = self.next("visit");
                 Some(json!({"url": format!("https://portal.example/{number}")}))
-            }
-            ("GET", ENDPOINTS) => {
-                let endpoints = self.objects.iter();
-                let endpoints = endpoints.filter(|(path, _)| path.starts_with(ENDPOINTS));
-                let data: Vec<&Value> = endpoints.map(|(_, endpoint)| endpoint).collect();
-                Some(json!({"object": "list", "has_more": false, "data": data}))
             }
             ("POST", ENDPOINTS) => Some(self.endpoint(form)),
             ("DELETE", path) => match path.strip_prefix(ENDPOINTS) {
@@ -200,6 +250,9 @@ impl World {
                 self.changed(&of, |subscription| subscription["schedule"] = Value::Null)?;
                 Some(schedule)
             }
+            ("POST", path) if path.starts_with("/v1/prices/") => {
+                self.changed(path, |price| write(form, price))
+            }
             ("POST", path) if path.starts_with("/v1/subscriptions/") => {
                 if let Some(path) = path.strip_suffix("/resume") {
                     return self.changed(path, |subscription| {
@@ -207,6 +260,7 @@ impl World {
                     });
                 }
                 self.changed(path, |subscription| {
+                    write(form, subscription);
                     if let Some(ends) = form.get("cancel_at_period_end") {
                         subscription["cancel_at_period_end"] = json!(ends == "true");
                     }
@@ -241,7 +295,7 @@ impl World {
             "enabled_events": listed(form, "enabled_events["), "metadata": marks(form, "metadata"),
         });
         self.objects
-            .insert(format!("{ENDPOINTS}/{id}"), endpoint.clone());
+            .put(&format!("{ENDPOINTS}/{id}"), endpoint.clone());
         endpoint["secret"] = json!(format!("whsec_of_endpoint_{number}"));
         endpoint
     }
@@ -266,12 +320,14 @@ impl World {
         }
         charge["amount_refunded"] = json!(back + amount);
         charge["refunded"] = json!(back + amount == paid);
+        let of = charge["id"].clone();
         let id = format!("re_{}", self.next("refund"));
         let refund = json!({
-            "id": id, "object": "refund", "amount": amount, "payment_intent": intent,
+            "id": id, "object": "refund", "amount": amount, "payment_intent": intent, "charge": of,
             "status": "succeeded", "metadata": marks(form, "metadata"),
         });
-        self.refunds.push(refund.clone());
+        self.objects
+            .put(&format!("/v1/refunds/{id}"), refund.clone());
         Answer::Object(refund)
     }
 
@@ -281,7 +337,8 @@ impl World {
         let id = format!("cs_test_{}", self.next("session"));
         let session = json!({
             "id": id, "object": "checkout.session", "status": "open",
-            "payment_status": "unpaid", "mode": pair("mode"), "currency": "eur",
+            "payment_status": "unpaid", "mode": pair("mode"),
+            "currency": pair("line_items[0][price_data][currency]").unwrap_or("eur".into()),
             "amount_total": number("line_items[0][price_data][unit_amount]").unwrap_or(0),
             "url": format!("https://pay.example/{id}"),
             "customer": pair("customer"), "customer_email": pair("customer_email"),
@@ -290,7 +347,7 @@ impl World {
             "metadata": marks(form, "metadata"),
         });
         let path = format!("/v1/checkout/sessions/{id}");
-        self.objects.insert(path, session.clone());
+        self.objects.put(&path, session.clone());
         session
     }
 
@@ -298,11 +355,12 @@ impl World {
     fn page_of_events(&self, form: &Form) -> Option<Value> {
         let number = |name: &str| form.get(name).map(|text| text.parse::<i64>().unwrap());
         let since = number("created[gte]").unwrap_or(0);
+        let until = number("created[lte]").unwrap_or(i64::MAX);
         let limit = number("limit").unwrap_or(10).unsigned_abs();
         let kinds = listed(form, "types[");
         let wanted = |event: &&Value| {
             let is_wanted = kinds.is_empty() || kinds.iter().any(|kind| event["type"] == **kind);
-            is_wanted && event["created"].as_i64().unwrap() >= since
+            is_wanted && (since..=until).contains(&event["created"].as_i64().unwrap())
         };
         let mut newest = self.events.iter().rev();
         if let Some(after) = form.get("starting_after") {
@@ -331,6 +389,13 @@ fn listed<'f>(form: &'f Form, prefix: &str) -> Vec<&'f String> {
 fn list(of: Option<Value>) -> Value {
     let data: Vec<Value> = of.into_iter().collect();
     json!({"object": "list", "has_more": false, "data": data})
+}
+
+/// Adds what is to be written on an object.
+fn write(form: &Form, object: &mut Value) {
+    for (name, value) in marks(form, "metadata").as_object().into_iter().flatten() {
+        object["metadata"][name] = value.clone();
+    }
 }
 
 fn marks(form: &Form, prefix: &str) -> Value {

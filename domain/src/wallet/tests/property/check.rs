@@ -70,6 +70,7 @@ fn purchases(teller: &Teller, model: &Model) {
             refunded_cents,
             disputed_cents,
             as_of,
+            ..
         } = order.reversal;
         assert_eq!((refunded_cents, disputed_cents, as_of.0), expected.away);
         assert_eq!(order.expires_at.0, expected.end);

@@ -18,11 +18,10 @@ use crate::{
     terms::Terms,
     text::Feature,
     wallet::{
-        OrderKind, OrderStatus, Reversal, SubscriptionStatus,
+        OrderStatus, Reversal, SubscriptionStatus,
+        bill::{Bill, Pays},
         pay::{Billing, Pay},
         purchase::Purchase as Telling,
-        renew::Renew,
-        switch::Switch,
         update_subscription::UpdateSubscription,
     },
 };
@@ -220,6 +219,7 @@ impl Run {
                 let reversal = Reversal {
                     refunded_cents: refunded,
                     disputed_cents: disputed,
+                    dispute: None,
                     as_of: Timestamp(as_of),
                 };
                 let real = self.told_of(Telling::Reverse(OrderSerial(order), reversal));
@@ -244,14 +244,15 @@ impl Run {
                     ..self.told(subscription, tier, 0, age)
                 };
                 let cents = if free { 0 } else { ware.coins };
-                let cycle = Renew {
+                let cycle = Bill {
                     order: OrderSerial(order),
-                    kind: OrderKind::Renewal,
-                    terms: self.terms(&ware),
+                    pays: Pays::Cycle,
+                    terms: Some(self.terms(&ware)),
+                    quantity: crate::Quantity::ONE,
                     payment: payment(order, cents),
                     billing: billing(told),
                 };
-                let real = self.told_of(Telling::Renew(Box::new(cycle)));
+                let real = self.told_of(Telling::Bill(Box::new(cycle)));
                 (real, self.model.renew(order, ware, cents, told))
             }
             Purchase::Switch {
@@ -274,15 +275,18 @@ impl Run {
                 };
                 let at = told.start + after * QUARTER;
                 let cents = if free { 0 } else { ware.coins };
-                let switch = Switch {
+                let switch = Bill {
                     order: OrderSerial(order),
-                    old: self.terms(&self.tier(subscription, old)),
-                    terms: self.terms(&ware),
-                    at: Timestamp(at),
+                    pays: Pays::Switch {
+                        old: self.terms(&self.tier(subscription, old)),
+                        at: Timestamp(at),
+                    },
+                    terms: Some(self.terms(&ware)),
+                    quantity: crate::Quantity::ONE,
                     payment: payment(order, cents),
                     billing: billing(told),
                 };
-                let real = self.told_of(Telling::Switch(Box::new(switch)));
+                let real = self.told_of(Telling::Bill(Box::new(switch)));
                 (
                     real,
                     self.model.switch(order, (ware, cents), (old, at), told),
@@ -299,8 +303,11 @@ impl Run {
                 let told = self.told(subscription, tier, ahead, age);
                 let report = UpdateSubscription {
                     subscription: sub(subscription),
+                    first: None,
                     terms: Some(self.terms(&self.tier(subscription, tier))),
                     status,
+                    open_invoice: None,
+                    collection_paused: false,
                     current_period_end: Timestamp(told.period_end),
                     cancel_at_period_end: canceling,
                     grace_days: 7,
@@ -394,6 +401,7 @@ fn billing(told: Told) -> Billing {
         cycle_start: Timestamp(told.start),
         current_period_end: Timestamp(told.period_end),
         trial: told.trial,
+        after_end: false,
         paused: told.paused,
         reported_at: Timestamp(told.reported),
     }

@@ -1,13 +1,16 @@
 //! Wallets that buy, and notes; and every question about them, answered by looking at everything.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use domain::{
     Timestamp,
     catalog::Interval,
     id::{OrderId, OrderSerial, PriceId, ProductId, ProjectId, WalletKey},
     terms::Terms,
-    text::{CheckoutId, Email, IdempotencyKey, SubscriptionId},
+    text::{CheckoutId, CustomerId, Email, IdempotencyKey, PaymentId, SubscriptionId},
     wallet::{
         ArchivedOrder, Change, Instructed, Instruction, InstructionStage, Order, OrderKind,
         OrderStatus, Reversal, Subscription, SubscriptionStatus,
@@ -16,7 +19,7 @@ use domain::{
 };
 
 use super::{World, wallet_key};
-use crate::{Books, Logged, Note, OrderPlace};
+use crate::{Books, Called, Logged, Note, OrderPlace};
 
 type Notes = BTreeMap<Box<[u8]>, Box<[u8]>>;
 
@@ -51,6 +54,15 @@ fn checkout(serial: u64) -> CheckoutId {
     CheckoutId::new(format!("cs_{serial}")).unwrap()
 }
 
+fn payment(order: OrderSerial) -> PaymentId {
+    PaymentId::new(format!("pi_{}", order.0)).unwrap()
+}
+
+/// The same few, in several wallets.
+fn customer(number: u64) -> CustomerId {
+    CustomerId::new(format!("cus_{}", number % 3)).unwrap()
+}
+
 /// Under one of a few keys: each of them moves on again and again.
 fn instructed(number: u64) -> Change {
     let stages = [
@@ -77,7 +89,8 @@ fn terms() -> Terms {
         credits: 5,
         expire_after_days: None,
         rollover: false,
-        features: std::collections::BTreeSet::new(),
+        repeatable: false,
+        features: BTreeSet::new(),
         interval: Interval::OneTime,
         trial_days: None,
         trial_credits: 0,
@@ -126,24 +139,25 @@ impl World {
                 closed,
                 pending,
                 order.paid_at.is_some(),
-                order.email.clone(),
+                (order.kind, order.email.clone()),
             )
         });
         let kinds = 6 + u64::from(self.shop.as_ref().is_some_and(|shop| shop.instructs));
         let change = match (self.rng.below(kinds), chosen) {
-            (0..=2, Some((order, _, false, known))) => {
+            (0..=2, Some((order, _, false, (kind, known)))) => {
                 let email = number.is_multiple_of(2).then(|| email(number >> 8));
                 Change::OrderPaid(Box::new(OrderPaid {
                     order: order.order,
                     project,
+                    kind,
                     expires_at: order.expires_at,
                     amount_cents: 100,
                     credits: 5 * (number >> 60 & 1) as i64,
                     credits_expire_at: None,
-                    payment: None,
+                    payment: Some(payment(order.order)),
                     invoice: None,
                     subscription: None,
-                    customer: None,
+                    customer: Some(customer(number >> 16)),
                     email: email.or(known),
                     receipt: domain::wallet::Receipt::default(),
                 }))
@@ -233,6 +247,8 @@ impl World {
                 Some(_) => SubscriptionStatus::Active,
                 None => SubscriptionStatus::Canceled,
             },
+            open_invoice: None,
+            collection_paused: false,
             cycle_start: Timestamp(0),
             cycle_end: ends,
             current_period_end: ends,
@@ -311,10 +327,24 @@ impl World {
                 let Some(checkout) = &order.checkout else {
                     continue;
                 };
-                let found = books.checkout(project, checkout).unwrap();
-                assert_eq!(found, Some(id));
+                let name = Called::Checkout(checkout);
+                assert_eq!(books.called(project, name).unwrap(), Some(id));
                 let other = ProjectId(project.0 ^ 3);
-                assert_eq!(books.checkout(other, checkout).unwrap(), None);
+                assert_eq!(books.called(other, name).unwrap(), None);
+            }
+            for (id, order) in self.orders(project) {
+                let payment = payment(id.serial);
+                let found = books.called(project, Called::Payment(&payment)).unwrap();
+                assert_eq!(found, order.paid_at.map(|_| id));
+            }
+            for customer in (0..3).map(customer) {
+                let paid = self.orders(project);
+                let paid = paid.filter(|(_, order)| order.customer.as_ref() == Some(&customer));
+                let wallets: BTreeSet<_> = paid.map(|(id, _)| id.wallet).collect();
+                let name = Called::Customer(&customer);
+                let found = books.all_called(project, name, usize::MAX).unwrap();
+                let found: Vec<_> = found.iter().map(|order| order.wallet).collect();
+                assert!(found.iter().eq(&wallets));
             }
             for email in (0..3).map(email) {
                 let same = |other: &Email| other.as_str().eq_ignore_ascii_case(email.as_str());

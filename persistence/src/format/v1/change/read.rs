@@ -133,7 +133,7 @@ impl TryFrom<Change<'_>> for wallet::Change {
                 credits,
             } => Self::OrderReversed {
                 order: OrderSerial(order),
-                reversal: reversal.into(),
+                reversal: reversal.try_into()?,
                 credits,
             },
             Change::SubscriptionChanged(changed) => {

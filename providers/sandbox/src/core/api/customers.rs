@@ -2,9 +2,12 @@
 
 use serde_json::Value;
 
-use super::read;
 use crate::core::{
-    books::Desk, email, params::Params, records::Customer, refusal::Refusal, views::View as _,
+    books::{Desk, Kept as _},
+    email,
+    objects::Customer,
+    params::Params,
+    refusal::Refusal,
 };
 
 pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
@@ -46,11 +49,4 @@ pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<V
     desk.books.put(customer.clone());
     desk.emit("customer.updated", &customer);
     Ok(customer.view(desk.books))
-}
-
-pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
-    let email = params.text("email")?;
-    read::some::<Customer>(desk, params, "/v1/customers", |customer| {
-        email.is_none() || email == customer.email
-    })
 }

@@ -4,14 +4,12 @@ use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::read;
 use crate::core::{
-    books::{Books, Desk},
+    books::{Books, Desk, Kept as _},
     checkout::address,
+    objects::Endpoint,
     params::Params,
-    records::Endpoint,
     refusal::Refusal,
-    views::View as _,
 };
 
 /// Stripe's own bound.
@@ -69,10 +67,6 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
         fields.insert("secret".into(), json!(endpoint.secret));
     }
     Ok(view)
-}
-
-pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
-    read::all::<Endpoint>(desk, params, "/v1/webhook_endpoints")
 }
 
 pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {

@@ -6,11 +6,10 @@ use serde_json::{Value, json};
 
 use super::{list::Paging, range::Range};
 use crate::core::{
-    books::Desk,
+    books::{Desk, Kept as _},
+    objects::{EVENT_SECONDS, Event},
     params::Params,
-    records::{EVENT_SECONDS, Event},
     refusal::Refusal,
-    views::View as _,
 };
 
 const MAX_TYPES: usize = 20;

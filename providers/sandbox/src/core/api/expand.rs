@@ -3,7 +3,13 @@
 use serde_json::Value;
 
 use super::read;
-use crate::core::{books::Books, params::Params, records::Refund, refusal::Refusal};
+use crate::core::{
+    books::Books,
+    objects::{InvoicePayment, Refund, Session, line_items},
+    params::Params,
+    refusal::Refusal,
+    shape,
+};
 
 const MAX_DEPTH: usize = 4;
 
@@ -54,12 +60,31 @@ fn unfold(books: &Books, value: &mut Value, names: &[&str]) -> bool {
     let Some(fields) = value.as_object_mut() else {
         return false;
     };
-    if *name == "refunds" && fields.get("object").is_some_and(|kind| kind == "charge") {
-        let charge = fields.get("id").and_then(Value::as_str).unwrap_or_default();
-        let refunds = books.newest::<Refund>(|refund| refund.charge == charge);
-        let url = format!("/v1/charges/{charge}/refunds");
-        let list = read::inner(books, &refunds, &url);
-        fields.insert("refunds".into(), list);
+    let kind = fields.get("object").and_then(Value::as_str);
+    let id = fields.get("id").and_then(Value::as_str).unwrap_or_default();
+    let inner = match (kind, *name) {
+        (Some("charge"), "refunds") => {
+            let refunds = books.newest::<Refund>(|refund| refund.charge == id);
+            Some(read::inner(
+                books,
+                &refunds,
+                &format!("/v1/charges/{id}/refunds"),
+            ))
+        }
+        (Some("invoice"), "payments") => {
+            let payments = books.newest::<InvoicePayment>(|payment| payment.invoice == id);
+            Some(read::inner(books, &payments, "/v1/invoice_payments"))
+        }
+        (Some("checkout.session"), "line_items") => books.get::<Session>(id).map(|session| {
+            let url = format!("/v1/checkout/sessions/{id}/line_items");
+            shape::list(line_items(session, books), &url)
+        }),
+        _ => None,
+    };
+    if let Some(inner) = inner
+        && fields.get(*name).is_none_or(Value::is_null)
+    {
+        fields.insert((*name).to_owned(), inner);
     }
     fields
         .get_mut(*name)

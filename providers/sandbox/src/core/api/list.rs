@@ -28,6 +28,15 @@ impl Paging {
         })
     }
 
+    /// The page of what is there as callers see it.
+    pub(super) fn views(&self, found: &[Value], url: &str) -> Result<Value, Refusal> {
+        fn id(view: &Value) -> &str {
+            let id = view.get("id").and_then(Value::as_str);
+            id.unwrap_or_default()
+        }
+        self.page(found.iter().collect(), id, Value::clone, url)
+    }
+
     /// The page of what is there, each with its identifier.
     pub(super) fn page<'a, T>(
         &self,

@@ -1,15 +1,15 @@
 //! The customer portal: what it offers, and visits to it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::read;
 use crate::core::{
-    books::Desk,
+    books::{Desk, Kept as _},
     checkout::address,
+    objects::{Configuration, Customer, PortalSession, Price},
     params::{Metadata, Params},
-    records::{Configuration, Customer, PortalSession, Price, Tiers},
     refusal::Refusal,
-    views::View as _,
+    shape,
 };
 
 const MAX_PRODUCTS: usize = 10;
@@ -27,15 +27,7 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
         name: None,
         default_return_url: None,
         metadata: Metadata::new(),
-        invoices: false,
-        payment_method: false,
-        cancel: false,
-        cancel_at_end: true,
-        switch: false,
-        allowed_updates: Vec::new(),
-        proration: "none".into(),
-        conditions: Vec::new(),
-        tiers: Vec::new(),
+        features: json!({}),
     };
     save(desk, params, blank)
 }
@@ -52,7 +44,7 @@ fn save(
     params: &Params,
     mut configuration: Configuration,
 ) -> Result<Value, Refusal> {
-    features(desk, params, &mut configuration)?;
+    features(desk, params, &mut configuration.features)?;
     params.change_metadata("metadata", &mut configuration.metadata)?;
     if let Some(name) = params.bounded("name", 100)? {
         configuration.name = Some(name);
@@ -66,73 +58,84 @@ fn save(
     Ok(configuration.view(desk.books))
 }
 
-fn features(desk: &Desk<'_>, params: &Params, to: &mut Configuration) -> Result<(), Refusal> {
-    let flag = |path: &str, old: bool| Ok::<_, Refusal>(params.flag(path)?.unwrap_or(old));
-    const CANCEL: &str = "features[subscription_cancel]";
-    const UPDATE: &str = "features[subscription_update]";
-    to.invoices = flag("features[invoice_history][enabled]", to.invoices)?;
-    to.payment_method = flag(
-        "features[payment_method_update][enabled]",
-        to.payment_method,
-    )?;
-    flag("features[customer_update][enabled]", false)?;
-    to.cancel = flag(&format!("{CANCEL}[enabled]"), to.cancel)?;
-    if let Some(mode) = params.word(
-        &format!("{CANCEL}[mode]"),
+/// What may be offered.
+const FEATURES: [&str; 5] = [
+    "customer_update",
+    "invoice_history",
+    "payment_method_update",
+    "subscription_cancel",
+    "subscription_update",
+];
+const BEHAVIORS: [&str; 3] = ["always_invoice", "create_prorations", "none"];
+/// Of features: which words they may say under which name.
+const WORDS: [(&str, &str, &[&str]); 3] = [
+    (
+        "subscription_cancel",
+        "mode",
         &["at_period_end", "immediately"],
-    )? {
-        to.cancel_at_end = mode == "at_period_end";
+    ),
+    ("subscription_cancel", "proration_behavior", &["none"]),
+    ("subscription_update", "proration_behavior", &BEHAVIORS),
+];
+
+fn features(desk: &Desk<'_>, params: &Params, to: &mut Value) -> Result<(), Refusal> {
+    const UPDATE: &str = "features[subscription_update]";
+    for feature in FEATURES {
+        if let Some(enabled) = params.flag(&format!("features[{feature}][enabled]"))? {
+            shape::set(to, json!({ feature: { "enabled": enabled } }));
+        }
     }
-    params.word(&format!("{CANCEL}[proration_behavior]"), &["none"])?;
-    to.switch = flag(&format!("{UPDATE}[enabled]"), to.switch)?;
+    for (feature, name, words) in WORDS {
+        if let Some(word) = params.word(&format!("features[{feature}][{name}]"), words)? {
+            shape::set(to, json!({ feature: { name: word } }));
+        }
+    }
     let updates = params.list(&format!("{UPDATE}[default_allowed_updates]"))?;
-    if !updates.is_empty() {
-        to.allowed_updates = updates;
-    }
-    let behaviors = ["always_invoice", "create_prorations", "none"];
-    if let Some(word) = params.word(&format!("{UPDATE}[proration_behavior]"), &behaviors)? {
-        to.proration = word.into();
-    }
     let path = format!("{UPDATE}[schedule_at_period_end][conditions]");
     let mut conditions = Vec::new();
     for name in params.below(&path) {
         let word = params.word(&format!("{path}[{name}][type]"), &CONDITIONS)?;
-        conditions.extend(word.map(str::to_owned));
-    }
-    if !conditions.is_empty() {
-        to.conditions = conditions;
+        conditions.extend(word.map(|word| json!({ "type": word })));
     }
     let tiers = tiers(desk, params, &format!("{UPDATE}[products]"))?;
-    if !tiers.is_empty() {
-        to.tiers = tiers;
+    let mut update = json!({});
+    if !updates.is_empty() {
+        shape::set(&mut update, json!({ "default_allowed_updates": updates }));
     }
-    if to.switch && (to.tiers.is_empty() || to.allowed_updates.is_empty()) {
+    if !conditions.is_empty() {
+        let waits = json!({ "schedule_at_period_end": { "conditions": conditions } });
+        shape::set(&mut update, waits);
+    }
+    if !tiers.is_empty() {
+        shape::set(&mut update, json!({ "products": tiers }));
+    }
+    shape::set(to, json!({ "subscription_update": update }));
+    let said = |name: &str| to.pointer(&format!("/subscription_update/{name}"));
+    let whole = said("products").and(said("default_allowed_updates"));
+    if said("enabled") == Some(&Value::Bool(true)) && whole.is_none() {
         return Err(Refusal::missing(format!("{UPDATE}[products]")));
     }
     Ok(())
 }
 
-fn tiers(desk: &Desk<'_>, params: &Params, path: &str) -> Result<Vec<Tiers>, Refusal> {
+fn tiers(desk: &Desk<'_>, params: &Params, path: &str) -> Result<Vec<Value>, Refusal> {
     let mut tiers = Vec::new();
     for name in params.below(path) {
-        let product_path = format!("{path}[{name}][product]");
-        let product = params.required(&product_path)?;
+        let product = params.required(&format!("{path}[{name}][product]"))?;
         let prices_path = format!("{path}[{name}][prices]");
         let prices = params.list(&prices_path)?;
         if prices.is_empty() || prices.len() > MAX_PRICES {
             return Err(Refusal::missing(prices_path));
         }
         for id in &prices {
-            let price: Price = desk
-                .books
-                .find(id)
-                .map_err(|refusal| refusal.of_param(&prices_path))?;
+            let price = desk.books.find::<Price>(id);
+            let price = price.map_err(|refusal| refusal.of_param(&prices_path))?;
             if price.product != product {
                 let message = format!("The price {id} does not belong to the product {product}.");
                 return Err(Refusal::param(prices_path, message));
             }
         }
-        tiers.push(Tiers { product, prices });
+        tiers.push(json!({ "product": product, "prices": prices }));
     }
     if tiers.len() > MAX_PRODUCTS {
         let message = format!("You can specify up to {MAX_PRODUCTS} products.");

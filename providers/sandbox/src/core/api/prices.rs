@@ -4,13 +4,12 @@ use serde_json::{Value, json};
 
 use super::read;
 use crate::core::{
-    books::Desk,
+    books::{Desk, Kept as _},
     calendar::Interval,
     money,
+    objects::{Price, Product},
     params::{Metadata, Params},
-    records::{Price, Product},
     refusal::Refusal,
-    views::View as _,
 };
 
 const MAX_NAME_CHARS: usize = 250;
@@ -266,13 +265,9 @@ pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
     read::some::<Price>(desk, params, "/v1/prices", |price| {
         let key = price.lookup_key.as_ref();
         (keys.is_empty() || key.is_some_and(|key| keys.contains(key)))
-            && product
-                .as_ref()
-                .is_none_or(|product| *product == price.product)
+            && product.as_ref().is_none_or(|id| *id == price.product)
             && active.is_none_or(|active| active == price.active)
-            && currency
-                .as_ref()
-                .is_none_or(|currency| *currency == price.currency)
+            && currency.as_ref().is_none_or(|it| *it == price.currency)
             && kind.is_none_or(|kind| (kind == "recurring") == price.interval.is_some())
     })
 }

@@ -4,12 +4,11 @@ use serde_json::Value;
 
 use super::read;
 use crate::core::{
-    books::Desk,
+    books::{Desk, Kept as _},
     money,
+    objects::{Coupon, Customer, Duration, Off, PromotionCode},
     params::Params,
-    records::{Coupon, Customer, Duration, Off, PromotionCode},
     refusal::Refusal,
-    views::View as _,
 };
 
 /// `12.5` as hundredths of a percent, where it is one.
@@ -159,12 +158,10 @@ pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
     let coupon = params.text("coupon")?;
     let now = desk.now;
     read::some::<PromotionCode>(desk, params, "/v1/promotion_codes", |promotion| {
-        code.as_ref()
-            .is_none_or(|code| promotion.code.eq_ignore_ascii_case(code))
+        let same = |code: &String| promotion.code.eq_ignore_ascii_case(code);
+        code.as_ref().is_none_or(same)
             && active.is_none_or(|active| promotion.is_active(now) == active)
             && (customer.is_none() || customer == promotion.customer)
-            && coupon
-                .as_ref()
-                .is_none_or(|coupon| *coupon == promotion.coupon)
+            && coupon.as_ref().is_none_or(|id| *id == promotion.coupon)
     })
 }

@@ -7,22 +7,17 @@ use crate::core::{
     books::{Books, Desk, Kept},
     params::Params,
     refusal::Refusal,
-    views::View,
 };
 
 /// One by its identifier.
-pub(super) fn one<T: Kept + View>(
-    desk: &Desk<'_>,
-    params: &Params,
-    id: &str,
-) -> Result<Value, Refusal> {
+pub(super) fn one<T: Kept>(desk: &Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
     params.finish()?;
     let object: T = desk.books.find(id)?;
     Ok(object.view(desk.books))
 }
 
 /// A page of those that pass.
-pub(super) fn some<T: Kept + View>(
+pub(super) fn some<T: Kept>(
     desk: &Desk<'_>,
     params: &Params,
     url: &str,
@@ -38,17 +33,44 @@ pub(super) fn some<T: Kept + View>(
     paging.page(found, |object| &object.head().id, view, url)
 }
 
-/// A page of all.
-pub(super) fn all<T: Kept + View>(
+/// A page of those that say of themselves what the parameters of these names ask for: `name`, or `name=a|b`
+/// where only these words are possible.
+pub(super) fn by<T: Kept>(
     desk: &Desk<'_>,
     params: &Params,
-    url: &str,
+    path: &str,
+    names: &[&str],
 ) -> Result<Value, Refusal> {
-    some::<T>(desk, params, url, |_| true)
+    let mut wanted = Vec::new();
+    for name in names {
+        let (name, words) = name.split_once('=').unwrap_or((name, ""));
+        let text = params.text(name)?;
+        let possible = |text: &&String| words.split('|').any(|word| word == *text);
+        if !words.is_empty() && text.as_ref().filter(possible) != text.as_ref() {
+            let message = format!(
+                "Invalid {name}: must be one of {}",
+                words.replace('|', ", ")
+            );
+            return Err(Refusal::param(name, message));
+        }
+        wanted.extend(text.map(|text| (name, text)));
+    }
+    some::<T>(desk, params, &format!("/v1/{path}"), |object| {
+        let said = match wanted.is_empty() {
+            true => Value::Null,
+            // Texts and numbers alone: this cannot fail.
+            false => serde_json::to_value(object).unwrap_or_default(),
+        };
+        wanted.iter().all(|(name, text)| match said.get(*name) {
+            Some(Value::String(word)) => word == text,
+            Some(Value::Bool(flag)) => flag.to_string() == *text,
+            _ => false,
+        })
+    })
 }
 
 /// A list within an object.
-pub(super) fn inner<T: View>(books: &Books, found: &[&T], url: &str) -> Value {
+pub(super) fn inner<T: Kept>(books: &Books, found: &[&T], url: &str) -> Value {
     let data: Vec<Value> = found.iter().map(|object| object.view(books)).collect();
     json!({ "object": "list", "has_more": false, "data": data, "url": url })
 }

@@ -2,14 +2,12 @@
 
 use serde_json::Value;
 
-use super::read;
 use crate::core::{
-    books::Desk,
+    books::{Desk, Kept as _},
+    objects::{Charge, Intent, Refund},
     params::Params,
-    records::{Charge, Intent, Refund},
     refunds::{Wanted, refund},
     refusal::Refusal,
-    views::View as _,
 };
 
 pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
@@ -79,17 +77,4 @@ pub(super) fn cancel(desk: &Desk<'_>, params: &Params, id: &str) -> Result<Value
         refund.status.word()
     );
     Err(Refusal::invalid(message))
-}
-
-pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
-    let charge = params.text("charge")?;
-    let intent = params.text("payment_intent")?;
-    read::some::<Refund>(desk, params, "/v1/refunds", |refund| {
-        charge
-            .as_ref()
-            .is_none_or(|charge| *charge == refund.charge)
-            && intent
-                .as_ref()
-                .is_none_or(|intent| *intent == refund.intent)
-    })
 }

@@ -5,11 +5,10 @@ use serde_json::Value;
 use super::read;
 use crate::core::{
     billing,
-    books::Desk,
+    books::{Desk, Kept as _},
+    objects::{Price, Schedule, ScheduleStatus, Subscription},
     params::Params,
-    records::{Price, Schedule, ScheduleStatus, Subscription},
     refusal::Refusal,
-    views::View as _,
 };
 
 pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
@@ -35,9 +34,7 @@ pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
     let customer = params.text("customer")?;
     let canceled = params.text("canceled_at[gte]")?;
     read::some::<Schedule>(desk, params, "/v1/subscription_schedules", |plan| {
-        customer
-            .as_ref()
-            .is_none_or(|customer| *customer == plan.customer)
+        customer.as_ref().is_none_or(|id| *id == plan.customer)
             && (canceled.is_none() || plan.status == ScheduleStatus::Canceled)
     })
 }
@@ -70,7 +67,7 @@ pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<V
         let path = format!("phases[{name}][items][0][price]");
         params.integer::<i64>(&format!("phases[{name}][items][0][quantity]"))?;
         let price = params.required(&path)?;
-        if place == 0 && price != subscription.price {
+        if place == 0 && price != subscription.item.price {
             let message = "The phase that runs keeps its price: switch the subscription for that.";
             return Err(Refusal::param(path, message));
         }

@@ -2,14 +2,13 @@
 
 use serde_json::Value;
 
-use super::{list::Paging, read};
+use super::list::Paging;
 use crate::core::{
-    books::Desk,
+    books::{Desk, Kept as _},
     checkout,
+    objects::{Session, Status, line_items},
     params::Params,
-    records::{Session, Status},
     refusal::Refusal,
-    views::{View as _, line_items},
 };
 
 pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
@@ -52,31 +51,5 @@ pub(super) fn items(desk: &Desk<'_>, params: &Params, id: &str) -> Result<Value,
     params.finish()?;
     let session: Session = desk.books.find(id)?;
     let items = line_items(&session, desk.books);
-    let url = format!("/v1/checkout/sessions/{id}/line_items");
-    let id = |item: &Value| {
-        item.get("id")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let ids: Vec<(String, Value)> = items.into_iter().map(|item| (id(&item), item)).collect();
-    paging.page(
-        ids.iter().collect(),
-        |(id, _)| id,
-        |(_, item)| item.clone(),
-        &url,
-    )
-}
-
-pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
-    let customer = params.text("customer")?;
-    let status = params.word("status", &["open", "complete", "expired"])?;
-    let intent = params.text("payment_intent")?;
-    let subscription = params.text("subscription")?;
-    read::some::<Session>(desk, params, "/v1/checkout/sessions", |session| {
-        status.is_none_or(|status| session.status.word() == status)
-            && (customer.is_none() || customer == session.customer)
-            && (intent.is_none() || intent == session.intent)
-            && (subscription.is_none() || subscription == session.subscription)
-    })
+    paging.views(&items, &format!("/v1/checkout/sessions/{id}/line_items"))
 }

@@ -1,18 +1,19 @@
-//! Subscriptions, their invoices, and what paid those.
+//! Subscriptions.
 
 use serde_json::Value;
 
 use super::read;
 use crate::core::{
     billing::{self, Change, Prorate},
-    books::Desk,
+    books::{Desk, Kept as _},
+    objects::{Item, Meanwhile, Pause, Price, Standing, Subscription},
     params::{Metadata, Params},
-    records::{Invoice, InvoicePayment, Meanwhile, Pause, Price, Standing, Subscription},
     refusal::Refusal,
-    views::View as _,
 };
 
 const MAX_QUANTITY: i64 = 999_999;
+/// As Stripe has it.
+const MAX_ITEMS: usize = 20;
 
 pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
     const WORDS: [&str; 9] = [
@@ -39,10 +40,10 @@ pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
         stands
             && customer
                 .as_ref()
-                .is_none_or(|customer| *customer == subscription.customer)
+                .is_none_or(|id| *id == subscription.customer)
             && price
                 .as_ref()
-                .is_none_or(|price| *price == subscription.price)
+                .is_none_or(|id| subscription.items().any(|item| item.price == *id))
     })
 }
 
@@ -58,7 +59,7 @@ struct Update {
 }
 
 impl Update {
-    fn read(desk: &Desk<'_>, params: &Params, old: &Subscription) -> Result<Self, Refusal> {
+    fn read(desk: &mut Desk<'_>, params: &Params, old: &Subscription) -> Result<Self, Refusal> {
         let mut metadata = old.metadata.clone();
         params.change_metadata("metadata", &mut metadata)?;
         params.text("default_payment_method")?;
@@ -85,39 +86,59 @@ impl Update {
     }
 }
 
-fn change(desk: &Desk<'_>, params: &Params, old: &Subscription) -> Result<Option<Change>, Refusal> {
-    let items = params.below("items");
-    if items.len() > 1 {
-        let message = "A subscription of the sandbox has one item.";
-        return Err(Refusal::param("items", message));
-    }
-    let (mut price, mut quantity) = (None, None);
-    if let Some(item) = items.first() {
-        let path = format!("items[{item}][id]");
-        match params.text(&path)? {
-            Some(id) if id == old.item => {}
-            Some(id) => {
-                let message = format!("No such subscription_item: '{id}'");
-                return Err(Refusal::param(path, message).with_code("resource_missing"));
-            }
-            None => {
-                let message = "A subscription of the sandbox has one item: name it, or this would \
-                               be a second one.";
-                return Err(Refusal::param(path, message));
-            }
+/// What it is to be billed by: an item that is named is changed or deleted, another is added.
+fn items(
+    desk: &mut Desk<'_>,
+    params: &Params,
+    old: &Subscription,
+) -> Result<Option<Vec<Item>>, Refusal> {
+    let mut items: Vec<Item> = old.items().cloned().collect();
+    let names = params.below("items");
+    for name in &names {
+        let at = |field: &str| format!("items[{name}][{field}]");
+        let price = params.text(&at("price"))?;
+        if let Some(id) = &price {
+            let found = desk.books.find::<Price>(id);
+            found.map_err(|refusal| refusal.of_param(at("price")))?;
         }
-        let path = format!("items[{item}][price]");
-        if let Some(id) = params.text(&path)? {
-            let found = desk.books.find::<Price>(&id);
-            price = Some(found.map_err(|refusal| refusal.of_param(path))?);
-        }
-        let path = format!("items[{item}][quantity]");
-        quantity = params.integer::<i64>(&path)?;
+        let quantity = params.integer::<i64>(&at("quantity"))?;
         if quantity.is_some_and(|quantity| !(1..=MAX_QUANTITY).contains(&quantity)) {
             let message = "This value must be greater than or equal to 1.";
-            return Err(Refusal::param(path, message));
+            return Err(Refusal::param(at("quantity"), message));
+        }
+        let deleted = params.flag(&at("deleted"))? == Some(true);
+        let Some(id) = params.text(&at("id"))? else {
+            items.push(Item {
+                id: desk.ids.usual("si_"),
+                created: desk.now,
+                price: price.ok_or_else(|| Refusal::missing(at("price")))?,
+                quantity: quantity.unwrap_or(1),
+            });
+            continue;
+        };
+        let Some(item) = items.iter_mut().find(|item| item.id == id) else {
+            let message = format!("No such subscription_item: '{id}'");
+            return Err(Refusal::param(at("id"), message).with_code("resource_missing"));
+        };
+        item.price = price.unwrap_or_else(|| item.price.clone());
+        item.quantity = quantity.unwrap_or(item.quantity);
+        if deleted {
+            items.retain(|item| item.id != id);
         }
     }
+    if items.is_empty() || items.len() > MAX_ITEMS {
+        let message = format!("A subscription has 1 to {MAX_ITEMS} items.");
+        return Err(Refusal::param("items", message));
+    }
+    Ok((!names.is_empty()).then_some(items))
+}
+
+fn change(
+    desk: &mut Desk<'_>,
+    params: &Params,
+    old: &Subscription,
+) -> Result<Option<Change>, Refusal> {
+    let items = items(desk, params, old)?;
     let prorate = match params.word(
         "proration_behavior",
         &["always_invoice", "create_prorations", "none"],
@@ -135,10 +156,9 @@ fn change(desk: &Desk<'_>, params: &Params, old: &Subscription) -> Result<Option
         ],
     )? == Some("error_if_incomplete");
     let anchored_now = params.word("billing_cycle_anchor", &["now", "unchanged"])? == Some("now");
-    let wanted = price.is_some() || quantity.is_some() || anchored_now;
-    Ok(wanted.then_some(Change {
-        price,
-        quantity,
+    let wanted = items.is_some() || anchored_now;
+    Ok(wanted.then(|| Change {
+        items: items.unwrap_or_else(|| old.items().cloned().collect()),
         prorate,
         anchored_now,
         must_pay,
@@ -225,70 +245,4 @@ pub(super) fn cancel(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<V
     let subscription: Subscription = desk.books.find(id)?;
     let subscription = billing::cancel_now(desk, subscription)?;
     Ok(subscription.view(desk.books))
-}
-
-pub(super) fn invoice(
-    desk: &mut Desk<'_>,
-    params: &Params,
-    id: &str,
-    word: &str,
-) -> Result<Value, Refusal> {
-    params.flag("auto_advance")?;
-    params.text("payment_method")?;
-    params.finish()?;
-    let invoice: Invoice = desk.books.find(id)?;
-    match word {
-        "finalize" => billing::finalize(desk, invoice)?,
-        "pay" => billing::pay(desk, invoice)?,
-        "void" => billing::void(desk, invoice)?,
-        _ => return Err(Refusal::no_route("POST", &format!("invoices/{id}/{word}"))),
-    }
-    let invoice: Invoice = desk.books.find(id)?;
-    Ok(invoice.view(desk.books))
-}
-
-pub(super) fn invoices(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
-    let customer = params.text("customer")?;
-    let subscription = params.text("subscription")?;
-    let status = params.word(
-        "status",
-        &["draft", "open", "paid", "uncollectible", "void"],
-    )?;
-    read::some::<Invoice>(desk, params, "/v1/invoices", |invoice| {
-        customer
-            .as_ref()
-            .is_none_or(|customer| *customer == invoice.customer)
-            && subscription
-                .as_ref()
-                .is_none_or(|id| *id == invoice.subscription)
-            && status.is_none_or(|status| invoice.status.word() == status)
-    })
-}
-
-pub(super) fn invoice_payments(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
-    let invoice = params.text("invoice")?;
-    let status = params.word("status", &["open", "paid", "canceled"])?;
-    let kind = params.word("payment[type]", &["payment_intent", "charge"])?;
-    let intent = params.text("payment[payment_intent]")?;
-    if kind == Some("payment_intent") && intent.is_none() {
-        return Err(Refusal::missing("payment[payment_intent]"));
-    }
-    if intent.is_some() && kind.is_none() {
-        return Err(Refusal::missing("payment[type]"));
-    }
-    read::some::<InvoicePayment>(desk, params, "/v1/invoice_payments", |payment| {
-        let word = if payment.paid_at.is_some() {
-            "paid"
-        } else {
-            "open"
-        };
-        invoice
-            .as_ref()
-            .is_none_or(|invoice| *invoice == payment.invoice)
-            && intent
-                .as_ref()
-                .is_none_or(|intent| *intent == payment.intent)
-            && status.is_none_or(|status| status == word)
-            && kind != Some("charge")
-    })
 }

@@ -1,9 +1,9 @@
 //! How a subscription ends: now, or when what is paid for ends. The latter can be taken back.
 
-use super::finalize::give_up;
+use super::{finalize::give_up, invoicing::drop_prorations};
 use crate::core::{
     books::Desk,
-    records::{Invoice, InvoiceStatus, Standing, Subscription},
+    objects::{Invoice, InvoiceStatus, Standing, Subscription},
     refusal::Refusal,
 };
 
@@ -68,7 +68,7 @@ pub(super) fn end(desk: &mut Desk<'_>, mut subscription: Subscription, why: &str
     }
     super::schedule::cancel(desk, &mut subscription);
     subscription.pause = None;
-    subscription.waiting.clear();
+    drop_prorations(desk, &subscription);
     subscription.status = Standing::Canceled;
     subscription.scheduled = None;
     subscription.canceled_at = subscription.canceled_at.or(Some(desk.now));

@@ -1,17 +1,15 @@
 //! What a subscription is billed by changes now: within its cycle with prorations, or with a whole new
 //! cycle where Stripe begins one: another interval, from free to paid, or when the shop says so.
 
-use super::invoicing::{collect, cycle_line, declines, discount, draw_up, miss, waiting};
+use super::invoicing::{collect, cycle_lines, declines, discount, draw_up, miss, sum, wait};
 use crate::core::{
     books::Desk,
-    calendar::{after, date},
+    calendar::{Interval, after, date},
     money::share,
-    records::{InvoiceLine, Price, Reason, Retry, Standing, Subscription},
+    objects::{InvoiceItem, InvoiceLine, Item, Price, Reason, Retry, Standing, Subscription},
+    params::Metadata,
     refusal::Refusal,
 };
-
-/// Prorations that wait for an invoice: it and what is told of it have to stay small.
-const MAX_WAITING: usize = 10;
 
 /// What becomes of time that is paid for already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,8 +24,8 @@ pub(crate) enum Prorate {
 
 /// What is to change.
 pub(crate) struct Change {
-    pub(crate) price: Option<Price>,
-    pub(crate) quantity: Option<i64>,
+    /// All that it is to be billed by; what the portal switches comes first.
+    pub(crate) items: Vec<Item>,
     pub(crate) prorate: Prorate,
     /// Whether a new cycle begins now whatever else.
     pub(crate) anchored_now: bool,
@@ -41,62 +39,32 @@ pub(crate) fn change(
     mut subscription: Subscription,
     wanted: Change,
 ) -> Result<Subscription, Refusal> {
-    let from: Price = desk.books.find(&subscription.price)?;
-    let to = wanted.price.unwrap_or_else(|| from.clone());
-    let quantity = wanted.quantity.unwrap_or(subscription.quantity);
-    let same = to.head.id == from.head.id && quantity == subscription.quantity;
-    if same && !wanted.anchored_now {
+    let before: Vec<Item> = subscription.items().cloned().collect();
+    if before == wanted.items && !wanted.anchored_now {
         return Ok(subscription);
     }
-    if !to.active && to.head.id != from.head.id {
-        let message = "The price specified is inactive. This field only accepts active prices.";
-        return Err(Refusal::param("items[0][price]", message));
-    }
-    if to.currency != from.currency {
-        let message = format!(
-            "The price specified supports currencies of `{}`. This doesn't match the expected \
-             currency: `{}`.",
-            to.currency, from.currency
-        );
-        return Err(Refusal::param("items[0][price]", message));
-    }
-    let Some(interval) = to.interval else {
-        let message = "The price specified is set to `type=one_time` but this field only accepts \
-                       prices with `type=recurring`.";
-        return Err(Refusal::param("items[0][price]", message));
-    };
+    let interval = fitting(desk, &subscription, &before, &wanted.items)?;
     if !subscription.status.is_running() {
         let message = format!("This subscription is {}.", subscription.status.word());
         return Err(Refusal::invalid(message));
     }
     if matches!(subscription.status, Standing::Trialing | Standing::Paused) {
         // Nothing was paid for, and nothing is asked for before its time.
-        subscription.price = to.head.id;
-        subscription.quantity = quantity;
+        subscription.set_items(wanted.items);
         subscription.interval = interval;
         return Ok(told(desk, subscription));
     }
-    let (old, new) = (
-        from.unit_amount.saturating_mul(subscription.quantity),
-        to.unit_amount.saturating_mul(quantity),
-    );
-    let whole_cycle =
-        wanted.anchored_now || interval != subscription.interval || (old == 0 && new > 0);
+    let from_free = worth(desk, &before) == 0 && worth(desk, &wanted.items) > 0;
+    let whole_cycle = wanted.anchored_now || interval != subscription.interval || from_free;
+    let prorates = wanted.prorate != Prorate::No;
     let mut lines = Vec::new();
-    if wanted.prorate != Prorate::No {
-        let unused = prorated(desk, &subscription, &from, subscription.quantity);
-        lines.push(InvoiceLine {
-            amount: unused.amount.saturating_neg(),
-            description: format!(
-                "Unused time on {} after {}",
-                unused.description,
-                date(desk.now)
-            ),
-            ..unused
-        });
+    let goes = |item: &&Item| prorates && (whole_cycle || !wanted.items.contains(item));
+    for item in before.iter().filter(goes) {
+        let unused = prorated(desk, &subscription, item, "Unused time on")?;
+        let amount = unused.amount.saturating_neg();
+        lines.push(InvoiceLine { amount, ..unused });
     }
-    subscription.price = to.head.id.clone();
-    subscription.quantity = quantity;
+    subscription.set_items(wanted.items.clone());
     let mut off = 0;
     if whole_cycle {
         subscription.interval = interval;
@@ -104,32 +72,85 @@ pub(crate) fn change(
         subscription.cycle = 1;
         subscription.period_start = desk.now;
         subscription.period_end = after(desk.now, interval, 1);
-        let line = cycle_line(desk, &subscription)?;
-        off = discount(desk, &subscription, line.amount);
-        lines.push(line);
-    } else if wanted.prorate == Prorate::No {
+        let (cycle, discount) = cycle_lines(desk, &subscription)?;
+        off = discount;
+        lines.extend(cycle);
+    } else if !prorates {
         return Ok(told(desk, subscription));
     } else {
-        let rest = prorated(desk, &subscription, &to, quantity);
-        let description = format!(
-            "Remaining time on {} after {}",
-            rest.description,
-            date(desk.now)
-        );
-        lines.push(InvoiceLine {
-            description,
-            ..rest
-        });
+        for item in wanted.items.iter().filter(|item| !before.contains(item)) {
+            lines.push(prorated(desk, &subscription, item, "Remaining time on")?);
+        }
         if wanted.prorate == Prorate::NextTime {
-            if subscription.waiting.len() >= MAX_WAITING {
-                let message = format!("At most {MAX_WAITING} prorations wait for an invoice.");
-                return Err(Refusal::invalid(message));
+            for line in lines {
+                keep(desk, &subscription, line)?;
             }
-            subscription.waiting.extend(lines);
             return Ok(told(desk, subscription));
         }
     }
     bill(desk, subscription, lines, off, wanted.must_pay)
+}
+
+/// Has a proration wait for the next invoice.
+fn keep(
+    desk: &mut Desk<'_>,
+    subscription: &Subscription,
+    line: InvoiceLine,
+) -> Result<(), Refusal> {
+    let item = InvoiceItem {
+        head: desk.head("ii_"),
+        customer: subscription.customer.clone(),
+        subscription: Some(subscription.head.id.clone()),
+        currency: subscription.currency.clone(),
+        line,
+        metadata: Metadata::new(),
+    };
+    wait(desk, item).map(drop)
+}
+
+/// Whether a subscription can be billed by such items; how often then.
+fn fitting(
+    desk: &Desk<'_>,
+    subscription: &Subscription,
+    before: &[Item],
+    items: &[Item],
+) -> Result<Interval, Refusal> {
+    const PARAM: &str = "items[0][price]";
+    let mut common = None;
+    for item in items {
+        let price: Price = desk.books.find(&item.price)?;
+        if !price.active && !before.iter().any(|had| had.price == item.price) {
+            let message = "The price specified is inactive. This field only accepts active prices.";
+            return Err(Refusal::param(PARAM, message));
+        }
+        if price.currency != subscription.currency {
+            let message = format!(
+                "The price specified supports currencies of `{}`. This doesn't match the expected \
+                 currency: `{}`.",
+                price.currency, subscription.currency
+            );
+            return Err(Refusal::param(PARAM, message));
+        }
+        let Some(interval) = price.interval else {
+            let message = "The price specified is set to `type=one_time` but this field only \
+                           accepts prices with `type=recurring`.";
+            return Err(Refusal::param(PARAM, message));
+        };
+        if *common.get_or_insert(interval) != interval {
+            let message = "All items of a subscription of the sandbox have one interval.";
+            return Err(Refusal::param(PARAM, message));
+        }
+    }
+    common.ok_or_else(|| Refusal::param("items", "A subscription must have at least one item."))
+}
+
+/// What a cycle of these costs.
+fn worth(desk: &Desk<'_>, items: &[Item]) -> i64 {
+    let amounts = items.iter().map(|item| {
+        let price = desk.books.get::<Price>(&item.price);
+        price.map_or(0, |price| price.unit_amount.saturating_mul(item.quantity))
+    });
+    amounts.fold(0, i64::saturating_add)
 }
 
 fn told(desk: &mut Desk<'_>, subscription: Subscription) -> Subscription {
@@ -146,15 +167,11 @@ fn bill(
     off: i64,
     must_pay: bool,
 ) -> Result<Subscription, Refusal> {
-    let amounts = lines.iter().map(|line| line.amount);
-    let due = amounts.fold(0, i64::saturating_add).saturating_sub(off);
-    let refused = due > 0 && declines(desk, &subscription.customer);
+    let refused = sum(&lines) > off && declines(desk, &subscription.customer);
     if refused && must_pay {
         return Err(Refusal::declined());
     }
-    let mut all = waiting(&mut subscription);
-    all.extend(lines);
-    let invoice = draw_up(desk, &mut subscription, Reason::Update, all, off);
+    let invoice = draw_up(desk, &mut subscription, Reason::Update, lines, off);
     if refused && invoice.due_amount() > 0 {
         let next_at = super::dunning::first_retry(desk.now);
         subscription.status = Standing::PastDue;
@@ -173,28 +190,32 @@ fn bill(
     Ok(subscription)
 }
 
-/// What the rest of the period is worth at a price.
+/// What the rest of the period is worth of an item.
 fn prorated(
     desk: &mut Desk<'_>,
     subscription: &Subscription,
-    price: &Price,
-    quantity: i64,
-) -> InvoiceLine {
+    item: &Item,
+    what: &str,
+) -> Result<InvoiceLine, Refusal> {
+    let price: Price = desk.books.find(&item.price)?;
     let left = subscription.period_end.saturating_sub(desk.now).max(0);
     let whole = subscription
         .period_end
         .saturating_sub(subscription.period_start);
-    let amount = price.unit_amount.saturating_mul(quantity);
+    let amount = price.unit_amount.saturating_mul(item.quantity);
     let amount = amount.saturating_sub(discount(desk, subscription, amount));
-    InvoiceLine {
+    let name = desk.product_name(&price.product);
+    Ok(InvoiceLine {
         id: desk.ids.usual("il_"),
-        description: desk.product_name(&price.product),
+        description: format!("{what} {name} after {}", date(desk.now)),
         amount: share(amount, left, whole),
-        quantity,
-        price: price.head.id.clone(),
-        product: price.product.clone(),
+        quantity: item.quantity,
+        price: price.head.id,
+        product: price.product,
         start: desk.now,
         end: subscription.period_end,
         proration: true,
-    }
+        item: item.id.clone(),
+        invoice_item: String::new(),
+    })
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::core::{
     books::Desk,
-    records::{Invoice, Standing, Subscription},
+    objects::{Invoice, Standing, Subscription},
     refusal::Refusal,
 };
 
@@ -69,9 +69,10 @@ pub(crate) fn pay_now(desk: &mut Desk<'_>, subscription: Subscription) -> Result
 }
 
 fn recover(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refusal> {
-    let retry = subscription.retry.take();
-    let invoice = retry.map(|retry| retry.invoice).unwrap_or_default();
-    let invoice: Invoice = desk.books.find(&invoice)?;
+    let invoice = subscription.retry.take().map(|retry| retry.invoice);
+    // A first payment that failed late is not tried again by itself.
+    let invoice = invoice.or_else(|| subscription.latest_invoice.clone());
+    let invoice: Invoice = desk.books.find(&invoice.unwrap_or_default())?;
     subscription.status = Standing::Active;
     subscription.no_card = false;
     desk.books.put(subscription.clone());

@@ -2,11 +2,11 @@
 
 use super::{
     dunning::first_retry,
-    invoicing::{collect, declines, miss},
+    invoicing::{collect, collect_part, declines, miss},
 };
 use crate::core::{
     books::Desk,
-    records::{Customer, Invoice, InvoiceStatus, Retry, Standing, Subscription},
+    objects::{Customer, Invoice, InvoiceStatus, Retry, Standing, Subscription},
     refusal::Refusal,
 };
 
@@ -66,8 +66,9 @@ pub(crate) fn pay(desk: &mut Desk<'_>, invoice: Invoice) -> Result<(), Refusal> 
         InvoiceStatus::Open => {
             let subscription = desk.books.get::<Subscription>(&invoice.subscription);
             let waits = subscription.filter(|subscription| {
-                let retry = subscription.retry.as_ref();
-                retry.is_some_and(|retry| retry.invoice == invoice.head.id)
+                let retry = subscription.retry.as_ref().map(|retry| &retry.invoice);
+                let due = retry.or(subscription.latest_invoice.as_ref());
+                subscription.status == Standing::PastDue && due == Some(&invoice.head.id)
             });
             match waits.cloned() {
                 Some(subscription) => super::pay_now(desk, subscription),
@@ -82,6 +83,21 @@ pub(crate) fn pay(desk: &mut Desk<'_>, invoice: Invoice) -> Result<(), Refusal> 
             Err(Refusal::invalid("This invoice can no longer be paid."))
         }
     }
+}
+
+/// A part of it is paid by a payment of its own.
+pub(crate) fn pay_part(
+    desk: &mut Desk<'_>,
+    mut invoice: Invoice,
+    amount: i64,
+) -> Result<(), Refusal> {
+    if invoice.status != InvoiceStatus::Open {
+        let message = "Only an open invoice can be paid in parts.";
+        return Err(Refusal::invalid(message));
+    }
+    collect_part(desk, &mut invoice, amount)?;
+    desk.emit("invoice.updated", &invoice);
+    Ok(())
 }
 
 /// The shop wants nothing for it.

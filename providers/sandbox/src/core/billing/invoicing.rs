@@ -1,14 +1,16 @@
 //! Invoices: what is on one, what pays it, and what is told of it.
 
+use std::collections::BTreeSet;
+
 use super::finalize::write_out;
 use crate::core::{
-    books::Desk,
+    books::{Books, Desk},
+    objects::{
+        Coupon, Customer, Intent, Invoice, InvoiceItem, InvoiceLine, InvoicePayment, InvoiceStatus,
+        Item, Price, Product, Reason, Subscription, Until,
+    },
     params::Metadata,
     payments::{self, Payment},
-    records::{
-        Coupon, Customer, Intent, Invoice, InvoiceLine, InvoicePayment, InvoiceStatus, Price,
-        Product, Reason, Subscription, Until,
-    },
     refusal::Refusal,
 };
 
@@ -35,31 +37,86 @@ pub(super) fn discount(desk: &Desk<'_>, subscription: &Subscription, amount: i64
         .map_or(0, |coupon| coupon.off.of(amount))
 }
 
-/// A line for a whole cycle: the one that runs.
-pub(super) fn cycle_line(
+/// What lines come to.
+pub(super) fn sum(lines: &[InvoiceLine]) -> i64 {
+    let amounts = lines.iter().map(|line| line.amount);
+    amounts.fold(0, i64::saturating_add)
+}
+
+/// The lines of a whole cycle, the one that runs: the newest item first. With what a discount takes off.
+pub(super) fn cycle_lines(
     desk: &mut Desk<'_>,
     subscription: &Subscription,
-) -> Result<InvoiceLine, Refusal> {
-    let price: Price = desk.books.find(&subscription.price)?;
-    Ok(InvoiceLine {
-        id: desk.ids.usual("il_"),
-        description: desk.product_name(&price.product),
-        amount: price.unit_amount.saturating_mul(subscription.quantity),
-        quantity: subscription.quantity,
-        price: price.head.id,
-        product: price.product,
-        start: subscription.period_start,
-        end: subscription.period_end,
-        proration: false,
-    })
+) -> Result<(Vec<InvoiceLine>, i64), Refusal> {
+    let mut line = |item: &Item| -> Result<InvoiceLine, Refusal> {
+        let price: Price = desk.books.find(&item.price)?;
+        Ok(InvoiceLine {
+            id: desk.ids.usual("il_"),
+            description: desk.product_name(&price.product),
+            amount: price.unit_amount.saturating_mul(item.quantity),
+            quantity: item.quantity,
+            price: price.head.id,
+            product: price.product,
+            start: subscription.period_start,
+            end: subscription.period_end,
+            item: item.id.clone(),
+            ..InvoiceLine::default()
+        })
+    };
+    let items = subscription.items().rev();
+    let lines: Vec<InvoiceLine> = items.map(&mut line).collect::<Result<_, _>>()?;
+    let off = discount(desk, subscription, sum(&lines));
+    Ok((lines, off))
 }
 
 /// So long a renewal's invoice is a draft.
 const DRAFT_SECONDS: i64 = 3600;
 
-/// Prorations that waited for an invoice.
-pub(super) fn waiting(subscription: &mut Subscription) -> Vec<InvoiceLine> {
-    std::mem::take(&mut subscription.waiting)
+/// What waits to be on an invoice of a customer: it and what is told of it have to stay small.
+const MAX_PENDING: usize = 40;
+
+/// Has something wait for the customer's next invoice, or that of a subscription.
+pub(crate) fn wait(desk: &mut Desk<'_>, item: InvoiceItem) -> Result<InvoiceItem, Refusal> {
+    if pending(desk.books, &item.customer).len() >= MAX_PENDING {
+        let message = format!("At most {MAX_PENDING} items of a customer wait for an invoice.");
+        return Err(Refusal::invalid(message));
+    }
+    desk.books.put(item.clone());
+    Ok(item)
+}
+
+/// What of a customer is on no invoice yet, the newest first.
+fn pending<'b>(books: &'b Books, customer: &str) -> Vec<&'b InvoiceItem> {
+    let billed = books
+        .all::<Invoice>()
+        .filter(|one| one.customer == customer);
+    let billed = billed.flat_map(|invoice| &invoice.lines);
+    let billed: BTreeSet<&str> = billed.map(|line| line.invoice_item.as_str()).collect();
+    books.newest(|item: &InvoiceItem| {
+        item.customer == customer && !billed.contains(item.head.id.as_str())
+    })
+}
+
+/// Lines for what waited for an invoice of this subscription.
+fn pending_lines(books: &Books, subscription: &Subscription) -> Vec<InvoiceLine> {
+    let found = pending(books, &subscription.customer).into_iter();
+    let fits = |item: &&InvoiceItem| {
+        let of = item.subscription.as_ref();
+        item.currency == subscription.currency && of.is_none_or(|of| *of == subscription.head.id)
+    };
+    found.filter(fits).map(InvoiceLine::of_item).collect()
+}
+
+/// Forgets the prorations of a subscription that ends.
+pub(super) fn drop_prorations(desk: &mut Desk<'_>, subscription: &Subscription) {
+    let gone = pending(desk.books, &subscription.customer).into_iter();
+    let gone = gone.filter(|item| {
+        item.line.proration && item.subscription.as_ref() == Some(&subscription.head.id)
+    });
+    let gone: Vec<String> = gone.map(|item| item.head.id.clone()).collect();
+    for id in gone {
+        desk.books.forget::<InvoiceItem>(&id);
+    }
 }
 
 /// An invoice that is written out at once, and not paid yet.
@@ -76,7 +133,7 @@ pub(super) fn draw_up(
     write_out(desk, invoice)
 }
 
-/// An invoice that may still change.
+/// An invoice that may still change, with what waited for it in front.
 pub(super) fn draft(
     desk: &mut Desk<'_>,
     subscription: &mut Subscription,
@@ -86,22 +143,29 @@ pub(super) fn draft(
 ) -> Invoice {
     let customer = desk.books.get::<Customer>(&subscription.customer);
     let email = customer.and_then(|customer| customer.email.clone());
+    let head = desk.head("in_");
+    let mut all = match reason {
+        // Checkout has said what it comes to.
+        Reason::Create => Vec::new(),
+        _ => pending_lines(desk.books, subscription),
+    };
+    all.extend(lines);
     let invoice = Invoice {
-        head: desk.head("in_"),
+        head,
         customer: subscription.customer.clone(),
         email,
         subscription: subscription.head.id.clone(),
-        item: subscription.item.clone(),
         status: InvoiceStatus::Draft,
         reason,
         currency: subscription.currency.clone(),
-        lines,
+        lines: all,
         discount,
         attempts: 0,
         next_attempt: None,
         paid_at: None,
-        metadata: subscription.metadata.clone(),
+        subscription_metadata: subscription.metadata.clone(),
         intent: None,
+        parts: 0,
         finalizes_at: Some(desk.now.saturating_add(DRAFT_SECONDS)),
         finalized_at: None,
         balance: 0,
@@ -112,13 +176,24 @@ pub(super) fn draft(
     invoice
 }
 
-/// The payment that is to pay it; begun once.
+/// The payment that is to pay what is left of it; begun once.
 pub(super) fn payment(desk: &mut Desk<'_>, invoice: &mut Invoice) -> Result<Intent, Refusal> {
+    let amount = invoice.remaining();
     if let Some(intent) = &invoice.intent {
-        return desk.books.find(intent);
+        let mut intent: Intent = desk.books.find(intent)?;
+        intent.amount = amount;
+        return Ok(intent);
     }
+    let intent = begin(desk, invoice, amount);
+    invoice.intent = Some(intent.head.id.clone());
+    named(desk, invoice, &intent, None);
+    desk.books.put(invoice.clone());
+    Ok(intent)
+}
+
+fn begin(desk: &mut Desk<'_>, invoice: &Invoice, amount: i64) -> Intent {
     let payment = Payment {
-        amount: invoice.due_amount(),
+        amount,
         currency: &invoice.currency,
         customer: Some(&invoice.customer),
         email: invoice.email.as_deref(),
@@ -129,32 +204,53 @@ pub(super) fn payment(desk: &mut Desk<'_>, invoice: &mut Invoice) -> Result<Inte
         // What is written on the subscription is not copied here.
         metadata: Metadata::new(),
     };
-    let intent = payments::begin(desk, payment);
-    invoice.intent = Some(intent.head.id.clone());
+    payments::begin(desk, payment)
+}
+
+/// Says which payment is of which invoice.
+pub(super) fn named(desk: &mut Desk<'_>, invoice: &Invoice, intent: &Intent, paid_at: Option<i64>) {
     let head = desk.head("inpay_");
     desk.books.put(InvoicePayment {
         head,
         invoice: invoice.head.id.clone(),
         intent: intent.head.id.clone(),
-        amount: invoice.due_amount(),
+        amount: intent.amount,
         currency: invoice.currency.clone(),
-        paid_at: None,
+        is_default: invoice.intent.as_ref() == Some(&intent.head.id),
+        paid_at,
     });
+}
+
+/// A part of it is paid, by a payment of its own.
+pub(super) fn collect_part(
+    desk: &mut Desk<'_>,
+    invoice: &mut Invoice,
+    amount: i64,
+) -> Result<(), Refusal> {
+    if !(1..invoice.remaining()).contains(&amount) {
+        let message = "A part of an invoice is more than nothing and less than what is left.";
+        return Err(Refusal::param("amount", message));
+    }
+    let intent = begin(desk, invoice, amount);
+    named(desk, invoice, &intent, Some(desk.now));
+    payments::succeed(desk, intent);
+    invoice.parts = invoice.parts.saturating_add(amount);
     desk.books.put(invoice.clone());
-    Ok(intent)
+    Ok(())
 }
 
 /// Pays it, or finds that nothing is to be paid.
 pub(super) fn collect(desk: &mut Desk<'_>, mut invoice: Invoice) -> Result<(), Refusal> {
-    if invoice.due_amount() > 0 {
+    if invoice.remaining() > 0 {
         let intent = payment(desk, &mut invoice)?;
-        let id = intent.head.id.clone();
+        let (id, amount) = (intent.head.id.clone(), intent.amount);
         payments::succeed(desk, intent);
         let paid = desk.books.all::<InvoicePayment>();
         let paid =
             paid.filter(|payment| payment.invoice == invoice.head.id && payment.intent == id);
         let paid: Vec<InvoicePayment> = paid.cloned().collect();
         for mut payment in paid {
+            payment.amount = amount;
             payment.paid_at = Some(desk.now);
             desk.books.put(payment);
         }

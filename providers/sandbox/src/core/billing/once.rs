@@ -1,9 +1,10 @@
 //! An invoice for something that was bought once, paid already.
 
+use super::invoicing::named;
 use crate::core::{
     books::Desk,
+    objects::{Intent, Invoice, InvoiceLine, InvoiceStatus, Reason, Session},
     params::Metadata,
-    records::{Intent, Invoice, InvoiceLine, InvoicePayment, InvoiceStatus, Reason, Session},
 };
 
 /// Draws it up, paid by the session's payment.
@@ -11,6 +12,7 @@ pub(crate) fn invoice_once(desk: &mut Desk<'_>, session: &mut Session, intent: &
     let now = desk.now;
     let lines = session.lines.iter().map(|line| InvoiceLine {
         id: desk.ids.usual("il_"),
+        invoice_item: desk.ids.usual("ii_"),
         description: line.name.clone(),
         amount: line.amount(),
         quantity: line.quantity,
@@ -18,7 +20,7 @@ pub(crate) fn invoice_once(desk: &mut Desk<'_>, session: &mut Session, intent: &
         product: line.product.clone(),
         start: now,
         end: now,
-        proration: false,
+        ..InvoiceLine::default()
     });
     let lines: Vec<InvoiceLine> = lines.collect();
     let mut invoice = Invoice {
@@ -26,7 +28,6 @@ pub(crate) fn invoice_once(desk: &mut Desk<'_>, session: &mut Session, intent: &
         customer: session.customer.clone().unwrap_or_default(),
         email: session.email.clone(),
         subscription: String::new(),
-        item: String::new(),
         status: InvoiceStatus::Draft,
         reason: Reason::Manual,
         currency: session.currency.clone(),
@@ -35,8 +36,9 @@ pub(crate) fn invoice_once(desk: &mut Desk<'_>, session: &mut Session, intent: &
         attempts: 0,
         next_attempt: None,
         paid_at: None,
-        metadata: Metadata::new(),
+        subscription_metadata: Metadata::new(),
         intent: Some(intent.head.id.clone()),
+        parts: 0,
         finalizes_at: None,
         finalized_at: None,
         balance: 0,
@@ -49,15 +51,7 @@ pub(crate) fn invoice_once(desk: &mut Desk<'_>, session: &mut Session, intent: &
     invoice.status = InvoiceStatus::Paid;
     invoice.paid_at = Some(now);
     invoice.attempts = 1;
-    let head = desk.head("inpay_");
-    desk.books.put(InvoicePayment {
-        head,
-        invoice: invoice.head.id.clone(),
-        intent: intent.head.id.clone(),
-        amount: invoice.due_amount(),
-        currency: invoice.currency.clone(),
-        paid_at: Some(now),
-    });
+    named(desk, &invoice, intent, Some(now));
     desk.books.put(invoice.clone());
     desk.emit("invoice.paid", &invoice);
     desk.emit("invoice.payment_succeeded", &invoice);

@@ -1,11 +1,11 @@
 //! Two kinds of rest: the shop collects nothing for a while though cycles go on, or a subscription
 //! without a card waits after its trial until somebody resumes it.
 
-use super::invoicing::{collect, cycle_line, declines, discount, draw_up, waiting};
+use super::invoicing::{collect, cycle_lines, declines, draw_up, sum};
 use crate::core::{
     books::Desk,
     calendar::after,
-    records::{Pause, Reason, Standing, Subscription},
+    objects::{Pause, Reason, Standing, Subscription},
     refusal::Refusal,
 };
 
@@ -89,14 +89,10 @@ pub(crate) fn resume(
             );
         }
     }
-    let line = cycle_line(desk, &subscription)?;
-    let off = discount(desk, &subscription, line.amount);
-    let due = line.amount.saturating_sub(off);
-    if due > 0 && declines(desk, &subscription.customer) {
+    let (lines, off) = cycle_lines(desk, &subscription)?;
+    if sum(&lines) > off && declines(desk, &subscription.customer) {
         return Err(Refusal::declined());
     }
-    let mut lines = waiting(&mut subscription);
-    lines.push(line);
     let invoice = draw_up(desk, &mut subscription, Reason::Update, lines, off);
     let subscription = going_on(desk, subscription);
     collect(desk, invoice)?;

@@ -5,14 +5,14 @@ use super::{
     cancel::end,
     dunning::retry,
     finalize::immediate,
-    invoicing::{cycle_line, discount, draft, waiting},
+    invoicing::{cycle_lines, draft},
     pause::collect_again,
     schedule, trial,
 };
 use crate::core::{
     books::Desk,
     calendar::after,
-    records::{Invoice, Meanwhile, Price, Reason, Standing, Subscription},
+    objects::{Invoice, Meanwhile, Price, Reason, Standing, Subscription},
     refusal::Refusal,
 };
 
@@ -64,7 +64,7 @@ pub(super) fn bill(desk: &mut Desk<'_>, mut subscription: Subscription) -> Resul
             subscription.anchor = subscription.period_end;
             subscription.cycle = 0;
         }
-        subscription.price = price.head.id;
+        subscription.item.price = price.head.id;
     }
     subscription.cycle = subscription.cycle.saturating_add(1);
     subscription.period_start = subscription.period_end;
@@ -78,10 +78,7 @@ pub(super) fn bill(desk: &mut Desk<'_>, mut subscription: Subscription) -> Resul
 
 /// Draws up what the period that runs now costs.
 pub(super) fn cycle(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refusal> {
-    let line = cycle_line(desk, &subscription)?;
-    let discount = discount(desk, &subscription, line.amount);
-    let mut lines = waiting(&mut subscription);
-    lines.push(line);
+    let (lines, discount) = cycle_lines(desk, &subscription)?;
     let mut invoice = draft(desk, &mut subscription, Reason::Cycle, lines, discount);
     let meanwhile = subscription.pause.as_ref().map(|pause| pause.behavior);
     if meanwhile == Some(Meanwhile::KeepAsDraft) {

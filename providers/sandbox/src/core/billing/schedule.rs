@@ -4,8 +4,8 @@
 use crate::core::{
     books::Desk,
     calendar::after,
+    objects::{Phase, Price, Schedule, ScheduleStatus, Subscription},
     params::Metadata,
-    records::{Phase, Price, Schedule, ScheduleStatus, Subscription},
     refusal::Refusal,
 };
 
@@ -21,8 +21,8 @@ pub(crate) fn schedule(
         return Err(Refusal::param("from_subscription", message));
     }
     let phase = Phase {
-        price: subscription.price.clone(),
-        quantity: subscription.quantity,
+        price: subscription.item.price.clone(),
+        quantity: subscription.item.quantity,
         start: subscription.period_start,
         end: subscription.period_end,
     };
@@ -72,14 +72,14 @@ pub(crate) fn plan(
     };
     plan.phases = vec![
         Phase {
-            price: subscription.price.clone(),
-            quantity: subscription.quantity,
+            price: subscription.item.price.clone(),
+            quantity: subscription.item.quantity,
             start: subscription.period_start,
             end: subscription.period_end,
         },
         Phase {
             price: next.head.id.clone(),
-            quantity: subscription.quantity,
+            quantity: subscription.item.quantity,
             start: subscription.period_end,
             end,
         },

@@ -2,45 +2,77 @@
 
 use super::{
     finalize::give_up,
-    invoicing::{collect, cycle_line, draw_up, miss, payment},
+    invoicing::{collect, cycle_lines, draw_up, miss, payment},
 };
 use crate::core::{
     books::Desk,
     calendar::{Interval, after},
-    records::{
-        Coupon, Duration, Invoice, Reason, Session, Standing, Subscription, TermDiscount, Trial,
-        Until,
+    objects::{
+        Coupon, Duration, Invoice, Item, Reason, Session, Standing, Subscription, TermDiscount,
+        Trial, Until,
     },
     refusal::Refusal,
 };
 
 /// Makes subscription and first invoice, and pays it where the money is there.
 pub(crate) fn start(desk: &mut Desk<'_>, session: &mut Session, paid: bool) -> Result<(), Refusal> {
+    let mut subscription = begun(desk, session, paid)?;
+    let (mut lines, _) = cycle_lines(desk, &subscription)?;
+    let mut off = session.discount;
+    if subscription.trial.is_some() {
+        off = 0;
+        for line in &mut lines {
+            line.amount = 0;
+            line.description = format!("Trial period for {}", line.description);
+        }
+    }
+    let mut invoice = draw_up(desk, &mut subscription, Reason::Create, lines, off);
+    session.subscription = Some(subscription.head.id.clone());
+    session.invoice = Some(invoice.head.id.clone());
+    desk.books.put(subscription.clone());
+    desk.emit("customer.subscription.created", &subscription);
+    if paid {
+        collect(desk, invoice)
+    } else {
+        payment(desk, &mut invoice).map(|_| ())
+    }
+}
+
+fn begun(desk: &mut Desk<'_>, session: &Session, paid: bool) -> Result<Subscription, Refusal> {
     let nothing = || Refusal::invalid("This checkout has nothing to subscribe to.");
-    let line = session.lines.first().ok_or_else(nothing)?;
-    let interval = line.interval.ok_or_else(nothing)?;
     let now = desk.now;
-    let trial = session.trial.as_ref().map(|wanted| Trial {
+    let head = desk.head("sub_");
+    let items = session.lines.iter().map(|line| Item {
+        id: desk.ids.usual("si_"),
+        created: now,
+        price: line.price.clone(),
+        quantity: line.quantity,
+    });
+    let mut items = items.collect::<Vec<_>>().into_iter();
+    let item = items.next().ok_or_else(nothing)?;
+    let interval = session.lines.first().and_then(|line| line.interval);
+    let interval = interval.ok_or_else(nothing)?;
+    let offer = session.trial.as_ref();
+    let trial = offer.map(|wanted| Trial {
         start: now,
         end: wanted.ends(now),
         cardless: wanted.cardless,
         announced: false,
     });
-    let first_end = trial
-        .as_ref()
-        .map_or_else(|| after(now, interval, 1), |trial| trial.end);
-    let status = match (&trial, paid) {
-        (Some(_), _) => Standing::Trialing,
-        (None, true) => Standing::Active,
-        (None, false) => Standing::Incomplete,
+    let first_end = match &trial {
+        Some(trial) => trial.end,
+        None => after(now, interval, 1),
     };
-    let mut subscription = Subscription {
-        head: desk.head("sub_"),
-        item: desk.ids.usual("si_"),
+    Ok(Subscription {
+        head,
+        item,
+        addons: items.collect(),
         customer: session.customer.clone().unwrap_or_default(),
-        status,
-        price: line.price.clone(),
-        quantity: line.quantity,
+        status: match (&trial, paid) {
+            (Some(_), _) => Standing::Trialing,
+            (None, true) => Standing::Active,
+            (None, false) => Standing::Incomplete,
+        },
         interval,
         currency: session.currency.clone(),
         anchor: if trial.is_some() { first_end } else { now },
@@ -58,31 +90,9 @@ pub(crate) fn start(desk: &mut Desk<'_>, session: &mut Session, paid: bool) -> R
         retry: None,
         schedule: None,
         pause: None,
-        no_card: trial.is_some() && session.trial.as_ref().is_some_and(|trial| trial.no_card),
+        no_card: offer.is_some_and(|trial| trial.no_card),
         trial,
-        waiting: Vec::new(),
-    };
-    let mut line = cycle_line(desk, &subscription)?;
-    if subscription.trial.is_some() {
-        line.amount = 0;
-        line.description = format!("Trial period for {}", line.description);
-    }
-    let reason = Reason::Create;
-    let off = if subscription.trial.is_some() {
-        0
-    } else {
-        session.discount
-    };
-    let mut invoice = draw_up(desk, &mut subscription, reason, vec![line], off);
-    session.subscription = Some(subscription.head.id.clone());
-    session.invoice = Some(invoice.head.id.clone());
-    desk.books.put(subscription.clone());
-    desk.emit("customer.subscription.created", &subscription);
-    if paid {
-        collect(desk, invoice)
-    } else {
-        payment(desk, &mut invoice).map(|_| ())
-    }
+    })
 }
 
 /// The discount that later cycles have too.
@@ -132,14 +142,22 @@ pub(crate) fn settle_first(desk: &mut Desk<'_>, session: &Session) -> Result<(),
     collect(desk, invoice)
 }
 
-/// It will not come.
-pub(crate) fn fail_first(desk: &mut Desk<'_>, session: &Session) -> Result<(), Refusal> {
+/// It will not come. A debit that a bank gives back late leaves an invoice that can still be paid.
+pub(crate) fn fail_first(
+    desk: &mut Desk<'_>,
+    session: &Session,
+    late: bool,
+) -> Result<(), Refusal> {
     let (mut subscription, invoice) = first(desk, session)?;
     miss(desk, invoice.clone(), None)?;
-    let invoice: Invoice = desk.books.find(&invoice.head.id)?;
-    give_up(desk, invoice, true);
-    subscription.status = Standing::IncompleteExpired;
-    subscription.ended_at = Some(desk.now);
+    if late {
+        subscription.status = Standing::PastDue;
+    } else {
+        let invoice: Invoice = desk.books.find(&invoice.head.id)?;
+        give_up(desk, invoice, true);
+        subscription.status = Standing::IncompleteExpired;
+        subscription.ended_at = Some(desk.now);
+    }
     desk.books.put(subscription.clone());
     desk.emit("customer.subscription.updated", &subscription);
     Ok(())

@@ -8,8 +8,8 @@ use super::{
 use crate::core::{
     books::Desk,
     calendar::Interval,
+    objects::{Configuration, Item, Price, Schedule, Standing, Subscription},
     params::Metadata,
-    records::{Configuration, Price, Schedule, Standing, Subscription},
     refusal::Refusal,
 };
 
@@ -24,12 +24,11 @@ pub(crate) enum How {
 
 /// Which way a switch goes.
 pub(crate) fn how(offer: &Configuration, from: &Price, to: &Price) -> How {
-    let has = |name: &str| offer.conditions.iter().any(|condition| condition == name);
     let shorter = from.interval == Some(Interval::Year) && to.interval == Some(Interval::Month);
     if from.head.id == to.head.id {
         How::Same
-    } else if (has("decreasing_item_amount") && to.unit_amount < from.unit_amount)
-        || (has("shortening_interval") && shorter)
+    } else if (offer.waits("decreasing_item_amount") && to.unit_amount < from.unit_amount)
+        || (offer.waits("shortening_interval") && shorter)
     {
         How::AtEnd
     } else {
@@ -44,7 +43,7 @@ pub(crate) fn switch(
     mut subscription: Subscription,
     to: &str,
 ) -> Result<Subscription, Refusal> {
-    let from: Price = desk.books.find(&subscription.price)?;
+    let from: Price = desk.books.find(&subscription.item.price)?;
     let to: Price = desk.books.find(to)?;
     if !matches!(subscription.status, Standing::Active | Standing::Trialing) {
         let status = subscription.status.word();
@@ -76,14 +75,18 @@ pub(crate) fn switch(
         }
         How::AtOnce => {
             release(desk, &mut subscription)?;
-            let prorate = match offer.proration.as_str() {
+            let prorate = match offer.proration() {
                 "none" => Prorate::No,
                 "create_prorations" => Prorate::NextTime,
                 _ => Prorate::AtOnce,
             };
+            let switched = Item {
+                price: to.head.id,
+                ..subscription.item.clone()
+            };
+            let items = std::iter::once(switched).chain(subscription.addons.clone());
             let wanted = Change {
-                price: Some(to),
-                quantity: None,
+                items: items.collect(),
                 prorate,
                 anchored_now: false,
                 must_pay: true,

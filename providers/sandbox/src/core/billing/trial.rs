@@ -4,7 +4,7 @@ use super::{cancel::end, pause::suspend, renew::cycle};
 use crate::core::{
     books::Desk,
     calendar::after,
-    records::{Cardless, Reason, Standing, Subscription, Trial},
+    objects::{Cardless, Reason, Standing, Subscription, Trial},
     refusal::Refusal,
 };
 
@@ -95,18 +95,17 @@ pub(crate) fn set_trial_end(
 
 /// The first paid cycle begins now, and nobody waits an hour for it.
 fn at_once(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<Subscription, Refusal> {
-    use super::invoicing::{collect, cycle_line, declines, discount, draw_up};
+    use super::invoicing::{collect, cycle_lines, declines, draw_up, sum};
     subscription.status = Standing::Active;
     subscription.anchor = desk.now;
     subscription.cycle = 1;
     subscription.period_start = desk.now;
     subscription.period_end = after(desk.now, subscription.interval, 1);
-    let line = cycle_line(desk, &subscription)?;
-    let off = discount(desk, &subscription, line.amount);
-    if line.amount > off && declines(desk, &subscription.customer) {
+    let (lines, off) = cycle_lines(desk, &subscription)?;
+    if sum(&lines) > off && declines(desk, &subscription.customer) {
         return Err(Refusal::declined());
     }
-    let invoice = draw_up(desk, &mut subscription, Reason::Update, vec![line], off);
+    let invoice = draw_up(desk, &mut subscription, Reason::Update, lines, off);
     desk.books.put(subscription.clone());
     desk.emit("customer.subscription.updated", &subscription);
     collect(desk, invoice)?;

@@ -4,8 +4,9 @@
 use super::{complete, create::one_currency};
 use crate::core::{
     books::Desk,
-    email, promotions,
-    records::{Later, PaymentStatus, Session, Status},
+    email,
+    objects::{Later, PaymentStatus, Session, Status},
+    promotions,
     refusal::Refusal,
 };
 
@@ -16,6 +17,8 @@ pub(crate) enum Action {
     PayLater,
     Settle,
     Fail,
+    /// A debit is given back by a bank, days later.
+    FailLate,
     Decline,
     Expire,
     Promotion,
@@ -100,12 +103,12 @@ fn on_open(
         Action::Pay => complete::at_once(desk, session, buyer.email.as_deref()),
         Action::Challenge => Ok(complete::challenge(desk, session, buyer.email.clone())),
         Action::PayLater => complete::later(desk, session, buyer.email.as_deref()),
-        Action::Fail if session.total() == 0 => Err(Refusal::impossible(
+        Action::Fail | Action::FailLate if session.total() == 0 => Err(Refusal::impossible(
             "Nothing is to be paid here, so no payment can fail.",
         )),
-        Action::Fail => {
+        Action::Fail | Action::FailLate => {
             let session = complete::later(desk, session, buyer.email.as_deref())?;
-            complete::fail(desk, session)
+            complete::fail(desk, session, action == Action::FailLate)
         }
         _ => {
             desk.books.put(session.clone());
@@ -118,9 +121,11 @@ fn on_complete(desk: &mut Desk<'_>, session: Session, action: Action) -> Result<
     let paid = session.payment_status != PaymentStatus::Unpaid;
     match (action, session.later) {
         (Action::Settle, Some(Later::Outstanding)) => complete::settle(desk, session),
-        (Action::Fail, Some(Later::Outstanding)) => complete::fail(desk, session),
+        (Action::Fail | Action::FailLate, Some(Later::Outstanding)) => {
+            complete::fail(desk, session, action == Action::FailLate)
+        }
         (Action::Settle, Some(Later::Settled))
-        | (Action::Fail, Some(Later::Failed))
+        | (Action::Fail | Action::FailLate, Some(Later::Failed))
         | (Action::PayLater, Some(_)) => Ok(session),
         (Action::Pay | Action::Authenticate, _) if paid => Ok(session),
         (Action::PayLater, None) if session.payment_status == PaymentStatus::NoPaymentRequired => {

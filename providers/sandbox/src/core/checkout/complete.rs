@@ -3,10 +3,10 @@
 use crate::core::{
     billing,
     books::Desk,
+    objects::{Challenge, Customer, Intent, Later, Mode, PaymentStatus, Session, Status},
     params::Metadata,
     payments::{self, Payment},
     promotions,
-    records::{Challenge, Customer, Intent, Later, Mode, PaymentStatus, Session, Status},
     refusal::Refusal,
 };
 
@@ -131,15 +131,19 @@ pub(super) fn settle(desk: &mut Desk<'_>, mut session: Session) -> Result<Sessio
     Ok(session)
 }
 
-/// It will not come.
-pub(super) fn fail(desk: &mut Desk<'_>, mut session: Session) -> Result<Session, Refusal> {
+/// It will not come; or it came, and a bank took it back.
+pub(super) fn fail(
+    desk: &mut Desk<'_>,
+    mut session: Session,
+    late: bool,
+) -> Result<Session, Refusal> {
     session.later = Some(Later::Failed);
     match (session.mode, &session.intent) {
         (Mode::Payment, Some(intent)) => {
             let intent: Intent = desk.books.find(intent)?;
             payments::fail(desk, intent);
         }
-        _ => billing::fail_first(desk, &session)?,
+        _ => billing::fail_first(desk, &session, late)?,
     }
     desk.books.put(session.clone());
     desk.emit("checkout.session.async_payment_failed", &session);

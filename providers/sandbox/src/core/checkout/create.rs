@@ -7,12 +7,12 @@ use crate::core::{
     api::prices::{inline_price, interval},
     books::{Books, Desk},
     email, money,
-    params::Params,
-    promotions,
-    records::{
+    objects::{
         Customer, Line, Mode, PaymentStatus, Price, Product, PromotionCode, Session, Status,
         Subscription,
     },
+    params::Params,
+    promotions,
     refusal::Refusal,
 };
 
@@ -35,35 +35,14 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
         address(params, "success_url")?.ok_or_else(|| Refusal::missing("success_url"))?;
     let cancel_url = address(params, "cancel_url")?;
     let (customer, customer_email) = buyer(desk, params)?;
-    let always_customer = match params.word("customer_creation", &["always", "if_required"])? {
-        Some(_) if mode == Mode::Subscription => {
-            let message = "`customer_creation` can only be used in `payment` mode.";
-            return Err(Refusal::param("customer_creation", message));
-        }
-        Some(_) if customer.is_some() => {
-            let message =
-                "You may only specify one of these parameters: customer, customer_creation.";
-            return Err(Refusal::param("customer_creation", message));
-        }
-        word => word == Some("always"),
-    };
+    let always_customer = always_customer(params, mode, customer.is_some())?;
     let expires_at = closing(params, desk.now)?;
     let inner_path = inner(params, mode)?;
     let inner = params.metadata(&format!("{inner_path}[metadata]"))?;
     let description = params.bounded(&format!("{inner_path}[description]"), 500)?;
-    params.word(
-        "submit_type",
-        &["auto", "book", "donate", "pay", "subscribe"],
-    )?;
-    params.word("ui_mode", &["hosted", "hosted_page"])?;
-    params.list("payment_method_types")?;
+    without_effect(params, mode)?;
     let trial = trial(params, mode, desk.now)?;
     let wishes = wishes(params, mode, customer.is_some())?;
-    if mode == Mode::Payment {
-        params.text("payment_intent_data[receipt_email]")?;
-        params.text("payment_intent_data[setup_future_usage]")?;
-        params.bounded("payment_intent_data[statement_descriptor_suffix]", 22)?;
-    }
     let reference = params.bounded("client_reference_id", 200)?;
     let metadata = params.metadata("metadata")?;
     let codes_allowed = params.flag("allow_promotion_codes")?;
@@ -100,19 +79,7 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
         challenge: None,
     };
     one_currency(desk.books, &session)?;
-    match discount {
-        Some(Discount::Coupon(id)) => {
-            promotions::apply_coupon(desk.books, desk.now, &mut session, &id)
-                .map_err(|refusal| refusal.of_param("discounts[0][coupon]"))?;
-        }
-        Some(Discount::Code(id)) => {
-            desk.books
-                .find::<PromotionCode>(&id)
-                .and_then(|code| promotions::apply_code(desk.books, desk.now, &mut session, &code))
-                .map_err(|refusal| refusal.of_param("discounts[0][promotion_code]"))?;
-        }
-        None => {}
-    }
+    take_off(desk, &mut session, discount)?;
     params.finish()?;
     if mode == Mode::Payment {
         money::chargeable(session.total(), &session.currency)?;
@@ -124,6 +91,53 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
     }
     desk.books.put(session.clone());
     Ok(session)
+}
+
+/// Whether a buyer who is unknown becomes a customer.
+fn always_customer(params: &Params, mode: Mode, known: bool) -> Result<bool, Refusal> {
+    const PATH: &str = "customer_creation";
+    let message = match params.word(PATH, &["always", "if_required"])? {
+        Some(_) if mode == Mode::Subscription => {
+            "`customer_creation` can only be used in `payment` mode."
+        }
+        Some(_) if known => {
+            "You may only specify one of these parameters: customer, customer_creation."
+        }
+        word => return Ok(word == Some("always")),
+    };
+    Err(Refusal::param(PATH, message))
+}
+
+/// Takes what changes nothing here.
+fn without_effect(params: &Params, mode: Mode) -> Result<(), Refusal> {
+    let words = ["auto", "book", "donate", "pay", "subscribe"];
+    params.word("submit_type", &words)?;
+    params.word("ui_mode", &["hosted", "hosted_page"])?;
+    params.list("payment_method_types")?;
+    if mode == Mode::Payment {
+        params.text("payment_intent_data[receipt_email]")?;
+        params.text("payment_intent_data[setup_future_usage]")?;
+        params.bounded("payment_intent_data[statement_descriptor_suffix]", 22)?;
+    }
+    Ok(())
+}
+
+/// Puts on a session the discount that it was asked for with.
+fn take_off(
+    desk: &Desk<'_>,
+    session: &mut Session,
+    discount: Option<Discount>,
+) -> Result<(), Refusal> {
+    let (books, now) = (&*desk.books, desk.now);
+    match discount {
+        Some(Discount::Coupon(id)) => promotions::apply_coupon(books, now, session, &id)
+            .map_err(|refusal| refusal.of_param("discounts[0][coupon]")),
+        Some(Discount::Code(id)) => books
+            .find::<PromotionCode>(&id)
+            .and_then(|code| promotions::apply_code(books, now, session, &code))
+            .map_err(|refusal| refusal.of_param("discounts[0][promotion_code]")),
+        None => Ok(()),
+    }
 }
 
 /// A customer pays for all subscriptions in one currency.
@@ -256,13 +270,8 @@ fn basket(desk: &mut Desk<'_>, params: &Params, mode: Mode) -> Result<Basket, Re
     if names.is_empty() {
         return Err(Refusal::missing("line_items"));
     }
-    let most = if mode == Mode::Subscription {
-        1
-    } else {
-        MAX_LINES
-    };
-    if names.len() > most {
-        let message = format!("The sandbox takes up to {most} line items in this mode.");
+    if names.len() > MAX_LINES {
+        let message = format!("The sandbox takes up to {MAX_LINES} line items.");
         return Err(Refusal::param("line_items", message));
     }
     let mut basket = Basket {
@@ -288,6 +297,11 @@ fn basket(desk: &mut Desk<'_>, params: &Params, mode: Mode) -> Result<Basket, Re
         }
         if !basket.lines.is_empty() && currency != basket.currency {
             let message = "All line items must have the same currency.";
+            return Err(Refusal::param(path, message));
+        }
+        let first = basket.lines.first();
+        if first.is_some_and(|first| first.interval != line.interval) {
+            let message = "All items of a subscription of the sandbox have one interval.";
             return Err(Refusal::param(path, message));
         }
         basket.currency = currency;

@@ -2,8 +2,8 @@
 
 use crate::core::{
     billing::MAX_TRIAL_DAYS,
+    objects::{Cardless, Mode, TrialOffer, Wishes},
     params::Params,
-    records::{Cardless, Mode, TrialOffer, Wishes},
     refusal::Refusal,
 };
 

@@ -1,7 +1,7 @@
 //! Subscriptions over months, in no time.
 
 use super::*;
-use crate::core::records::{InvoiceStatus, Reason, Standing};
+use crate::core::objects::{InvoiceStatus, Reason, Standing};
 
 #[test]
 fn a_subscription_is_billed_at_once_and_then_each_month() {

@@ -4,7 +4,7 @@ use super::*;
 use crate::core::{
     billing,
     calendar::Interval,
-    records::{Configuration, InvoiceStatus, Reason},
+    objects::{Configuration, InvoiceStatus, Reason},
 };
 
 struct Tiers {
@@ -211,8 +211,10 @@ fn what_is_no_tier_of_it_is_refused() {
         let refusal = tiers.shop.call("POST", &path, &form).unwrap_err();
         assert_eq!(refusal.param.as_deref(), Some("items[0][price]"), "{price}");
     }
-    let second = format!("items[0][price]={}", tiers.large);
-    assert!(tiers.shop.call("POST", &path, &second).is_err());
+    let yearly = tiers.shop.price("Rarely", 5, "year");
+    let second = format!("items[0][price]={yearly}");
+    let refusal = tiers.shop.call("POST", &path, &second).unwrap_err();
+    assert_eq!(refusal.param.as_deref(), Some("items[0][price]"));
 }
 
 #[test]
@@ -274,7 +276,7 @@ fn the_portal_switches_down_by_a_schedule_that_lets_go_afterwards() {
     assert_eq!(shop.subscription(&subscription).schedule, None);
     switch(shop, &small);
     shop.until(months(1) + HOUR);
-    assert_eq!(shop.subscription(&subscription).price, small);
+    assert_eq!(shop.subscription(&subscription).item.price, small);
     assert_eq!(shop.invoice_of(&subscription).paid(), 1000);
     let schedule = shop.subscription(&subscription).schedule.unwrap();
     shop.until(months(2));
@@ -330,8 +332,13 @@ fn piled_up() -> Tiers {
     let value = "v".repeat(490);
     let metadata = format!("metadata[a]={value}&metadata[b]={value}&metadata[c]={value}");
     tiers.shop.post(&path, &metadata);
-    for price in [&large, &small, &large, &small, &large] {
+    for price in [&large, &small].into_iter().cycle().take(19) {
         tiers.change(price, "");
+    }
+    let customer = tiers.shop.subscription(&tiers.subscription).customer;
+    for cents in [5, 6] {
+        let form = format!("customer={customer}&currency=eur&amount={cents}&description=Calls");
+        tiers.shop.post("invoiceitems", &form);
     }
     let form = tiers.shop.item(&tiers.subscription, &small);
     assert!(tiers.shop.call("POST", &path, &form).is_err(), "enough");
@@ -354,7 +361,7 @@ fn prorations_do_not_pile_up_and_their_invoice_is_saved_in_one_go() {
     let mut tiers = piled_up();
     let small = tiers.small.clone();
     tiers.change(&small, "proration_behavior=always_invoice");
-    assert_eq!(tiers.lines().len(), 12, "they are on this one");
+    assert_eq!(tiers.lines().len(), 42, "they are on this one");
     let bytes = changed_bytes(&mut tiers.shop);
     assert!(bytes < 39_000, "{bytes}");
 
@@ -367,5 +374,100 @@ fn prorations_do_not_pile_up_and_their_invoice_is_saved_in_one_go() {
         steps += 1;
     }
     assert_eq!(steps, 2, "drawn up, then paid");
-    assert_eq!(tiers.lines().len(), 11);
+    assert_eq!(tiers.lines().len(), 41);
+}
+
+#[test]
+fn an_invoice_shows_ten_lines_and_lists_all_what_waited_first_and_newest_first() {
+    let mut tiers = Tiers::new();
+    let customer = tiers.shop.subscription(&tiers.subscription).customer;
+    for number in 1..=30 {
+        let form =
+            format!("customer={customer}&currency=eur&amount={number}&description=Calls+{number}");
+        let item = tiers.shop.post("invoiceitems", &form);
+        assert_eq!(
+            (&item["amount"], &item["invoice"]),
+            (&number.into(), &Value::Null)
+        );
+    }
+    tiers.shop.until(months(1) + HOUR);
+    let invoice = tiers.shop.invoice_of(&tiers.subscription);
+    assert_eq!(invoice.paid(), 1000 + 465);
+    let path = format!("invoices/{}", invoice.head.id);
+    let view = tiers.shop.get(&path);
+    let embedded = &view["lines"];
+    assert_eq!(
+        (&embedded["has_more"], &embedded["total_count"]),
+        (&true.into(), &31.into())
+    );
+    assert_eq!(embedded["data"].as_array().unwrap().len(), 10);
+    assert_eq!(embedded["data"][0]["description"], "Calls 30");
+    let mut after = String::new();
+    let mut amounts = Vec::new();
+    loop {
+        let query = format!("limit=12{after}");
+        let page = tiers
+            .shop
+            .call("GET", &format!("{path}/lines"), &query)
+            .unwrap();
+        let lines = page["data"].as_array().unwrap();
+        amounts.extend(lines.iter().map(|line| line["amount"].as_i64().unwrap()));
+        after = format!("&starting_after={}", id(lines.last().unwrap()));
+        if page["has_more"] == false {
+            let line = lines.last().unwrap();
+            assert_eq!(
+                line["parent"]["subscription_item_details"]["proration"],
+                false
+            );
+            break;
+        }
+    }
+    let expected: Vec<i64> = (1..=30).rev().chain([1000]).collect();
+    assert_eq!(amounts, expected);
+    let query = format!("customer={customer}&pending=true");
+    let pending = tiers.shop.call("GET", "invoiceitems", &query).unwrap();
+    assert_eq!(pending["data"], serde_json::json!([]));
+    tiers.shop.until(months(2) + HOUR);
+    assert_eq!(
+        tiers.shop.invoice_of(&tiers.subscription).paid(),
+        1000,
+        "once"
+    );
+}
+
+#[test]
+fn an_item_comes_and_goes_and_is_billed_with_the_others() {
+    let mut tiers = Tiers::new();
+    let path = format!("subscriptions/{}", tiers.subscription);
+    let seat = tiers.shop.price("Seat", 200, "month");
+    let more = format!("items[0][price]={seat}&items[0][quantity]=3&proration_behavior=none");
+    let view = tiers.shop.post(&path, &more);
+    let items = view["items"]["data"].as_array().unwrap();
+    let prices: Vec<&str> = items
+        .iter()
+        .map(|item| item["price"]["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        prices,
+        [seat.as_str(), tiers.small.as_str()],
+        "the newest first"
+    );
+    assert_eq!(view.get("quantity"), None);
+    let item = id(&items[0]);
+    tiers.shop.until(months(1) + HOUR);
+    assert_eq!(tiers.lines(), [(600, false), (1000, false)]);
+    let gone = format!("items[0][id]={item}&items[0][deleted]=true&proration_behavior=none");
+    let view = tiers.shop.post(&path, &gone);
+    assert_eq!(view["items"]["data"].as_array().unwrap().len(), 1);
+    let main = tiers.shop.subscription(&tiers.subscription).item.id;
+    let last = format!("items[0][id]={main}&items[0][deleted]=true");
+    assert!(
+        tiers.shop.call("POST", &path, &last).is_err(),
+        "one has to stay"
+    );
+    let double = format!("items[0][id]={main}&items[0][quantity]=2");
+    tiers.shop.post(&path, &double);
+    tiers.shop.until(months(2) + HOUR);
+    let sum: i64 = tiers.lines().iter().map(|(amount, _)| amount).sum();
+    assert!(sum > 2000, "the second half of the month, too: {sum}");
 }

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::core::{
+    objects::{PaymentStatus, Status},
     operations,
-    records::{PaymentStatus, Status},
 };
 
 #[test]
@@ -281,4 +281,32 @@ fn books_are_the_same_when_they_are_read_again() {
     assert!(notes.iter().all(|(_, note)| note.len() < 4096));
     let fresh = shop.once(50, "");
     assert_ne!(fresh, subscription);
+}
+
+#[test]
+fn a_first_debit_that_a_bank_gives_back_leaves_an_invoice_that_can_be_paid() {
+    let mut shop = Shop::new();
+    let price = shop.price("Pro", 1900, "month");
+    let session = shop.session(&format!(
+        "mode=subscription&line_items[0][price]={price}&line_items[0][quantity]=1"
+    ));
+    shop.act(&session, Action::PayLater).unwrap();
+    let session = shop.act(&session, Action::FailLate).unwrap();
+    assert_eq!(
+        (session.status.word(), session.payment_status.word()),
+        ("complete", "unpaid")
+    );
+    let path = format!("subscriptions/{}", session.subscription.unwrap());
+    let query = "expand[]=latest_invoice.payments.data.payment.payment_intent";
+    let view = shop.call("GET", &path, query).unwrap();
+    let invoice = &view["latest_invoice"];
+    assert_eq!(
+        (&view["status"], &invoice["status"]),
+        (&"past_due".into(), &"open".into())
+    );
+    let intent = &invoice["payments"]["data"][0]["payment"]["payment_intent"];
+    assert_eq!(intent["status"], "requires_payment_method");
+    let paid = shop.post(&format!("invoices/{}/pay", id(invoice)), "");
+    assert_eq!(paid["amount_paid"], 1900);
+    assert_eq!(shop.get(&path)["status"], "active");
 }

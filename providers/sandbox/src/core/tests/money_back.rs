@@ -255,3 +255,49 @@ fn an_inquiry_takes_nothing_until_it_becomes_a_dispute() {
     let closed = shop.script(&format!("{path}win"), "").unwrap();
     assert_eq!(closed["status"], "warning_closed");
 }
+
+#[test]
+fn an_invoice_is_paid_by_several_payments_which_are_listed_and_unfolded() {
+    let mut shop = Shop::new();
+    let price = shop.price("Pro", 1900, "month");
+    let subscription = shop.subscribed(&price, "");
+    shop.card_declines(&subscription, true);
+    shop.until(months(1) + HOUR);
+    shop.card_declines(&subscription, false);
+    let invoice = shop.invoice_of(&subscription).head.id;
+    let path = format!("invoices/{invoice}");
+    let part = shop
+        .script(&format!("{path}/pay_part"), "amount=900")
+        .unwrap();
+    assert_eq!(
+        (&part["status"], &part["amount_paid"]),
+        (&"open".into(), &900.into())
+    );
+    let all = shop.script(&format!("{path}/pay_part"), "amount=1000");
+    assert_eq!(all.unwrap_err().param.as_deref(), Some("amount"));
+    let paid = shop.post(&format!("{path}/pay"), "");
+    assert_eq!(
+        (
+            &paid["status"],
+            &paid["amount_paid"],
+            &paid["amount_remaining"]
+        ),
+        (&"paid".into(), &1900.into(), &0.into())
+    );
+    let query = "expand[]=payments.data.payment.payment_intent.latest_charge";
+    let view = shop.call("GET", &path, query).unwrap();
+    let payments = view["payments"]["data"].as_array().unwrap();
+    let amounts: Vec<&Value> = payments.iter().map(|one| &one["amount_paid"]).collect();
+    assert_eq!(amounts, [900, 1000]);
+    for payment in payments {
+        let charge = &payment["payment"]["payment_intent"]["latest_charge"];
+        assert_eq!(charge["amount"], payment["amount_paid"]);
+        assert_eq!(charge["created"], months(1) + HOUR);
+    }
+    let query = format!("created[gte]={}&limit=1", months(1));
+    let page = shop.call("GET", "charges", &query).unwrap();
+    assert_eq!(
+        (page["data"].as_array().unwrap().len(), &page["has_more"]),
+        (1, &true.into())
+    );
+}

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::core::{
-    records::{InvoiceStatus, Standing},
+    objects::{InvoiceStatus, Standing},
     script,
 };
 

@@ -1,7 +1,7 @@
 //! What Stripe would refuse, and what a shop may wish for.
 
 use super::*;
-use crate::core::records::Status;
+use crate::core::objects::Status;
 
 fn basket(currency: &str, amount: i64) -> String {
     format!(

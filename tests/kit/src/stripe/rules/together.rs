@@ -90,3 +90,13 @@ pub(super) fn ending(form: &Form) -> Result<(), String> {
         false => Ok(()),
     }
 }
+
+/// Answers are unfolded four levels deep at most, whatever is asked.
+pub(super) fn expanded(form: &Form) -> Result<(), String> {
+    let paths = form.iter().filter(|(name, _)| name.starts_with("expand["));
+    let deep = |path: &&str| path.split('.').filter(|name| *name != "data").count() > 4;
+    match paths.map(|(_, path)| path.as_str()).find(deep) {
+        Some(path) => Err(format!("{path} is more than 4 levels deep")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,147 @@
+//! A buyer's wait on an account that another product shares, and that is as unkind as Stripe: at the first
+//! start, when all of the account's events are new, and beside webhooks about them.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use kit::stripe::{Stripe, Unkindness};
+use serde_json::json;
+
+use super::{
+    Bench,
+    error::{Context, Error, Result},
+    format::thousands,
+    project::Project,
+    report::Target,
+    shop::{Opening, Shop},
+};
+
+/// How often it is looked whether the buyer has the credits.
+const PAUSE: Duration = Duration::from_millis(20);
+/// Who is not served by then never is.
+const PATIENCE: Duration = Duration::from_secs(900);
+/// Buyers a second beside the webhooks.
+const BUYERS: f64 = 2.0;
+/// How long they come.
+const ROUND: Duration = Duration::from_secs(10);
+
+impl Bench {
+    /// The suite of catching up, beside others.
+    pub(crate) fn beside_others(
+        &mut self,
+        foreign: u32,
+        webhooks: Option<f64>,
+        per_second: Option<u32>,
+    ) -> Result<()> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .context("a runtime")?;
+        let stripe = runtime.block_on(Stripe::forgetful());
+        stripe.unkind(Unkindness {
+            foreign_sales: foreign,
+            foreign_days: 3,
+            ..Unkindness::as_stripe()
+        });
+        let environment = [
+            ("SCRIP_STRIPE_API_BASE", stripe.base.clone()),
+            (
+                "SCRIP_STRIPE_BACKGROUND_PER_SECOND",
+                per_second.unwrap_or(0).to_string(),
+            ),
+        ];
+        let mut real = self.server(&self.place.data("beside-others"), &environment)?;
+        real.ready()?;
+        let project = Project::create(&real)?;
+        let shop = Arc::new(Shop::open(&real, &project, stripe)?);
+        let done = match webhooks {
+            None => self.first_start(&runtime, &shop, foreign),
+            Some(per_second) => self.told_of_others(&runtime, &shop, per_second),
+        };
+        real.terminate()?;
+        done?;
+        shop.asked_in_order()
+    }
+
+    /// Somebody pays right after the shop was set up, and only the list tells of it.
+    fn first_start(
+        &mut self,
+        runtime: &tokio::runtime::Runtime,
+        shop: &Arc<Shop>,
+        foreign: u32,
+    ) -> Result<()> {
+        let asked = shop.account().requests();
+        let open = shop.open_all(runtime, 1)?;
+        shop.pay_silently(&open);
+        let begun = Instant::now();
+        for order in &open {
+            while !shop.is_paid(runtime, &order.order)? {
+                if begun.elapsed() > PATIENCE {
+                    return Err(Error("the buyer waits for ever".into()));
+                }
+                std::thread::sleep(PAUSE);
+            }
+        }
+        let took = begun.elapsed().as_secs_f64();
+        let requests = shop.account().requests().saturating_sub(asked);
+        let others = thousands(f64::from(foreign));
+        let name = format!("a buyer's wait at the first start, beside {others} foreign events");
+        self.report.add(name, took, "s", Target::None);
+        self.report.note(format!(
+            "no webhook; {requests} requests to the provider until then"
+        ));
+        self.report.detail(json!({
+            "suite": "beside-others", "foreign": foreign, "seconds": took, "requests": requests,
+        }));
+        Ok(())
+    }
+
+    /// Buyers whose payments webhooks tell of, alone and beside webhooks about the other product.
+    fn told_of_others(
+        &mut self,
+        runtime: &tokio::runtime::Runtime,
+        shop: &Arc<Shop>,
+        per_second: f64,
+    ) -> Result<()> {
+        let length = self.args.round_or(ROUND);
+        let mut first = 0;
+        for beside in [false, true] {
+            let opening = Opening {
+                per_second: BUYERS,
+                warm_up: Duration::ZERO,
+                length,
+                wallets: 1000,
+                first,
+            };
+            first += 1000;
+            let asked = shop.account().requests();
+            let others = beside.then(|| shop.tell_of_others(runtime, per_second, length));
+            let sales = shop.sell(runtime, opening);
+            let sales = runtime.block_on(sales).context("the buyers")??;
+            let mut words = "alone".to_owned();
+            if let Some(others) = others {
+                let taken = runtime.block_on(others).context("the others")??;
+                let rate = thousands(taken as f64 / length.as_secs_f64());
+                words = format!("beside {rate} foreign webhooks/s");
+            }
+            let requests = shop.account().requests().saturating_sub(asked);
+            let rate = requests as f64 / length.as_secs_f64();
+            let at = |percent: f64| sales.webhooks.value_at_quantile(percent / 100.0) as f64 / 1e6;
+            let name = format!("a buyer's wait, webhook to credits, {words}: p99");
+            self.report.add(name, at(99.0), "ms", Target::None);
+            self.report.note(format!(
+                "p50 {:.1} ms, {} buyers; {rate:.0} requests/s to the provider",
+                at(50.0),
+                sales.orders.len()
+            ));
+            self.report.detail(json!({
+                "suite": "beside-others", "foreignWebhooks": beside, "p50Milliseconds": at(50.0),
+                "p99Milliseconds": at(99.0), "requests": requests,
+            }));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,199 @@
+//! One purchase, one refund and one renewal, each alone: how often the provider is asked about it, and how
+//! long it takes from its webhook to the order.
+
+use std::time::{Duration, Instant};
+
+use kit::client::plain_http;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use super::{Open, Shop, now_seconds};
+use crate::{
+    child::Server,
+    error::{Context, Error, Needed, Result},
+    project::{PROJECTS, Project, text},
+    stop,
+};
+
+const COMPLETED: &str = "checkout.session.completed";
+const SUBSCRIPTION: &str = "sub_1";
+const DAY: i64 = 86_400;
+/// The first cycle has so many seconds.
+const CYCLE: i64 = 2;
+/// How often it is looked whether the order is there.
+const PAUSE: Duration = Duration::from_millis(1);
+/// What takes longer never comes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What one of them costs.
+pub(crate) struct Cost {
+    pub(crate) name: &'static str,
+    /// Requests to the provider, but for its list of events.
+    pub(crate) requests: u64,
+    pub(crate) took: Duration,
+}
+
+impl Shop {
+    /// A tier of a subscription.
+    pub(crate) fn tier(server: &Server, project: &Project) -> Result<String> {
+        let (admin, path) = (
+            server.admin(),
+            format!("{PROJECTS}/{}/products", project.id),
+        );
+        let product = json!({"name": "Plan", "type": "subscription", "creditUnit": "credits"});
+        let product = text(&admin.post(&path, &product)?, "id")?;
+        let price = json!({
+            "amountCents": 1900, "currency": "EUR", "creditsGranted": 100, "interval": "month",
+            "label": "Studio",
+        });
+        text(
+            &admin.post(&format!("{path}/{product}/prices"), &price)?,
+            "id",
+        )
+    }
+
+    /// What a purchase, its refund, and a renewal of this tier cost.
+    pub(crate) fn costs(&self, runtime: &Runtime, tier: &str) -> Result<Vec<Cost>> {
+        runtime.block_on(async {
+            let mut costs = self.bought_and_refunded().await?;
+            costs.push(self.renewed(tier).await?);
+            Ok(costs)
+        })
+    }
+
+    async fn bought_and_refunded(&self) -> Result<Vec<Cost>> {
+        let Open {
+            order, checkout, ..
+        } = self.begin(0).await?;
+        let session = self.stripe.pay(&checkout);
+        let payment = text(&session, "payment_intent")?;
+        let marks = session.get("metadata").needed("metadata")?;
+        self.stripe.charged(&payment, marks, 500, 0);
+        let order = format!("/api/v1/orders/{order}");
+        let bought = self.told(
+            "a purchase",
+            COMPLETED,
+            &session,
+            (&order, "/status", "paid"),
+        );
+        let bought = bought.await?;
+        let charge = self.stripe.charged(&payment, marks, 500, 500);
+        let back = (order.as_str(), "/status", "refunded");
+        let back = self.told("a refund", "charge.refunded", &charge, back);
+        Ok(vec![bought, back.await?])
+    }
+
+    async fn renewed(&self, tier: &str) -> Result<Cost> {
+        let body = json!({"priceId": tier, "externalUserId": "a subscriber"});
+        let request = plain_http().post(format!("{}/api/v1/checkout", self.server));
+        let opened = self.answer(request.json(&body)).await?;
+        let (order, checkout) = (text(&opened, "orderId")?, text(&opened, "checkoutId")?);
+        let calls = self.stripe.calls("/v1/checkout/sessions");
+        let form = &calls.last().needed("a session")?.form;
+        let price = form.get("line_items[0][price]").needed("a price")?;
+        let marks = json!({"scrip_price_id": tier});
+        self.stripe.put(
+            &format!("/v1/prices/{price}"),
+            json!({
+                "id": price, "product": "prod_x", "active": true, "currency": "eur",
+                "metadata": marks,
+            }),
+        );
+        let now = now_seconds();
+        let session = self.stripe.pay(&checkout);
+        let of = session.get("metadata").needed("metadata")?;
+        let subscription = |end: i64| {
+            json!({
+                "id": SUBSCRIPTION, "object": "subscription", "customer": "cus_1",
+                "status": "active", "metadata": of, "latest_invoice": "in_2",
+                "items": {"object": "list", "has_more": false, "data": [{
+                    "id": "si_1", "price": {"id": price, "product": "prod_x", "metadata": marks},
+                    "current_period_end": end, "quantity": 1,
+                }]},
+            })
+        };
+        let path = format!("/v1/subscriptions/{SUBSCRIPTION}");
+        self.stripe.put(&path, subscription(now + CYCLE));
+        let session = self.stripe.set(
+            &format!("/v1/checkout/sessions/{checkout}"),
+            json!({
+                "subscription": SUBSCRIPTION, "invoice": "in_1", "payment_intent": null,
+                "amount_total": 1900,
+            }),
+        );
+        let order = format!("/api/v1/orders/{order}");
+        let begun = (order.as_str(), "/status", "paid");
+        self.told("a subscription", COMPLETED, &session, begun)
+            .await?;
+        tokio::time::sleep(Duration::from_secs(CYCLE.unsigned_abs() + 1)).await;
+        let end = now + CYCLE + 30 * DAY;
+        self.stripe.put(&path, subscription(end));
+        self.stripe.charged("pi_of_2", of, 1900, 0);
+        self.stripe.put(
+            "payments of in_2",
+            json!({
+                "id": "inpay_2", "object": "invoice_payment", "invoice": "in_2", "status": "paid",
+                "amount_paid": 1900, "currency": "eur",
+                "payment": {"type": "payment_intent", "payment_intent": "pi_of_2"},
+            }),
+        );
+        let invoice = json!({
+            "id": "in_2", "object": "invoice", "customer": "cus_1", "status": "paid",
+            "billing_reason": "subscription_cycle", "amount_paid": 1900, "currency": "eur",
+            "created": now + CYCLE,
+            "parent": {"subscription_details": {"subscription": SUBSCRIPTION, "metadata": of}},
+            "lines": {"object": "list", "has_more": false, "data": [{
+                "id": "il_1", "amount": 1900, "period": {"start": now + CYCLE, "end": end},
+                "parent": {"subscription_item_details": {"proration": false}},
+                "pricing": {"price_details": {"price": price}},
+            }]},
+        });
+        self.stripe.put("/v1/invoices/in_2", invoice.clone());
+        let newest = ("/api/v1/orders", "/orders/0/kind", "renewal");
+        self.told("a renewal", "invoice.paid", &invoice, newest)
+            .await
+    }
+
+    /// Reports an event, and waits until what is read at a path says so.
+    async fn told(
+        &self,
+        name: &'static str,
+        kind: &str,
+        object: &Value,
+        (path, pointer, word): (&str, &str, &str),
+    ) -> Result<Cost> {
+        let asked = || {
+            let lists = self.stripe.calls("/v1/events").len() as u64;
+            self.stripe.requests().saturating_sub(lists)
+        };
+        let before = asked();
+        let begun = Instant::now();
+        let id = format!("evt_of_{}_{kind}", text(object, "id")?);
+        let (body, signature) = self.stripe.event(&id, kind, object, now_seconds());
+        let hook = format!("{}/webhooks/stripe/{}", self.server, self.project);
+        let request = self.http.post(hook).header("stripe-signature", signature);
+        let reply = request.body(body).send().await.context("a webhook")?;
+        if reply.status() != 200 {
+            return Err(Error(format!("a webhook: {}", reply.status())));
+        }
+        loop {
+            stop::check()?;
+            let found = self.http.get(format!("{}{path}", self.server));
+            let found = self.answer(found).await?;
+            if found.pointer(pointer).and_then(Value::as_str) == Some(word) {
+                break;
+            }
+            if begun.elapsed() > PATIENCE {
+                return Err(Error(format!("{name} is never {word}: {found}")));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        let took = begun.elapsed();
+        let requests = asked().saturating_sub(before);
+        Ok(Cost {
+            name,
+            requests,
+            took,
+        })
+    }
+}

@@ -1,0 +1,304 @@
+//! What bills bring that are not as usual: of many seats, of no tier of ours, of a switch that waited for
+//! the next cycle, paid when the provider had given up already.
+
+use super::{
+    GOLD,
+    property::check,
+    shop::{CLUB, DAY, MONTH, basic, paying, payment, placed, sub, subscribed, tier, unlocked},
+    teller::Teller,
+};
+use crate::{
+    Quantity, Rejection, Timestamp,
+    history::Reason::{Expiry, Purchase, Refund},
+    id::OrderSerial,
+    terms::Terms,
+    wallet::{
+        OrderKind, OrderStatus,
+        SubscriptionStatus::{self, Active, Canceled, PastDue},
+        bill::{Bill, Pays},
+        pay::{Billing, Pay},
+        switch::Proration,
+        update_subscription::UpdateSubscription,
+    },
+};
+
+fn plus() -> Terms {
+    Terms {
+        amount_cents: 2500,
+        ..tier("plus", 250)
+    }
+}
+
+#[test]
+fn seats_are_paid_and_granted_one_by_one() {
+    let mut teller = subscribed();
+    let bill = Bill {
+        quantity: Quantity::new(3).unwrap(),
+        payment: payment(2, 3000),
+        ..teller.renewal(2, 1, basic())
+    };
+    assert!(teller.renew_with(bill));
+    let order = teller.placed_order(2);
+    assert_eq!((order.granted, order.quantity.get()), (300, 3));
+    // Two more for the second half.
+    teller.pass_seconds(MONTH / 2);
+    let more = teller.switching(3, 1, (basic().many(Quantity::new(3).unwrap()), basic()));
+    let quantity = Quantity::new(5).unwrap();
+    assert!(teller.switch_with(Bill { quantity, ..more }));
+    assert_eq!(teller.gold(), 400);
+    assert_eq!(unlocked(&teller), ["basic"]);
+    check::sound(&teller);
+}
+
+#[test]
+fn a_bill_of_no_tier_of_ours_pays_the_tier_in_force() {
+    let mut teller = subscribed();
+    teller.switch(2, 1, plus());
+    let bill = Bill {
+        terms: None,
+        ..teller.renewal(3, 1, basic())
+    };
+    assert!(teller.renew_with(bill));
+    assert_eq!((teller.gold(), unlocked(&teller)), (250, vec!["plus"]));
+    let unknown = Bill {
+        terms: None,
+        billing: teller.billing(9),
+        ..teller.renewal(4, 1, basic())
+    };
+    let told = crate::wallet::purchase::Purchase::Bill(Box::new(unknown));
+    assert_eq!(
+        teller.purchase(told),
+        Err(Rejection::SubscriptionNotFound),
+        "it is not lost in silence"
+    );
+}
+
+/// A bill that is paid when the provider has ended its subscription.
+fn late(teller: &Teller, serial: u128) -> Bill {
+    let renewal = teller.renewal(serial, 1, basic());
+    Bill {
+        billing: Billing {
+            after_end: true,
+            ..renewal.billing.clone()
+        },
+        ..renewal
+    }
+}
+
+#[test]
+fn a_bill_that_is_paid_after_the_end_lasts_for_its_own_period() {
+    for told in [[true, false], [false, true], [true, true]] {
+        let mut teller = subscribed();
+        teller.pass_seconds(MONTH);
+        let bill = late(&teller, 2);
+        teller.pass_seconds(DAY);
+        let [end_first, end_last] = told;
+        if end_first {
+            teller.set_status(1, Canceled);
+        }
+        assert!(teller.renew_with(bill.clone()));
+        if end_last {
+            teller.set_status(1, Canceled);
+        }
+        assert!(!teller.renew_with(bill));
+        assert!(!teller.wallet.is_subscribed(CLUB));
+        assert_eq!((teller.gold(), unlocked(&teller).len()), (100, 0));
+        teller.pass_seconds(MONTH - DAY - 1);
+        assert_eq!(teller.gold(), 100);
+        teller.pass_seconds(1);
+        assert_eq!(teller.gold(), 0);
+        check::replays(&teller);
+    }
+}
+
+fn proration(terms: Terms, given_back: bool, at: Timestamp, teller: &Teller) -> Proration {
+    let known = teller.subscription(1);
+    Proration {
+        terms,
+        given_back,
+        at,
+        cycle_start: known.cycle_start,
+        cycle_end: known.cycle_end,
+    }
+}
+
+#[test]
+fn a_switch_that_the_next_bill_settles_brings_its_share_then() {
+    for carried_first in [false, true] {
+        let mut teller = subscribed();
+        teller.pass_seconds(10 * DAY);
+        let at = teller.now;
+        teller.name_tier(1, plus());
+        assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["plus"]));
+        // To and fro, and up for the last third.
+        let there = at.plus_seconds(5 * DAY);
+        let again = at.plus_seconds(10 * DAY);
+        let lines = vec![
+            proration(plus(), false, again, &teller),
+            proration(basic(), true, again, &teller),
+            proration(basic(), false, there, &teller),
+            proration(plus(), true, there, &teller),
+            proration(plus(), false, at, &teller),
+            proration(basic(), true, at, &teller),
+        ];
+        teller.pass_seconds(20 * DAY);
+        let renewal = teller.renewal(2, 1, plus());
+        let carried = Bill {
+            order: OrderSerial(3),
+            pays: Pays::Carried(lines),
+            payment: payment(3, 750),
+            ..renewal.clone()
+        };
+        let mut bills = [renewal, carried.clone()];
+        if carried_first {
+            bills.reverse();
+        }
+        for bill in bills {
+            assert!(teller.renew_with(bill.clone()));
+            assert!(!teller.renew_with(bill));
+        }
+        // 150 more for 5 and for 10 of 30 days.
+        assert_eq!([1, 2, 3].map(|order| teller.left_of(order)), [0, 250, 75]);
+        assert_eq!(unlocked(&teller), ["plus"]);
+        let order = teller.placed_order(3);
+        assert_eq!((order.kind, order.granted), (OrderKind::Switch, 75));
+        teller.refund(3, 750);
+        assert_eq!((teller.gold(), unlocked(&teller)), (250, vec!["plus"]));
+        assert_eq!(teller.ledger(GOLD).last(), Some(&(Refund, -75)));
+        teller.pass_seconds(MONTH);
+        teller.renew(4, 1, plus());
+        assert_eq!(teller.gold(), 250);
+        check::replays(&teller);
+    }
+}
+
+#[test]
+fn what_waits_for_the_next_bill_never_brings_less_than_nothing() {
+    let mut teller = subscribed();
+    let at = teller.after_seconds(15 * DAY);
+    let lines = vec![
+        proration(plus(), true, at, &teller),
+        proration(basic(), false, at, &teller),
+    ];
+    teller.pass_seconds(MONTH);
+    let renewal = teller.renewal(2, 1, basic());
+    let carried = Bill {
+        order: OrderSerial(3),
+        pays: Pays::Carried(lines),
+        ..renewal.clone()
+    };
+    assert!(teller.renew_with(renewal) && teller.renew_with(carried));
+    assert_eq!((teller.gold(), teller.placed_order(3).granted), (100, 0));
+}
+
+/// What the provider says of a subscription whose first payment is not there.
+fn unpaid(teller: &Teller, status: SubscriptionStatus) -> UpdateSubscription {
+    UpdateSubscription {
+        subscription: sub(1),
+        first: Some(OrderSerial(1)),
+        terms: Some(basic()),
+        status,
+        open_invoice: None,
+        collection_paused: false,
+        current_period_end: teller.after_seconds(MONTH),
+        cancel_at_period_end: false,
+        grace_days: 7,
+        reported_at: teller.now,
+    }
+}
+
+#[test]
+fn a_first_payment_that_failed_leaves_a_subscription_that_unlocks_nothing() {
+    let mut teller = Teller::new();
+    teller.order(1, basic()).unwrap();
+    teller.process(1).unwrap();
+    assert!(!teller.update(unpaid(&teller, Active)), "nothing is paid");
+    teller.pass_seconds(3600);
+    teller.fail(1).unwrap();
+    assert!(teller.update(unpaid(&teller, PastDue)));
+    assert!(!teller.update(unpaid(&teller, PastDue)), "said twice");
+    assert_eq!(teller.placed_order(1).status(), OrderStatus::Failed);
+    assert_eq!((teller.gold(), unlocked(&teller).len()), (0, 0));
+    assert_eq!(
+        teller.order(2, basic()),
+        Err(Rejection::AlreadySubscribed),
+        "it runs on at the provider"
+    );
+    check::sound(&teller);
+    // Its bill is paid after all; that it is active may be said before.
+    for said_first in [true, false] {
+        let mut teller = Teller::new();
+        teller.order(1, basic()).unwrap();
+        teller.update(unpaid(&teller, PastDue));
+        teller.pass_seconds(DAY);
+        if said_first {
+            assert!(teller.update(unpaid(&teller, Active)));
+            assert_eq!(unlocked(&teller).len(), 0);
+        }
+        let billing = Billing {
+            cycle_start: Timestamp(0),
+            ..teller.billing(1)
+        };
+        let pay = Pay {
+            billing: Some(billing),
+            ..paying(1, 1000)
+        };
+        teller.pay_with(pay).unwrap();
+        teller.update(unpaid(&teller, Active));
+        assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["basic"]));
+        teller.pass_seconds(MONTH);
+        assert!(teller.renew(2, 1, basic()));
+        assert_eq!(teller.ledger(GOLD)[1..], [(Expiry, -100), (Purchase, 100)]);
+        check::replays(&teller);
+    }
+    // Or it is given up.
+    assert!(teller.update(unpaid(&teller, Canceled)));
+    assert_eq!(teller.order(2, basic()), Ok(true));
+}
+
+#[test]
+fn a_first_bill_that_is_paid_after_the_end_lasts_for_its_own_period() {
+    let mut teller = Teller::new();
+    teller.order(1, basic()).unwrap();
+    teller.update(unpaid(&teller, PastDue));
+    let billing = Billing {
+        after_end: true,
+        ..teller.billing(1)
+    };
+    teller.pass_seconds(DAY);
+    let pay = Pay {
+        placed: Some(placed(1, basic())),
+        billing: Some(billing),
+        ..paying(1, 1000)
+    };
+    teller.pay_with(pay).unwrap();
+    assert!(!teller.wallet.is_subscribed(CLUB));
+    assert_eq!((teller.gold(), unlocked(&teller).len()), (100, 0));
+    teller.pass_seconds(MONTH - DAY);
+    assert_eq!(teller.gold(), 0);
+    check::replays(&teller);
+}
+
+#[test]
+fn a_dispute_about_nearly_all_that_is_left_is_whole() {
+    for (refunded, disputed, status) in [
+        (0, 900, OrderStatus::Refunded),
+        (0, 899, OrderStatus::Paid),
+        (0, 1100, OrderStatus::Refunded),
+        (500, 450, OrderStatus::Refunded),
+        (500, 449, OrderStatus::Paid),
+        // What the seller gave back is what it is.
+        (999, 0, OrderStatus::Paid),
+    ] {
+        let mut teller = Teller::new();
+        teller.buy(1, super::shop::unlock("pro"));
+        teller.reverse(1, refunded, disputed);
+        assert_eq!(
+            teller.placed_order(1).status(),
+            status,
+            "{refunded} refunded, {disputed} disputed"
+        );
+        let unlocks = status == OrderStatus::Paid;
+        assert_eq!(unlocked(&teller) == ["pro"], unlocks);
+    }
+}

@@ -1,0 +1,219 @@
+//! Stored events that could not be worked off yet, by when they are tried again. What waits for a permission of the
+//! key is not tried one by one: the first of them asks for all, and once the question is answered all are due.
+
+use std::collections::{BTreeMap, HashMap};
+
+use domain::{Timestamp, id::ProjectId};
+use parking_lot::Mutex;
+
+use super::{
+    Error,
+    notes::{EventKey, StoredEvent},
+};
+
+/// Pauses between attempts, in seconds; the last one again and again.
+const PAUSES: [i64; 6] = [1, 5, 30, 120, 600, 3600];
+/// What the provider does not know is asked about so often, which takes a day: it may be told of
+/// something before it is there.
+const MOST_UNKNOWN: usize = 29;
+/// So often is it tried whether the key has a permission by now.
+const PROBE_SECONDS: i64 = 30;
+/// Given out at once.
+const PAGE: usize = 64;
+
+/// A stored event that waits.
+#[derive(Debug, Clone)]
+pub(crate) struct Waiting {
+    pub(crate) event: StoredEvent,
+    /// Attempts that failed.
+    attempts: usize,
+    due: Timestamp,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Backlog(Mutex<HashMap<ProjectId, OfProject>>);
+
+#[derive(Debug, Default)]
+struct OfProject {
+    by_time: BTreeMap<(Timestamp, EventKey), Waiting>,
+    /// By the permission that the key lacked.
+    blocked: BTreeMap<String, Blocked>,
+}
+
+#[derive(Debug, Default)]
+struct Blocked {
+    waiting: Vec<Waiting>,
+    probe: Timestamp,
+}
+
+impl Waiting {
+    pub(crate) const fn new(event: StoredEvent) -> Self {
+        Self {
+            event,
+            attempts: 0,
+            due: Timestamp(0),
+        }
+    }
+
+    /// Whether the provider has said for a day that it does not know it.
+    pub(crate) const fn is_hopeless(&self, error: &Error) -> bool {
+        self.attempts >= MOST_UNKNOWN && matches!(error, Error::Provider(port::Error::Missing(_)))
+    }
+
+    const fn place(&self) -> (Timestamp, EventKey) {
+        (self.due, self.event.key)
+    }
+}
+
+impl Backlog {
+    /// After an attempt that failed.
+    pub(crate) fn add(&self, mut waiting: Waiting, now: Timestamp, error: &Error) {
+        let last = PAUSES.last().copied().unwrap_or_default();
+        let pause = PAUSES.get(waiting.attempts).copied().unwrap_or(last);
+        waiting.attempts = waiting.attempts.saturating_add(1);
+        let Error::Provider(port::Error::Permission { permission, .. }) = error else {
+            return self.put(waiting, now.plus_seconds(pause));
+        };
+        let mut projects = self.0.lock();
+        let of = projects.entry(waiting.event.key.project).or_default();
+        let blocked = of.blocked.entry(permission.clone()).or_default();
+        blocked.waiting.push(waiting);
+        blocked.probe = blocked.probe.max(now.plus_seconds(PROBE_SECONDS));
+    }
+
+    /// To be tried then.
+    pub(crate) fn put(&self, waiting: Waiting, due: Timestamp) {
+        let waiting = Waiting { due, ..waiting };
+        let mut projects = self.0.lock();
+        let of = projects.entry(waiting.event.key.project).or_default();
+        of.by_time.insert(waiting.place(), waiting);
+    }
+
+    /// Some that are due by now, the longest first. They stay until they are removed.
+    pub(crate) fn due(
+        &self,
+        project: ProjectId,
+        now: Timestamp,
+        missing: &[String],
+    ) -> Vec<Waiting> {
+        let mut projects = self.0.lock();
+        let Some(of) = projects.get_mut(&project) else {
+            return Vec::new();
+        };
+        if !of.blocked.is_empty() {
+            of.unblock(now, missing);
+        }
+        let due = of.by_time.values().take_while(|waiting| waiting.due <= now);
+        due.take(PAGE).cloned().collect()
+    }
+
+    pub(crate) fn remove(&self, waiting: &Waiting) {
+        if let Some(of) = self.0.lock().get_mut(&waiting.event.key.project) {
+            of.by_time.remove(&waiting.place());
+        }
+    }
+
+    /// Whether anything of a project waits.
+    pub(crate) fn has(&self, project: ProjectId) -> bool {
+        let projects = self.0.lock();
+        let of = projects.get(&project);
+        of.is_some_and(|of| !of.by_time.is_empty() || !of.blocked.is_empty())
+    }
+
+    pub(crate) fn forget(&self, project: ProjectId) {
+        self.0.lock().remove(&project);
+    }
+}
+
+impl OfProject {
+    fn unblock(&mut self, now: Timestamp, missing: &[String]) {
+        let mut due = Vec::new();
+        self.blocked.retain(|permission, blocked| {
+            if !missing.contains(permission) {
+                due.append(&mut blocked.waiting);
+            } else if blocked.probe <= now {
+                blocked.probe = now.plus_seconds(PROBE_SECONDS);
+                due.extend(blocked.waiting.pop());
+            }
+            !blocked.waiting.is_empty()
+        });
+        for waiting in due {
+            let waiting = Waiting {
+                due: now,
+                ..waiting
+            };
+            self.by_time.insert(waiting.place(), waiting);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::text::PaymentId;
+    use port::{Origin, Subject, Told};
+
+    use super::*;
+
+    const PROJECT: ProjectId = ProjectId(7);
+
+    fn waiting(id: &str) -> Waiting {
+        let told = Told {
+            id: id.into(),
+            kind: "charge.refunded".into(),
+            at: Timestamp(0),
+            about: Subject::Payment(PaymentId::new("pi_1").unwrap()),
+            origin: Origin::Unsaid,
+        };
+        let key = EventKey::new(PROJECT, id);
+        Waiting::new(StoredEvent { key, told })
+    }
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp(0).plus_seconds(seconds)
+    }
+
+    fn names(due: &[Waiting]) -> Vec<&str> {
+        due.iter().map(|it| it.event.told.id.as_str()).collect()
+    }
+
+    #[test]
+    fn pauses_grow_to_an_hour_and_a_day_of_not_knowing_is_enough() {
+        let backlog = Backlog::default();
+        let missing = Error::Provider(port::Error::Missing("it".into()));
+        let mut it = waiting("evt_1");
+        let mut now = at(0);
+        for pause in [1, 5, 30, 120, 600, 3600, 3600] {
+            backlog.add(it, now, &missing);
+            now = now.plus_seconds(pause);
+            assert!(backlog.due(PROJECT, now.plus_seconds(-1), &[]).is_empty());
+            it = backlog.due(PROJECT, now, &[]).remove(0);
+            backlog.remove(&it);
+            assert!(!it.is_hopeless(&missing) && !backlog.has(PROJECT));
+        }
+        it.attempts = MOST_UNKNOWN;
+        assert!(it.is_hopeless(&missing) && !it.is_hopeless(&Error::TooEarly));
+    }
+
+    #[test]
+    fn what_waits_for_a_permission_is_tried_by_one_until_the_key_has_it() {
+        let backlog = Backlog::default();
+        let lacks = Error::Provider(port::Error::Permission {
+            permission: "rak_dispute_read".into(),
+            reason: "no".into(),
+        });
+        let missing = ["rak_dispute_read".to_owned()];
+        for id in ["evt_1", "evt_2", "evt_3"] {
+            backlog.add(waiting(id), at(0), &lacks);
+        }
+        assert!(backlog.due(PROJECT, at(29), &missing).is_empty());
+        let due = backlog.due(PROJECT, at(30), &missing);
+        assert_eq!(due.len(), 1, "{:?}", names(&due));
+        for it in due {
+            backlog.remove(&it);
+            backlog.add(it, at(31), &lacks);
+        }
+        assert!(backlog.due(PROJECT, at(32), &missing).is_empty());
+        assert_eq!(backlog.due(PROJECT, at(33), &[]).len(), 3);
+    }
+}

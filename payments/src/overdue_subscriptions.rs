@@ -1,0 +1,239 @@
+//! Subscriptions whose periods ended more than a day ago, and of which nobody told since: the provider
+//! is asked about them, at the start too. Where it knows them no more, or answers nothing at all for the days of
+//! grace, they lose their features then, and not before.
+//!
+//! They are found by when their periods end, among those that are not over. Each is asked about once,
+//! and all that are still there once a day.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use catalog::ProjectCatalog;
+use dashmap::DashMap;
+use domain::{
+    Timestamp,
+    id::{ProjectId, WalletKey},
+    text::SubscriptionId,
+    wallet::{
+        lapse::{LAPSES_AFTER_SECONDS, Lapse},
+        purchase::Purchase,
+    },
+};
+use futures_util::{StreamExt as _, stream};
+use port::Subject;
+
+use super::{
+    Error, Ground, Inbox,
+    sweep::{Source, Sweep, Work},
+};
+
+/// All of them are gone over anew so often.
+const ANEW_SECONDS: i64 = 24 * 3600;
+/// Read from the books at once.
+const PAGE: usize = 64;
+/// Wallets that are looked into at once.
+const WALLETS_AT_ONCE: usize = 16;
+
+/// Asks about subscriptions of which nobody told.
+pub(crate) type Lapses = Sweep<OverdueSubscriptions>;
+
+/// A place among the ends of periods.
+type Place = (Timestamp, u128);
+type Overdue = (WalletKey, SubscriptionId);
+
+/// See the module.
+pub(crate) struct OverdueSubscriptions {
+    ground: Ground,
+    inbox: Inbox,
+    asked: DashMap<ProjectId, Cursor>,
+    missed: DashMap<ProjectId, Cursor>,
+    /// Subscriptions that the provider does not know.
+    given_up: AtomicU64,
+}
+
+/// How far a project's were gone over.
+#[derive(Debug, Clone, Copy)]
+struct Cursor {
+    to: Option<Place>,
+    /// When they are gone over anew.
+    anew: Timestamp,
+}
+
+/// A page of them, and whether it was the last.
+#[derive(Debug, Default)]
+pub(crate) struct Pages {
+    to: Option<Place>,
+    is_over: bool,
+}
+
+impl OverdueSubscriptions {
+    pub(crate) fn new(ground: Ground, inbox: Inbox) -> Self {
+        Self {
+            ground,
+            inbox,
+            asked: DashMap::new(),
+            missed: DashMap::new(),
+            given_up: AtomicU64::new(0),
+        }
+    }
+
+    /// Subscriptions since the start that the provider does not know.
+    pub(crate) fn given_up(&self) -> u64 {
+        self.given_up.load(Ordering::Relaxed)
+    }
+
+    /// Where nothing at all was answered for the days of grace, those without a word for as long lose their
+    /// features.
+    pub(crate) async fn miss(&self, project: &ProjectCatalog) -> Result<(), Error> {
+        let id = project.project.id;
+        let grace = i64::from(project.project.subscription_grace_days).saturating_mul(24 * 3600);
+        let grace = grace.max(LAPSES_AFTER_SECONDS);
+        let silent = self.ground.fulfilment.silence().since(id);
+        if silent.is_none_or(|since| self.ground.handle.now() < since.plus_seconds(grace)) {
+            return Ok(());
+        }
+        let mut run = Pages::default();
+        while let Some(overdue) = self.page(&self.missed, project, grace, &mut run).await? {
+            for (wallet, subscription) in overdue {
+                self.lapse(project, wallet, subscription).await?;
+            }
+            self.note(&self.missed, project, &run);
+        }
+        Ok(())
+    }
+
+    /// Those whose periods ended so long ago, from where the cursor is.
+    async fn page(
+        &self,
+        cursors: &DashMap<ProjectId, Cursor>,
+        project: &ProjectCatalog,
+        seconds: i64,
+        run: &mut Pages,
+    ) -> Result<Option<Vec<Overdue>>, Error> {
+        if run.is_over {
+            return Ok(None);
+        }
+        let (handle, scope) = (&self.ground.handle, &project.scope);
+        let now = handle.now_in(scope);
+        let until = now.plus_seconds(seconds.saturating_neg());
+        let after = cursor(cursors, project, now).to;
+        let ended = handle.periods_ended(scope, after, until, PAGE)?;
+        run.to = ended.last().map(|end| end.place()).or(after);
+        run.is_over = ended.len() < PAGE;
+        let wallets: Vec<_> = ended
+            .into_iter()
+            .map(|end| self.of(project, end.wallet, until))
+            .collect();
+        let mut found = stream::iter(wallets).buffered(WALLETS_AT_ONCE);
+        let mut overdue = Vec::new();
+        while let Some(of_wallet) = found.next().await {
+            overdue.extend(of_wallet?);
+        }
+        Ok(Some(overdue))
+    }
+
+    async fn of(
+        &self,
+        project: &ProjectCatalog,
+        wallet: WalletKey,
+        until: Timestamp,
+    ) -> Result<Vec<Overdue>, Error> {
+        let lapsed = self
+            .ground
+            .handle
+            .lapsed(&project.scope, wallet, until)
+            .await?;
+        Ok(lapsed.into_iter().map(|id| (wallet, id)).collect())
+    }
+
+    fn note(&self, cursors: &DashMap<ProjectId, Cursor>, project: &ProjectCatalog, run: &Pages) {
+        let now = self.ground.handle.now_in(&project.scope);
+        let known = cursor(cursors, project, now);
+        cursors.insert(
+            project.project.id,
+            Cursor {
+                to: run.to,
+                ..known
+            },
+        );
+    }
+
+    async fn lapse(
+        &self,
+        project: &ProjectCatalog,
+        wallet: WalletKey,
+        subscription: SubscriptionId,
+    ) -> Result<(), Error> {
+        let lapse = Purchase::Lapse(Lapse {
+            subscription,
+            grace_days: project.project.subscription_grace_days,
+        });
+        let handle = &self.ground.handle;
+        handle.report(&project.scope, wallet, lapse).await?;
+        Ok(())
+    }
+}
+
+/// A clock that went back begins anew, too.
+fn cursor(
+    cursors: &DashMap<ProjectId, Cursor>,
+    project: &ProjectCatalog,
+    now: Timestamp,
+) -> Cursor {
+    let anew = now.plus_seconds(ANEW_SECONDS);
+    let known = cursors.get(&project.project.id).map(|known| *known);
+    let known = known.filter(|known| now < known.anew && known.anew <= anew);
+    known.unwrap_or(Cursor { to: None, anew })
+}
+
+impl Source for OverdueSubscriptions {
+    type Candidate = Overdue;
+    type Run = Pages;
+
+    const AT_ONCE: usize = 16;
+
+    async fn next(&self, work: Work<'_>, run: &mut Pages) -> Result<Option<Vec<Overdue>>, Error> {
+        self.page(&self.asked, work.project, LAPSES_AFTER_SECONDS, run)
+            .await
+    }
+
+    async fn look(&self, work: Work<'_>, (wallet, id): &Overdue) -> Result<(), Error> {
+        let Work { project, provider } = work;
+        let subject = Subject::Subscription(id.clone());
+        match self
+            .ground
+            .fulfilment
+            .look(project, provider, &subject)
+            .await
+        {
+            // Of an account that the project had before, or deleted with its test data.
+            Err(Error::Provider(port::Error::Missing(what))) => {
+                tracing::warn!(
+                    subscription = id.as_str(),
+                    what,
+                    "The payment provider does not know a subscription"
+                );
+                self.given_up.fetch_add(1, Ordering::Relaxed);
+                self.lapse(project, *wallet, id.clone()).await
+            }
+            looked => looked.map(drop),
+        }
+    }
+
+    async fn keep(&self, work: Work<'_>, (_, id): Overdue, error: Error) -> Result<(), Error> {
+        let name = id.as_str().to_owned();
+        let subject = (name.as_str(), Subject::Subscription(id));
+        let project = work.project.project.id;
+        self.inbox.keep_subject(project, subject, &error).await
+    }
+
+    async fn advance(&self, work: Work<'_>, run: &mut Pages) -> Result<(), Error> {
+        self.note(&self.asked, work.project, run);
+        Ok(())
+    }
+
+    async fn forget(&self, project: ProjectId) -> Result<(), Error> {
+        self.asked.remove(&project);
+        self.missed.remove(&project);
+        Ok(())
+    }
+}

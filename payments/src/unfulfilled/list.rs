@@ -1,0 +1,191 @@
+//! Which payments lead to no order: kept as notes, each by its own name, and in memory. Those that are open
+//! are so many and no more: beyond them what tells of another one waits where it is.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use actors::Handle;
+use catalog::ProjectCatalog;
+use domain::{
+    id::{OrderId, ProjectId},
+    text::{CheckoutId, PaymentId},
+};
+use parking_lot::RwLock;
+use port::{Provider, Unplaced};
+
+use super::{State, UnfulfilledPayment};
+use crate::{
+    Error,
+    notes::{Key, Note},
+    turns::{Turn, Turns},
+};
+
+/// Open ones of one project. A day's work of a person is some hundreds.
+const MOST_OPEN: usize = 10_000;
+
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct List(Arc<Parts>);
+
+struct Parts {
+    handle: Handle,
+    known: RwLock<BTreeMap<ProjectId, BTreeMap<PaymentId, UnfulfilledPayment>>>,
+    turns: Turns,
+}
+
+impl List {
+    pub(crate) fn new(handle: Handle) -> Self {
+        Self(Arc::new(Parts {
+            handle,
+            known: RwLock::default(),
+            turns: Turns::default(),
+        }))
+    }
+
+    /// Takes up what an earlier process kept.
+    pub(crate) fn restore(&self, project: ProjectId, payment: UnfulfilledPayment) {
+        let mut known = self.0.known.write();
+        let of = known.entry(project).or_default();
+        of.insert(payment.payment.clone(), payment);
+    }
+
+    /// One at a time at a payment: whoever places it, and whoever has a person's word about it.
+    pub(crate) async fn turn(&self, project: ProjectId, payment: &PaymentId) -> Turn {
+        self.0.turns.take(&format!("{project}/{payment}")).await
+    }
+
+    pub(super) fn get(
+        &self,
+        project: ProjectId,
+        payment: &PaymentId,
+    ) -> Option<UnfulfilledPayment> {
+        self.0.known.read().get(&project)?.get(payment).cloned()
+    }
+
+    pub(crate) fn is_listed(&self, project: ProjectId, payment: &PaymentId) -> bool {
+        self.get(project, payment).is_some()
+    }
+
+    /// Open ones, the newest first: at most `limit` behind a place.
+    pub(super) fn open(
+        &self,
+        project: ProjectId,
+        before: Option<(i64, &PaymentId)>,
+        limit: usize,
+    ) -> Vec<UnfulfilledPayment> {
+        let known = self.0.known.read();
+        let all = known.get(&project).into_iter().flat_map(BTreeMap::values);
+        let mut open: Vec<_> = all
+            .filter(|it| it.is_open() && before.is_none_or(|before| it.place() < before))
+            .collect();
+        open.sort_unstable_by(|one, other| other.place().cmp(&one.place()));
+        open.into_iter().take(limit).cloned().collect()
+    }
+
+    /// How many are open, of one project or of all.
+    pub(super) fn count(&self, project: Option<ProjectId>) -> usize {
+        let known = self.0.known.read();
+        let of = known
+            .iter()
+            .filter(|(of, _)| project.is_none_or(|wanted| wanted == **of));
+        of.flat_map(|(_, all)| all.values())
+            .filter(|it| it.is_open())
+            .count()
+    }
+
+    /// Whether a payment is another order's than the one that it is said to be for: a person's word, or what
+    /// was written on it at the provider meanwhile. To be asked while it is one's turn.
+    pub(crate) fn is_elsewhere(
+        &self,
+        project: &ProjectCatalog,
+        payment: &PaymentId,
+        order: OrderId,
+    ) -> Result<bool, Error> {
+        let known = self.get(project.project.id, payment);
+        if known.is_some_and(|known| known.state != State::Open) {
+            return Ok(true);
+        }
+        let placed = self.0.handle.order_of_payment(&project.scope, payment)?;
+        Ok(placed.is_some_and(|placed| placed != order))
+    }
+
+    /// Keeps a payment that leads to no order, unless nothing of it is there any more or a person was asked
+    /// about it before.
+    pub(crate) async fn keep(
+        &self,
+        project: &ProjectCatalog,
+        provider: &dyn Provider,
+        unplaced: Unplaced,
+        checkout: Option<CheckoutId>,
+    ) -> Result<(), Error> {
+        let Some(payment) = unplaced.payment.payment.clone() else {
+            tracing::warn!(why = ?unplaced.why, "Something for which no money was taken leads to no order");
+            return Ok(());
+        };
+        let id = project.project.id;
+        let known = self.get(id, &payment);
+        // Of one that was refunded the bank may have sent the money back.
+        if known.is_some_and(|known| known.state != State::Refunded) {
+            return Ok(());
+        }
+        let charge = provider.charge(&payment).await?;
+        let Some(charge) = charge.filter(|it| it.refunded_cents < it.amount_cents) else {
+            return Ok(());
+        };
+        if self.count(Some(id)) >= MOST_OPEN {
+            return Err(Error::TooManyUnfulfilled);
+        }
+        let seen_at = self.0.handle.now_in(&project.scope);
+        let kept = UnfulfilledPayment::new(unplaced, checkout, (payment, charge), seen_at);
+        tracing::error!(payment = %kept.payment, reason = ?kept.reason, "A payment leads to no order: it waits among the unfulfilled payments for somebody to decide");
+        self.put(id, kept).await
+    }
+
+    pub(super) async fn put(
+        &self,
+        project: ProjectId,
+        kept: UnfulfilledPayment,
+    ) -> Result<(), Error> {
+        let note = Note::Unfulfilled {
+            project,
+            payment: Box::new(kept.clone()),
+        };
+        self.0.handle.put_notes(vec![note.put()]).await?;
+        self.restore(project, kept);
+        Ok(())
+    }
+
+    /// A payment has its order: it leaves the list.
+    pub(crate) async fn placed(
+        &self,
+        project: ProjectId,
+        payment: &PaymentId,
+    ) -> Result<(), Error> {
+        if !self.is_listed(project, payment) {
+            return Ok(());
+        }
+        let key = Key::Unfulfilled(project, payment.clone());
+        self.0.handle.put_notes(vec![key.forget()]).await?;
+        if let Some(of) = self.0.known.write().get_mut(&project) {
+            of.remove(payment);
+        }
+        Ok(())
+    }
+
+    /// All of a payment went back, or not any more: whoever decides sees it.
+    pub(crate) async fn went_back(
+        &self,
+        project: ProjectId,
+        payment: &PaymentId,
+        refunded_cents: i64,
+    ) -> Result<(), Error> {
+        let Some(known) = self.get(project, payment) else {
+            return Ok(());
+        };
+        let state = match (&known.state, refunded_cents >= known.amount_cents) {
+            (State::Open, true) => State::Refunded,
+            (State::Refunded, false) => State::Open,
+            _ => return Ok(()),
+        };
+        self.put(project, known.with(state)).await
+    }
+}

@@ -1,0 +1,289 @@
+//! Nothing paid ends in silence: what was paid for something of a project's and leads to no order waits here
+//! until a person assigns it, gives it back or dismisses it, or until it leads to one after all.
+
+mod list;
+mod record;
+
+use std::sync::Arc;
+
+use actors::{Address, InstructionKind, OrderAnswer, Paid};
+use catalog::ProjectCatalog;
+use domain::{
+    Quantity, Timestamp,
+    id::{PriceId, ProjectId},
+    metadata::Metadata,
+    terms::Terms,
+    text::{IdempotencyKey, PaymentId},
+    wallet::place_order::PlaceOrder,
+};
+use port::{RefundRequest, Subject};
+
+pub(crate) use self::list::List;
+pub use self::record::{Assignment, State, UnfulfilledPayment};
+use crate::{
+    Error, failpoint,
+    instructions::{Desk, operation},
+};
+
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub struct Unfulfilled {
+    desk: Desk,
+    list: List,
+}
+
+/// What a payment is assigned to.
+#[derive(Debug, Clone)]
+pub struct Assigned {
+    /// What it bought.
+    pub price: PriceId,
+    /// Whose wallet it fills; one of its own without.
+    pub to: Option<Address>,
+}
+
+impl Unfulfilled {
+    pub(crate) const fn new(desk: Desk, list: List) -> Self {
+        Self { desk, list }
+    }
+
+    /// How many wait for somebody, over all projects.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.list.count(None)
+    }
+
+    /// How many of a project's do.
+    #[must_use]
+    pub fn waiting_of(&self, project: ProjectId) -> usize {
+        self.list.count(Some(project))
+    }
+
+    /// Those that wait, the newest first: at most `limit` behind a place (see [`UnfulfilledPayment::place`]).
+    #[must_use]
+    pub fn list(
+        &self,
+        project: ProjectId,
+        before: Option<(i64, &PaymentId)>,
+        limit: usize,
+    ) -> Vec<UnfulfilledPayment> {
+        self.list.open(project, before, limit)
+    }
+
+    /// One of them, whatever was decided about it.
+    #[must_use]
+    pub fn find(&self, project: ProjectId, payment: &PaymentId) -> Option<UnfulfilledPayment> {
+        self.list.get(project, payment)
+    }
+
+    /// Makes a payment an order, once however often it is asked for; the order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchPayment`], [`Error::Decided`], [`Error::NoSuchPrice`], [`Error::NoCycle`],
+    /// `WalletNotFound` for a code that opens none; else see [`Error`], and asking again goes on.
+    pub async fn assign(
+        &self,
+        project: Arc<ProjectCatalog>,
+        payment: PaymentId,
+        to: Assigned,
+    ) -> Result<OrderAnswer, Error> {
+        let (this, id) = (self.clone(), project.project.id);
+        let work = async move { this.assigned(&project, &payment, to).await };
+        self.desk.carry_out(id, work).await
+    }
+
+    async fn assigned(
+        &self,
+        project: &Arc<ProjectCatalog>,
+        payment: &PaymentId,
+        to: Assigned,
+    ) -> Result<OrderAnswer, Error> {
+        let (handle, scope) = (&self.desk.ground.handle, &project.scope);
+        let id = project.project.id;
+        let turn = self.list.turn(id, payment).await;
+        let Some(known) = self.list.get(id, payment) else {
+            let placed = handle.order_of_payment(scope, payment)?;
+            return Ok(handle
+                .order(scope, placed.ok_or(Error::NoSuchPayment)?)
+                .await?);
+        };
+        let order = handle
+            .order_for(scope, payment, Timestamp(known.paid_at), to.to.as_ref())
+            .await?;
+        let user = match &to.to {
+            Some(Address::External(user)) => Some(user.as_str().to_owned()),
+            Some(Address::Code(_)) | None => None,
+        };
+        let assignment = Assignment {
+            order,
+            price: to.price,
+            user,
+        };
+        match &known.state {
+            State::Open | State::Dismissed(_) => {
+                let price = project
+                    .any_price(&assignment.price)
+                    .ok_or(Error::NoSuchPrice)?;
+                if Terms::from(price).recurs() && known.billing().is_none() {
+                    return Err(Error::NoCycle);
+                }
+                let state = State::Assigning(assignment.clone());
+                let known = known.clone().with(state);
+                self.list.put(id, known).await?;
+                failpoint::reached("unfulfilled.assigning");
+            }
+            State::Assigning(begun) if *begun == assignment => {}
+            State::Assigning(_) | State::Refunded => return Err(Error::Decided),
+        }
+        self.finish(project, &known, &assignment).await?;
+        drop(turn);
+        // Some of it may have gone back before.
+        if let Ok(provider) = self.desk.ground.providers.of(project) {
+            let subject = Subject::Payment(payment.clone());
+            self.desk.look(project, &*provider, &subject).await;
+        }
+        Ok(handle.order(scope, order).await?)
+    }
+
+    /// Has the wallet fulfil what was decided. Doing it again changes nothing.
+    async fn finish(
+        &self,
+        project: &ProjectCatalog,
+        known: &UnfulfilledPayment,
+        assignment: &Assignment,
+    ) -> Result<(), Error> {
+        let price = project
+            .any_price(&assignment.price)
+            .ok_or(Error::NoSuchPrice)?;
+        let mut terms = Terms::from(price);
+        // That is what was paid in.
+        terms.currency = known.currency.clone();
+        let billing = known.billing().filter(|_| terms.recurs());
+        let order = assignment.order;
+        let paid = Paid {
+            placed: Some(PlaceOrder {
+                order: order.serial,
+                terms,
+                quantity: Quantity::ONE,
+                metadata: Metadata::default(),
+                checkout: None,
+                email: None,
+            }),
+            payment: known.payment(),
+            billing,
+        };
+        let handle = &self.desk.ground.handle;
+        handle
+            .pay(&project.scope, order, assignment.user(), paid)
+            .await?;
+        failpoint::reached("unfulfilled.assigned");
+        self.list.placed(project.project.id, &known.payment).await
+    }
+
+    /// Gives all of a payment back that is left, once however often it is asked for; the payment as it is
+    /// kept then.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchPayment`], [`Error::Decided`]; else see [`Error`]. After an error of a provider that is
+    /// silent, the same call goes on.
+    pub async fn refund(
+        &self,
+        project: Arc<ProjectCatalog>,
+        payment: PaymentId,
+    ) -> Result<UnfulfilledPayment, Error> {
+        let (this, id) = (self.clone(), project.project.id);
+        let work = async move { this.refunded(&project, &payment).await };
+        self.desk.carry_out(id, work).await
+    }
+
+    async fn refunded(
+        &self,
+        project: &Arc<ProjectCatalog>,
+        payment: &PaymentId,
+    ) -> Result<UnfulfilledPayment, Error> {
+        let id = project.project.id;
+        let _turn = self.list.turn(id, payment).await;
+        let known = self.list.get(id, payment).ok_or(Error::NoSuchPayment)?;
+        match &known.state {
+            State::Refunded => return Ok(known),
+            State::Assigning(_) => return Err(Error::Decided),
+            State::Open | State::Dismissed(_) => {}
+        }
+        let provider = self.desk.ground.providers.of(project)?;
+        let charge = provider.charge(payment).await?;
+        let left = charge
+            .as_ref()
+            .map_or(0, |it| it.amount_cents.saturating_sub(it.refunded_cents));
+        if left > 0 {
+            let key = IdempotencyKey::new(format!("unfulfilled/{left}"));
+            let key = key.map_err(|_| Error::Defect("a refund has no key"))?;
+            let request = RefundRequest {
+                payment: payment.clone(),
+                amount_cents: left,
+                operation: operation(InstructionKind::Refund, project, payment.as_str(), &key)?,
+            };
+            provider.refund(&request).await?;
+            failpoint::reached("unfulfilled.refunded");
+        }
+        let state = State::Refunded;
+        let known = known.with(state);
+        self.list.put(id, known.clone()).await?;
+        Ok(known)
+    }
+
+    /// Notes why a payment is nobody's matter here; it leaves the list.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchPayment`], [`Error::Decided`]; else as of logging a note.
+    pub async fn dismiss(
+        &self,
+        project: &ProjectCatalog,
+        payment: &PaymentId,
+        why: String,
+    ) -> Result<UnfulfilledPayment, Error> {
+        let id = project.project.id;
+        let _turn = self.list.turn(id, payment).await;
+        let known = self.list.get(id, payment).ok_or(Error::NoSuchPayment)?;
+        match &known.state {
+            State::Dismissed(_) => return Ok(known),
+            State::Assigning(_) | State::Refunded => return Err(Error::Decided),
+            State::Open => {}
+        }
+        let state = State::Dismissed(why);
+        let known = known.with(state);
+        self.list.put(id, known.clone()).await?;
+        Ok(known)
+    }
+
+    /// Goes on with what a crash interrupted, and looks whether what waits leads to an order by now, or went
+    /// back: in the background.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`]; the first one ends it.
+    pub(crate) async fn look_again(&self, project: &ProjectCatalog) -> Result<(), Error> {
+        const AT_ONCE: usize = 100;
+        let id = project.project.id;
+        let provider = self.desk.ground.providers.of(project)?.in_background();
+        let mut open = self.list.open(id, None, AT_ONCE);
+        while let Some(last) = open.last().cloned() {
+            for known in &open {
+                if let State::Assigning(assignment) = &known.state {
+                    let _turn = self.list.turn(id, &known.payment).await;
+                    self.finish(project, known, assignment).await?;
+                    continue;
+                }
+                self.desk.look(project, &*provider, &known.subject()).await;
+                if let Some(charge) = provider.charge(&known.payment).await? {
+                    self.list
+                        .went_back(id, &known.payment, charge.refunded_cents)
+                        .await?;
+                }
+            }
+            open = self.list.open(id, Some(last.place()), AT_ONCE);
+        }
+        Ok(())
+    }
+}

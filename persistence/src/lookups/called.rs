@@ -1,0 +1,145 @@
+//! Orders by what the provider calls the things that they came with: it is the truth of whose a payment or
+//! a subscription is, whatever was written on it at the provider since.
+
+use domain::{
+    id::{OrderId, OrderSerial, ProjectId, WalletKey},
+    text::{CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId},
+    wallet::{Change, Event, OrderKind, event::OrderPaid},
+};
+
+use super::{
+    Declared, LookUp, Put, Stretch, joined,
+    orders::{hash, number, wallet},
+};
+use crate::contract::{Books, Error};
+
+/// Hash of project and name, wallet: serial. A customer may have several wallets, and what somebody wrote on
+/// a subscription may have led to two.
+pub(super) const CALLED: Declared = Declared {
+    name: "called",
+    key: 32,
+    value: 16,
+    changes,
+};
+
+/// A name that the provider gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Called<'a> {
+    /// A session: the order that was placed with it.
+    Checkout(&'a CheckoutId),
+    /// A payment: the order that it paid.
+    Payment(&'a PaymentId),
+    /// A bill: the order that it is of.
+    Invoice(&'a InvoiceId),
+    /// A subscription: the checkout that began it; where none did or was heard of, the last order that
+    /// it paid.
+    Subscription(&'a SubscriptionId),
+    /// A customer: the last order that they paid.
+    Customer(&'a CustomerId),
+}
+
+fn changes(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
+    let mut put = |name: [u8; 16], order: OrderSerial| {
+        put(
+            joined(&[&name, &wallet.0]),
+            Some(joined(&[&order.0.to_be_bytes()])),
+        );
+    };
+    match &event.change {
+        Change::OrderPlaced(order) => {
+            if let Some(checkout) = &order.checkout {
+                put(Called::Checkout(checkout).hash(order.project), order.order);
+            }
+        }
+        Change::OrderPaid(paid) => names(paid, &mut |name| put(name, paid.order)),
+        _ => {}
+    }
+}
+
+fn names(paid: &OrderPaid, put: &mut dyn FnMut([u8; 16])) {
+    let OrderPaid {
+        project,
+        kind,
+        payment,
+        invoice,
+        subscription,
+        customer,
+        ..
+    } = paid;
+    let names = [
+        payment.as_ref().map(Called::Payment),
+        invoice.as_ref().map(Called::Invoice),
+        customer.as_ref().map(Called::Customer),
+    ];
+    for name in names.into_iter().flatten() {
+        put(name.hash(*project));
+    }
+    if let Some(subscription) = subscription {
+        put(match kind {
+            OrderKind::Checkout => Called::Subscription(subscription).hash(*project),
+            OrderKind::Renewal | OrderKind::Switch => billed(*project, subscription),
+        });
+    }
+}
+
+impl Called<'_> {
+    fn hash(self, project: ProjectId) -> [u8; 16] {
+        let (label, name): (&[u8], &str) = match self {
+            Self::Checkout(name) => (b"checkout", name.as_str()),
+            Self::Payment(name) => (b"payment", name.as_str()),
+            Self::Invoice(name) => (b"invoice", name.as_str()),
+            Self::Subscription(name) => (b"subscription", name.as_str()),
+            Self::Customer(name) => (b"customer", name.as_str()),
+        };
+        hash(label, project, name)
+    }
+}
+
+/// A subscription's later orders, apart from the one that began it.
+fn billed(project: ProjectId, subscription: &SubscriptionId) -> [u8; 16] {
+    hash(b"billed", project, subscription.as_str())
+}
+
+impl dyn Books + '_ {
+    /// The order that the provider has this name for; of several wallets' orders any, see [`Self::all_called`].
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn called(&self, project: ProjectId, name: Called<'_>) -> Result<Option<OrderId>, Error> {
+        Ok(self.all_called(project, name, 1)?.pop())
+    }
+
+    /// The orders that the provider has this name for, at most `limit` and one a wallet.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn all_called(
+        &self,
+        project: ProjectId,
+        name: Called<'_>,
+        limit: usize,
+    ) -> Result<Vec<OrderId>, Error> {
+        let found = self.under(name.hash(project), limit)?;
+        match name {
+            Called::Subscription(subscription) if found.is_empty() => {
+                self.under(billed(project, subscription), limit)
+            }
+            _ => Ok(found),
+        }
+    }
+
+    fn under(&self, name: [u8; 16], limit: usize) -> Result<Vec<OrderId>, Error> {
+        let from = Stretch::From(joined(&[&name, &[0; 16]]));
+        let found = self.stretch(LookUp::Called, &from, limit)?;
+        let same = found.iter().take_while(|(key, _)| key.starts_with(&name));
+        let orders = same.map(|(key, value)| {
+            Ok(OrderId {
+                serial: OrderSerial(number(Some(value))?),
+                wallet: wallet(key)?,
+            })
+        });
+        orders.collect()
+    }
+}

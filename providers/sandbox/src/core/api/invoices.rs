@@ -1,0 +1,146 @@
+//! Invoices, what waits for one, and what paid them.
+
+use serde_json::{Value, json};
+
+use super::{list::Paging, read};
+use crate::core::{
+    billing,
+    books::{Desk, Kept as _},
+    money,
+    objects::{Customer, Invoice, InvoiceItem, InvoiceLine, InvoicePayment, Price, Subscription},
+    params::Params,
+    refusal::Refusal,
+};
+
+pub(super) fn invoice(
+    desk: &mut Desk<'_>,
+    params: &Params,
+    id: &str,
+    word: &str,
+) -> Result<Value, Refusal> {
+    params.flag("auto_advance")?;
+    params.text("payment_method")?;
+    params.finish()?;
+    let invoice: Invoice = desk.books.find(id)?;
+    match word {
+        "finalize" => billing::finalize(desk, invoice)?,
+        "pay" => billing::pay(desk, invoice)?,
+        "void" => billing::void(desk, invoice)?,
+        _ => return Err(Refusal::no_route("POST", &format!("invoices/{id}/{word}"))),
+    }
+    let invoice: Invoice = desk.books.find(id)?;
+    Ok(invoice.view(desk.books))
+}
+
+pub(super) fn invoice_payments(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    let invoice = params.text("invoice")?;
+    let status = params.word("status", &["open", "paid", "canceled"])?;
+    let kind = params.word("payment[type]", &["payment_intent", "charge"])?;
+    let intent = params.text("payment[payment_intent]")?;
+    if kind == Some("payment_intent") && intent.is_none() {
+        return Err(Refusal::missing("payment[payment_intent]"));
+    }
+    if intent.is_some() && kind.is_none() {
+        return Err(Refusal::missing("payment[type]"));
+    }
+    read::some::<InvoicePayment>(desk, params, "/v1/invoice_payments", |payment| {
+        let word = if payment.paid_at.is_some() {
+            "paid"
+        } else {
+            "open"
+        };
+        invoice.as_ref().is_none_or(|id| *id == payment.invoice)
+            && intent.as_ref().is_none_or(|id| *id == payment.intent)
+            && status.is_none_or(|status| status == word)
+            && kind != Some("charge")
+    })
+}
+
+/// All lines of an invoice, which shows the first ten by itself.
+pub(super) fn lines(desk: &Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+    let paging = Paging::read(params)?;
+    params.finish()?;
+    let lines = desk.books.find::<Invoice>(id)?.line_views(desk.books);
+    paging.views(&lines, &format!("/v1/invoices/{id}/lines"))
+}
+
+/// Something that is to be on a customer's next invoice.
+pub(super) fn create_item(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    let customer = params.required("customer")?;
+    let known = desk.books.find::<Customer>(&customer);
+    known.map_err(|refusal| refusal.of_param("customer"))?;
+    let subscription = params.text("subscription")?;
+    if let Some(id) = &subscription {
+        let known = desk.books.find::<Subscription>(id);
+        known.map_err(|refusal| refusal.of_param("subscription"))?;
+    }
+    let quantity = params.integer::<i64>("quantity")?.unwrap_or(1);
+    let (currency, unit_amount, price, product) = match params.text("pricing[price]")? {
+        Some(id) => {
+            let price = desk.books.find::<Price>(&id);
+            let price = price.map_err(|refusal| refusal.of_param("pricing[price]"))?;
+            (price.currency, price.unit_amount, id, price.product)
+        }
+        None => {
+            let currency = money::currency(&params.required("currency")?, "currency")?;
+            let amount = params.integer::<i64>("amount")?;
+            let amount = amount.ok_or_else(|| Refusal::missing("amount"))?;
+            (currency, amount, String::new(), String::new())
+        }
+    };
+    let start = params.integer("period[start]")?.unwrap_or(desk.now);
+    let line = InvoiceLine {
+        description: match params.bounded("description", 500)? {
+            Some(text) => text,
+            None => desk.product_name(&product),
+        },
+        amount: unit_amount.saturating_mul(quantity),
+        quantity,
+        price,
+        product,
+        start,
+        end: params.integer("period[end]")?.unwrap_or(start),
+        ..InvoiceLine::default()
+    };
+    let metadata = params.metadata("metadata")?;
+    params.finish()?;
+    let item = InvoiceItem {
+        head: desk.head("ii_"),
+        customer,
+        subscription,
+        currency,
+        line,
+        metadata,
+    };
+    let item = billing::wait(desk, item)?;
+    desk.emit("invoiceitem.created", &item);
+    Ok(item.view(desk.books))
+}
+
+pub(super) fn items(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+    let customer = params.text("customer")?;
+    let invoice = params.text("invoice")?;
+    let pending = params.flag("pending")?;
+    read::some::<InvoiceItem>(desk, params, "/v1/invoiceitems", |item| {
+        customer.as_ref().is_none_or(|id| *id == item.customer) && {
+            let on = item.invoice(desk.books).map(|invoice| &invoice.head.id);
+            (invoice.is_none() || invoice.as_ref() == on)
+                && pending.is_none_or(|pending| pending == on.is_none())
+        }
+    })
+}
+
+pub(super) fn delete_item(
+    desk: &mut Desk<'_>,
+    params: &Params,
+    id: &str,
+) -> Result<Value, Refusal> {
+    params.finish()?;
+    let item: InvoiceItem = desk.books.find(id)?;
+    if item.invoice(desk.books).is_some() {
+        let message = "This invoice item is already attached to an invoice.";
+        return Err(Refusal::invalid(message));
+    }
+    desk.books.forget::<InvoiceItem>(id);
+    Ok(json!({ "id": id, "object": "invoiceitem", "deleted": true }))
+}

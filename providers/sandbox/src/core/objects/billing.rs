@@ -1,0 +1,229 @@
+//! Subscriptions.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Head, Interval, Metadata, Price};
+use crate::core::{
+    books::{Books, Kept as _},
+    shape,
+};
+
+words! {
+    /// How a subscription is.
+    Standing {
+        /// The first payment is on its way.
+        Incomplete "incomplete",
+        /// It did not come.
+        IncompleteExpired "incomplete_expired",
+        Trialing "trialing",
+        Active "active",
+        PastDue "past_due",
+        /// Its trial ended without a way to pay: nothing is billed until it is resumed.
+        Paused "paused",
+        Canceled "canceled",
+    }
+}
+
+impl Standing {
+    /// Whether it runs.
+    pub(crate) const fn is_running(self) -> bool {
+        matches!(
+            self,
+            Self::Trialing | Self::Active | Self::PastDue | Self::Paused
+        )
+    }
+}
+
+/// How long a discount lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Until {
+    Forever,
+    /// In seconds.
+    Time(i64),
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TermDiscount {
+    pub(crate) id: String,
+    pub(crate) coupon: String,
+    pub(crate) code: Option<String>,
+    pub(crate) start: i64,
+    pub(crate) until: Until,
+}
+
+/// A renewal that is not paid yet.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Retry {
+    pub(crate) invoice: String,
+    pub(crate) failed_at: i64,
+    /// Retries made.
+    pub(crate) made: u32,
+    pub(crate) next_at: i64,
+}
+
+/// What becomes of invoices while nothing is collected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Meanwhile {
+    KeepAsDraft,
+    MarkUncollectible,
+    Void,
+}
+
+/// The shop collects nothing for now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Pause {
+    pub(crate) behavior: Meanwhile,
+    pub(crate) resumes_at: Option<i64>,
+}
+
+words! {
+    /// What happens when a trial ends and there is no card.
+    Cardless {
+        CreateInvoice "create_invoice",
+        Cancel "cancel",
+        Pause "pause",
+    }
+}
+
+/// Time that costs nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Trial {
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    pub(crate) cardless: Cardless,
+    /// Whether it was told that it will end soon.
+    pub(crate) announced: bool,
+}
+
+/// A trial's end is announced so long before.
+const ANNOUNCED_SECONDS: i64 = 3 * 24 * 3600;
+
+/// What of a subscription is billed by one price.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Item {
+    pub(crate) id: String,
+    /// In seconds.
+    pub(crate) created: i64,
+    pub(crate) price: String,
+    pub(crate) quantity: i64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Subscription {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    /// What the portal switches.
+    pub(crate) item: Item,
+    /// What came to it, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) addons: Vec<Item>,
+    pub(crate) customer: String,
+    pub(crate) status: Standing,
+    pub(crate) interval: Interval,
+    pub(crate) currency: String,
+    /// From where cycles are counted.
+    #[serde(rename = "billing_cycle_anchor")]
+    pub(crate) anchor: i64,
+    /// Which cycle since then runs, from 1.
+    pub(crate) cycle: i64,
+    pub(crate) period_start: i64,
+    pub(crate) period_end: i64,
+    #[serde(rename = "cancel_at_period_end")]
+    pub(crate) cancel_at_end: bool,
+    pub(crate) canceled_at: Option<i64>,
+    pub(crate) ended_at: Option<i64>,
+    pub(crate) why_ended: Option<String>,
+    pub(crate) latest_invoice: Option<String>,
+    pub(crate) metadata: Metadata,
+    pub(crate) discount: Option<TermDiscount>,
+    /// The tier of the next cycle, where it is another one.
+    pub(crate) scheduled: Option<String>,
+    pub(crate) retry: Option<Retry>,
+    /// The plan that changes tiers by itself.
+    pub(crate) schedule: Option<String>,
+    #[serde(rename = "pause_collection")]
+    pub(crate) pause: Option<Pause>,
+    pub(crate) trial: Option<Trial>,
+    /// Whether there is no card to charge.
+    pub(crate) no_card: bool,
+}
+
+impl Subscription {
+    /// All that it is billed by, the oldest first.
+    pub(crate) fn items(&self) -> impl DoubleEndedIterator<Item = &Item> {
+        std::iter::once(&self.item).chain(&self.addons)
+    }
+
+    /// Has it billed by these from now on: none changes nothing.
+    pub(crate) fn set_items(&mut self, items: Vec<Item>) {
+        let mut items = items.into_iter();
+        if let Some(first) = items.next() {
+            self.item = first;
+            self.addons = items.collect();
+        }
+    }
+
+    /// When something happens to it by itself.
+    pub(crate) fn next_step(&self) -> Option<i64> {
+        let resumes = self.pause.as_ref().and_then(|pause| pause.resumes_at);
+        let next = match self.status {
+            Standing::Active => Some(self.period_end),
+            Standing::Trialing => Some(self.announces_at().unwrap_or(self.period_end)),
+            Standing::PastDue => self.retry.as_ref().map(|retry| retry.next_at),
+            _ => None,
+        };
+        match resumes.filter(|_| self.status.is_running()) {
+            Some(resumes) => Some(next.map_or(resumes, |next| next.min(resumes))),
+            None => next,
+        }
+    }
+
+    /// When it is to be told that the trial ends soon, if it was not yet.
+    pub(crate) fn announces_at(&self) -> Option<i64> {
+        let trial = self.trial.as_ref().filter(|trial| !trial.announced)?;
+        let at = trial.end.saturating_sub(ANNOUNCED_SECONDS);
+        Some(at.max(trial.start))
+    }
+
+    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+        let id = &self.head.id;
+        let item = |item: &Item| {
+            let price = books.get::<Price>(&item.price);
+            json!({
+                "id": item.id, "object": "subscription_item", "created": item.created,
+                "current_period_end": self.period_end, "current_period_start": self.period_start,
+                "price": price.map(|price| price.view(books)), "quantity": item.quantity,
+                "subscription": id,
+            })
+        };
+        let items = self.items().rev().map(item).collect();
+        let url = format!("/v1/subscription_items?subscription={id}");
+        shape::set(
+            view,
+            json!({
+                "billing_mode": { "updated_at": self.head.created },
+                "cancel_at": self.cancel_at_end.then_some(self.period_end),
+                "cancellation_details": { "reason": self.why_ended },
+                "discounts": self.discount.iter().map(|discount| &discount.id).collect::<Vec<_>>(),
+                "items": shape::list(items, &url),
+                "start_date": self.head.created,
+            }),
+        );
+        if self.addons.is_empty() {
+            shape::set(view, json!({ "quantity": self.item.quantity }));
+        }
+        if let Some(trial) = &self.trial {
+            let ends = json!({ "missing_payment_method": trial.cardless.word() });
+            shape::set(
+                view,
+                json!({
+                    "trial_start": trial.start, "trial_end": trial.end,
+                    "trial_settings": { "end_behavior": ends },
+                }),
+            );
+        }
+    }
+}

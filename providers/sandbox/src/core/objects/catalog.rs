@@ -1,0 +1,219 @@
+//! Products, prices, coupons, promotion codes and customers.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::{Head, Interval, Metadata};
+use crate::core::{money::share, shape};
+
+/// Something that is sold.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Product {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) name: String,
+    pub(crate) description: Option<String>,
+    pub(crate) active: bool,
+    pub(crate) metadata: Metadata,
+}
+
+/// What it costs. Never changed but for its labels.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Price {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) product: String,
+    pub(crate) active: bool,
+    pub(crate) currency: String,
+    pub(crate) unit_amount: i64,
+    /// `None`: paid once.
+    #[serde(rename = "recurring", default, with = "recurring")]
+    pub(crate) interval: Option<Interval>,
+    pub(crate) lookup_key: Option<String>,
+    pub(crate) nickname: Option<String>,
+    pub(crate) metadata: Metadata,
+}
+
+/// How often, as a price says it.
+mod recurring {
+    use super::{Deserialize, Deserializer, Interval, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct Recurring {
+        interval: Interval,
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        interval: &Option<Interval>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let recurring = interval.map(|interval| Recurring { interval });
+        recurring.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Interval>, D::Error> {
+        let recurring = Option::<Recurring>::deserialize(deserializer)?;
+        Ok(recurring.map(|recurring| recurring.interval))
+    }
+}
+
+impl Price {
+    pub(super) fn shown(&self, view: &mut Value) {
+        shape::set(view, unit(self.unit_amount, self.interval));
+    }
+}
+
+/// What a price that was made up with its line has in common with a stored one.
+pub(super) fn unit(unit_amount: i64, interval: Option<Interval>) -> Value {
+    json!({
+        "recurring": interval.map(|interval| json!({
+            "interval": interval.word(), "interval_count": 1, "meter": null,
+            "trial_period_days": null, "usage_type": "licensed",
+        })),
+        "type": if interval.is_some() { "recurring" } else { "one_time" },
+        "unit_amount": unit_amount,
+        "unit_amount_decimal": unit_amount.to_string(),
+    })
+}
+
+/// How much a coupon takes off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Off {
+    /// In hundredths of a percent.
+    Percent(i64),
+    Amount {
+        amount: i64,
+        currency: String,
+    },
+}
+
+impl Off {
+    /// What it takes off an amount: never more than that.
+    pub(crate) fn of(&self, amount: i64) -> i64 {
+        let off = match self {
+            Self::Percent(hundredths) => share(amount, *hundredths, 10_000),
+            Self::Amount { amount, .. } => *amount,
+        };
+        off.min(amount).max(0)
+    }
+}
+
+/// For how long a coupon counts on a subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Duration {
+    Once,
+    Forever,
+    Months(u32),
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Coupon {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) name: Option<String>,
+    pub(crate) off: Off,
+    pub(crate) duration: Duration,
+    pub(crate) max_redemptions: Option<u32>,
+    pub(crate) redeem_by: Option<i64>,
+    pub(crate) times_redeemed: u32,
+    pub(crate) metadata: Metadata,
+}
+
+impl Coupon {
+    pub(crate) fn is_valid(&self, now: i64) -> bool {
+        self.redeem_by.is_none_or(|by| now < by)
+            && self
+                .max_redemptions
+                .is_none_or(|max| self.times_redeemed < max)
+    }
+
+    pub(super) fn shown(&self, view: &mut Value) {
+        let off = match &self.off {
+            Off::Percent(hundredths) => json!({ "percent_off": percent(*hundredths) }),
+            Off::Amount { amount, currency } => {
+                json!({ "amount_off": amount, "currency": currency })
+            }
+        };
+        let duration = match self.duration {
+            Duration::Once => json!({ "duration": "once" }),
+            Duration::Forever => json!({ "duration": "forever" }),
+            Duration::Months(months) => {
+                json!({ "duration": "repeating", "duration_in_months": months })
+            }
+        };
+        shape::set(view, off);
+        shape::set(view, duration);
+        shape::set(view, json!({ "valid": self.is_valid(i64::MIN) }));
+    }
+}
+
+/// Hundredths of a percent as the number that Stripe has.
+fn percent(hundredths: i64) -> Value {
+    let (whole, part) = (hundredths.div_euclid(100), hundredths.rem_euclid(100));
+    let text = match part {
+        0 => whole.to_string(),
+        part => format!("{whole}.{part:02}"),
+    };
+    serde_json::from_str(&text).unwrap_or(Value::Null)
+}
+
+/// What people type.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct PromotionCode {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) code: String,
+    pub(crate) coupon: String,
+    pub(crate) active: bool,
+    pub(crate) customer: Option<String>,
+    pub(crate) expires_at: Option<i64>,
+    pub(crate) max_redemptions: Option<u32>,
+    pub(crate) times_redeemed: u32,
+    pub(crate) first_time: bool,
+    pub(crate) minimum: Option<(i64, String)>,
+    pub(crate) metadata: Metadata,
+}
+
+impl PromotionCode {
+    pub(crate) fn is_active(&self, now: i64) -> bool {
+        self.active
+            && self.expires_at.is_none_or(|at| now < at)
+            && self
+                .max_redemptions
+                .is_none_or(|max| self.times_redeemed < max)
+    }
+
+    pub(super) fn shown(&self, view: &mut Value) {
+        let minimum = self.minimum.as_ref();
+        shape::set(
+            view,
+            json!({
+                "active": self.is_active(i64::MIN),
+                "promotion": { "type": "coupon", "coupon": self.coupon },
+                "restrictions": {
+                    "first_time_transaction": self.first_time,
+                    "minimum_amount": minimum.map(|(amount, _)| amount),
+                    "minimum_amount_currency": minimum.map(|(_, currency)| currency),
+                },
+            }),
+        );
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Customer {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) email: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) metadata: Metadata,
+    /// Whether their card is to be declined: a switch on the portal's page.
+    pub(crate) declines: bool,
+    /// Below zero: what the next invoices are paid with first.
+    pub(crate) balance: i64,
+}

@@ -1,0 +1,379 @@
+//! Invoices, what waits to be on one, and what pays them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Head, Metadata};
+use crate::core::{books::Books, shape};
+
+words! {
+    /// How an invoice is.
+    InvoiceStatus {
+        /// It may still change, and nobody pays it.
+        Draft "draft",
+        Open "open",
+        Paid "paid",
+        Void "void",
+        Uncollectible "uncollectible",
+    }
+}
+
+/// Why there is an invoice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Reason {
+    #[serde(rename = "subscription_create")]
+    Create,
+    #[serde(rename = "subscription_cycle")]
+    Cycle,
+    #[serde(rename = "subscription_update")]
+    Update,
+    /// Of something that was bought once.
+    #[serde(rename = "manual")]
+    Manual,
+}
+
+/// A line of an invoice. What it has not is empty; of what waited for the invoice it says little more than
+/// that, since an invoice is told of again and again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct InvoiceLine {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) id: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) description: String,
+    pub(crate) amount: i64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) quantity: i64,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) price: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) product: String,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) start: i64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) end: i64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) proration: bool,
+    /// The subscription's item that it bills.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) item: String,
+    /// The pending item that became it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) invoice_item: String,
+}
+
+const fn is_zero(number: &i64) -> bool {
+    *number == 0
+}
+
+fn named(id: &str) -> Option<&str> {
+    (!id.is_empty()).then_some(id)
+}
+
+impl InvoiceLine {
+    /// What stands on an invoice for something that waited for it.
+    pub(crate) fn of_item(item: &InvoiceItem) -> Self {
+        Self {
+            amount: item.line.amount,
+            proration: item.line.proration,
+            invoice_item: item.head.id.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// With all that it says.
+    fn whole(&self, books: &Books) -> Self {
+        let item = books.get::<InvoiceItem>(&self.invoice_item);
+        match item.filter(|_| self.id.is_empty()) {
+            Some(item) => Self {
+                id: self.invoice_item.replacen("ii_", "il_", 1),
+                invoice_item: self.invoice_item.clone(),
+                ..item.line.clone()
+            },
+            None => self.clone(),
+        }
+    }
+
+    fn period(&self) -> Value {
+        json!({ "start": self.start, "end": self.end })
+    }
+
+    fn pricing(&self) -> Option<Value> {
+        let unit = self.amount.checked_div(self.quantity);
+        named(&self.price).map(|price| {
+            json!({
+                "type": "price_details",
+                "price_details": { "price": price, "product": self.product },
+                "unit_amount_decimal": unit.map(|unit| unit.to_string()),
+            })
+        })
+    }
+
+    fn view(&self, invoice: &Invoice) -> Value {
+        let mut details = json!({
+            "invoice_item": named(&self.invoice_item), "proration": self.proration,
+            "proration_details": { "credited_items": null },
+            "subscription": named(&invoice.subscription),
+        });
+        let of_item = !self.item.is_empty();
+        let kind = match of_item {
+            true => "subscription_item_details",
+            false => "invoice_item_details",
+        };
+        if of_item {
+            shape::set(&mut details, json!({ "subscription_item": self.item }));
+        }
+        let mut parent = json!({
+            "type": kind, "invoice_item_details": null, "subscription_item_details": null,
+        });
+        shape::set(&mut parent, json!({ kind: details }));
+        json!({
+            "id": self.id, "object": "line_item", "amount": self.amount,
+            "currency": invoice.currency, "description": self.description,
+            "discountable": !self.proration, "invoice": invoice.head.id, "parent": parent,
+            "period": self.period(), "pricing": self.pricing(), "quantity": self.quantity,
+            "subtotal": self.amount,
+        })
+    }
+}
+
+/// What is to be on a customer's next invoice.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct InvoiceItem {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) customer: String,
+    /// `None`: on whichever comes first.
+    pub(crate) subscription: Option<String>,
+    pub(crate) currency: String,
+    pub(crate) line: InvoiceLine,
+    pub(crate) metadata: Metadata,
+}
+
+impl InvoiceItem {
+    /// The invoice that it is on.
+    pub(crate) fn invoice<'b>(&self, books: &'b Books) -> Option<&'b Invoice> {
+        let has = |invoice: &&Invoice| {
+            let mut lines = invoice.lines.iter();
+            lines.any(|line| line.invoice_item == self.head.id)
+        };
+        books.all::<Invoice>().find(has)
+    }
+
+    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+        let line = &self.line;
+        let parent = self.subscription.as_ref().map(|subscription| {
+            let details =
+                json!({ "subscription": subscription, "subscription_item": named(&line.item) });
+            json!({ "type": "subscription_details", "subscription_details": details })
+        });
+        shape::set(
+            view,
+            json!({
+                "amount": line.amount, "date": self.head.created, "description": line.description,
+                "invoice": self.invoice(books).map(|invoice| &invoice.head.id), "parent": parent, "period": line.period(), "pricing": line.pricing(),
+                "proration": line.proration, "quantity": line.quantity,
+            }),
+        );
+    }
+}
+
+/// So many lines an invoice shows by itself; the others are in their list.
+const EMBEDDED: usize = 10;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Invoice {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) customer: String,
+    #[serde(rename = "customer_email")]
+    pub(crate) email: Option<String>,
+    /// Empty: of none.
+    pub(crate) subscription: String,
+    pub(crate) status: InvoiceStatus,
+    #[serde(rename = "billing_reason")]
+    pub(crate) reason: Reason,
+    pub(crate) currency: String,
+    pub(crate) lines: Vec<InvoiceLine>,
+    pub(crate) discount: i64,
+    #[serde(rename = "attempt_count")]
+    pub(crate) attempts: u32,
+    #[serde(rename = "next_payment_attempt")]
+    pub(crate) next_attempt: Option<i64>,
+    pub(crate) paid_at: Option<i64>,
+    /// The subscription's when it was made.
+    pub(crate) subscription_metadata: Metadata,
+    /// The payment of what is left to pay.
+    pub(crate) intent: Option<String>,
+    /// What was paid of it by other payments.
+    pub(crate) parts: i64,
+    /// Where it is a draft: when it stops being one by itself.
+    #[serde(rename = "automatically_finalizes_at")]
+    pub(crate) finalizes_at: Option<i64>,
+    /// Where it was one.
+    pub(crate) finalized_at: Option<i64>,
+    /// Of the customer's money from before: below zero is theirs.
+    #[serde(rename = "starting_balance")]
+    pub(crate) balance: i64,
+    /// When it was given up, as void or uncollectible.
+    pub(crate) ended_at: Option<i64>,
+}
+
+impl Invoice {
+    pub(crate) fn subtotal(&self) -> i64 {
+        let amounts = self.lines.iter().map(|line| line.amount);
+        amounts.fold(0, i64::saturating_add)
+    }
+
+    /// What it comes to: below zero where more is given back than asked for.
+    pub(crate) fn total(&self) -> i64 {
+        self.subtotal().saturating_sub(self.discount)
+    }
+
+    /// What is to be paid: never less than nothing.
+    pub(crate) fn due_amount(&self) -> i64 {
+        self.total().saturating_add(self.balance).max(0)
+    }
+
+    /// What of the customer's money is left after it, below zero.
+    pub(crate) fn balance_after(&self) -> i64 {
+        self.total().saturating_add(self.balance).min(0)
+    }
+
+    pub(crate) fn paid(&self) -> i64 {
+        if self.status == InvoiceStatus::Paid {
+            self.due_amount()
+        } else {
+            self.parts
+        }
+    }
+
+    /// What is still to be paid.
+    pub(crate) fn remaining(&self) -> i64 {
+        self.due_amount().saturating_sub(self.paid())
+    }
+
+    /// What people call it.
+    pub(crate) fn number(&self) -> String {
+        format!("SANDBOX-{:06}", self.head.n)
+    }
+
+    /// Its lines with all that they say.
+    pub(crate) fn whole_lines(&self, books: &Books) -> Vec<InvoiceLine> {
+        self.lines.iter().map(|line| line.whole(books)).collect()
+    }
+
+    /// All of its lines as callers see them.
+    pub(crate) fn line_views(&self, books: &Books) -> Vec<Value> {
+        let lines = self.whole_lines(books);
+        let views = lines.iter().map(|line| line.view(self));
+        views.map(shape::completed).collect()
+    }
+
+    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+        let draft = self.status == InvoiceStatus::Draft;
+        let finalized = (!draft).then(|| self.finalized_at.unwrap_or(self.head.created));
+        let url = (!draft).then(|| invoice_url(books, &self.head.id));
+        let lines = self.whole_lines(books);
+        let (from, to) = (
+            lines.iter().map(|line| line.start),
+            lines.iter().map(|line| line.end),
+        );
+        let (from, to) = (from.min(), to.max());
+        let many = lines.len();
+        let shown = lines
+            .iter()
+            .take(EMBEDDED)
+            .map(|line| line.view(self))
+            .collect();
+        let mut lines = shape::list(shown, &format!("/v1/invoices/{}/lines", self.head.id));
+        shape::set(
+            &mut lines,
+            json!({ "has_more": many > EMBEDDED, "total_count": many }),
+        );
+        shape::set(
+            view,
+            json!({
+                "auto_advance": self.status == InvoiceStatus::Open || self.finalizes_at.is_some(),
+                "attempted": self.attempts > 0,
+                "effective_at": finalized,
+                "hosted_invoice_url": url,
+                "invoice_pdf": url.as_ref().map(|url| format!("{url}/pdf")),
+                "lines": lines,
+                "number": finalized.map(|_| self.number()),
+                "period_end": to,
+                "period_start": from,
+                "status_transitions": self.transitions(finalized),
+            }),
+        );
+        self.amounts(view, finalized.is_some());
+        if !self.subscription.is_empty() {
+            let details = json!({ "metadata": self.subscription_metadata, "subscription": self.subscription });
+            let parent = json!({
+                "type": "subscription_details", "quote_details": null,
+                "subscription_details": details,
+            });
+            shape::set(view, json!({ "parent": parent }));
+        }
+    }
+
+    fn transitions(&self, finalized: Option<i64>) -> Value {
+        let ended = |status: InvoiceStatus| self.ended_at.filter(|_| self.status == status);
+        let paid = self.status == InvoiceStatus::Paid;
+        json!({
+            "finalized_at": finalized,
+            "marked_uncollectible_at": ended(InvoiceStatus::Uncollectible),
+            "paid_at": self.paid_at.filter(|_| paid),
+            "voided_at": ended(InvoiceStatus::Void),
+        })
+    }
+
+    fn amounts(&self, view: &mut Value, finalized: bool) {
+        let (subtotal, total) = (self.subtotal(), self.total());
+        shape::set(
+            view,
+            json!({
+                "amount_due": self.due_amount(), "amount_paid": self.paid(),
+                "amount_remaining": self.remaining(),
+                "ending_balance": finalized.then(|| self.balance_after()),
+                "subtotal": subtotal, "subtotal_excluding_tax": subtotal,
+                "total": total, "total_excluding_tax": total,
+            }),
+        );
+    }
+}
+
+/// Where anybody who knows the address sees an invoice.
+pub(crate) fn invoice_url(books: &Books, id: &str) -> String {
+    format!("{}/invoices/{id}", books.base)
+}
+
+/// What pays an invoice.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct InvoicePayment {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) invoice: String,
+    pub(crate) intent: String,
+    #[serde(rename = "amount_requested")]
+    pub(crate) amount: i64,
+    pub(crate) currency: String,
+    /// Whether it is the one of what is left to pay.
+    pub(crate) is_default: bool,
+    pub(crate) paid_at: Option<i64>,
+}
+
+impl InvoicePayment {
+    pub(super) fn shown(&self, view: &mut Value) {
+        let paid = self.paid_at.is_some();
+        shape::set(
+            view,
+            json!({
+                "amount_paid": paid.then_some(self.amount),
+                "payment": { "type": "payment_intent", "payment_intent": self.intent },
+                "status": if paid { "paid" } else { "open" },
+                "status_transitions": { "paid_at": self.paid_at },
+            }),
+        );
+    }
+}

@@ -1,0 +1,272 @@
+//! Money that was taken, went back, or is disputed.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Head, Metadata};
+use crate::core::{books::Books, shape};
+
+/// How a payment is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum IntentStatus {
+    /// On its way.
+    Processing,
+    Succeeded,
+    /// The buyer's bank asks them who they are.
+    RequiresAction,
+    /// It did not come.
+    RequiresPaymentMethod,
+}
+
+/// A payment to be made, and then made.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Intent {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) amount: i64,
+    pub(crate) currency: String,
+    pub(crate) customer: Option<String>,
+    pub(crate) latest_charge: Option<String>,
+    pub(crate) status: IntentStatus,
+    pub(crate) description: Option<String>,
+    #[serde(rename = "receipt_email")]
+    pub(crate) email: Option<String>,
+    pub(crate) metadata: Metadata,
+}
+
+impl Intent {
+    pub(super) fn shown(&self, view: &mut Value) {
+        let received = match self.status {
+            IntentStatus::Succeeded => self.amount,
+            _ => 0,
+        };
+        shape::set(view, json!({ "amount_received": received }));
+        match self.status {
+            IntentStatus::RequiresPaymentMethod => shape::set(
+                view,
+                json!({ "last_payment_error": {
+                    "type": "card_error", "code": "card_declined",
+                    "decline_code": "generic_decline", "message": "Your card was declined.",
+                } }),
+            ),
+            IntentStatus::RequiresAction => shape::set(
+                view,
+                json!({ "next_action": {
+                    "type": "use_stripe_sdk", "use_stripe_sdk": { "type": "three_d_secure_redirect" },
+                } }),
+            ),
+            IntentStatus::Processing | IntentStatus::Succeeded => {}
+        }
+    }
+}
+
+/// Money that was taken.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Charge {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) amount: i64,
+    pub(crate) amount_refunded: i64,
+    pub(crate) currency: String,
+    pub(crate) customer: Option<String>,
+    #[serde(rename = "payment_intent")]
+    pub(crate) intent: String,
+    pub(crate) description: Option<String>,
+    #[serde(rename = "receipt_email")]
+    pub(crate) email: Option<String>,
+    /// The intent's when it was charged.
+    pub(crate) metadata: Metadata,
+    /// The newest.
+    pub(crate) dispute: Option<String>,
+    /// How refunds of it begin.
+    pub(crate) refunds: RefundStatus,
+}
+
+impl Charge {
+    /// What could still go back.
+    pub(crate) const fn left(&self) -> i64 {
+        self.amount.saturating_sub(self.amount_refunded)
+    }
+
+    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+        let receipt = format!("{}/receipts/{}", books.base, self.head.id);
+        shape::set(
+            view,
+            json!({
+                "amount_captured": self.amount,
+                "billing_details": { "email": self.email },
+                "disputed": self.dispute.is_some(),
+                // Anybody who knows the address sees what was paid.
+                "receipt_url": receipt,
+                "refunded": self.amount > 0 && self.left() == 0,
+            }),
+        );
+    }
+}
+
+words! {
+    /// How a refund is.
+    RefundStatus {
+        Succeeded "succeeded",
+        /// On its way back.
+        Pending "pending",
+        /// The buyer's bank did not take it.
+        Failed "failed",
+        Canceled "canceled",
+    }
+}
+
+impl RefundStatus {
+    /// Whether its amount is away from the charge.
+    pub(crate) const fn takes(self) -> bool {
+        matches!(self, Self::Succeeded | Self::Pending)
+    }
+}
+
+/// Money that went back, or was to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Refund {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) amount: i64,
+    pub(crate) currency: String,
+    pub(crate) charge: String,
+    #[serde(rename = "payment_intent")]
+    pub(crate) intent: String,
+    pub(crate) reason: Option<String>,
+    pub(crate) metadata: Metadata,
+    pub(crate) status: RefundStatus,
+    pub(crate) failure: Option<String>,
+}
+
+impl Refund {
+    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+        let charge = books.get::<Charge>(&self.charge);
+        let customer = charge.and_then(|charge| charge.customer.as_ref());
+        shape::set(view, json!({ "customer": customer }));
+        if let Some(failure) = &self.failure {
+            shape::set(view, json!({ "failure_reason": failure }));
+        }
+        if self.status == RefundStatus::Pending {
+            shape::set(view, json!({ "pending_reason": "processing" }));
+        }
+    }
+}
+
+words! {
+    /// How a dispute is.
+    DisputeStatus {
+        /// A bank asks, and has taken nothing.
+        WarningNeedsResponse "warning_needs_response",
+        WarningUnderReview "warning_under_review",
+        WarningClosed "warning_closed",
+        NeedsResponse "needs_response",
+        UnderReview "under_review",
+        Won "won",
+        Lost "lost",
+    }
+}
+
+impl DisputeStatus {
+    /// Whether it is a bank's question only.
+    pub(crate) const fn is_inquiry(self) -> bool {
+        matches!(
+            self,
+            Self::WarningNeedsResponse | Self::WarningUnderReview | Self::WarningClosed
+        )
+    }
+
+    /// Whether the bank has not decided yet.
+    pub(crate) const fn is_open(self) -> bool {
+        !matches!(self, Self::WarningClosed | Self::Won | Self::Lost)
+    }
+
+    /// Whether the bank has the money.
+    pub(crate) const fn holds(self) -> bool {
+        matches!(self, Self::NeedsResponse | Self::UnderReview | Self::Lost)
+    }
+}
+
+/// Money that moved because of a dispute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Movement {
+    pub(crate) id: String,
+    pub(crate) at: i64,
+}
+
+/// A bank asks for the money back.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Dispute {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) amount: i64,
+    pub(crate) currency: String,
+    pub(crate) charge: String,
+    #[serde(rename = "payment_intent")]
+    pub(crate) intent: String,
+    pub(crate) status: DisputeStatus,
+    /// The bank's word for it.
+    pub(crate) reason: String,
+    pub(crate) withdrawn: Option<Movement>,
+    pub(crate) reinstated: Option<Movement>,
+    /// How often the shop sent evidence.
+    pub(crate) answers: u32,
+    pub(crate) metadata: Metadata,
+}
+
+/// What a bank takes for its trouble, whoever is right.
+const DISPUTE_FEE: i64 = 1500;
+/// Days in which a shop may answer.
+const ANSWER_SECONDS: i64 = 7 * 24 * 3600;
+
+impl Dispute {
+    /// Money that went, and money that came back.
+    fn movement(&self, movement: &Movement, back: bool) -> Value {
+        let (amount, fee, category, what) = if back {
+            (self.amount, 0, "dispute_reversal", "reversal")
+        } else {
+            let away = self.amount.saturating_neg();
+            (away, DISPUTE_FEE, "dispute", "withdrawal")
+        };
+        let mut view = json!({
+            "id": movement.id, "object": "balance_transaction", "amount": amount,
+            "available_on": movement.at, "created": movement.at, "currency": self.currency,
+            "description": format!("Chargeback {what} for {}", self.charge), "fee": fee,
+            "net": amount.saturating_sub(fee), "reporting_category": category,
+            "source": self.head.id,
+        });
+        if fee > 0 {
+            let details = json!({
+                "amount": fee, "application": null, "currency": self.currency,
+                "description": "Dispute fee", "type": "stripe_fee",
+            });
+            shape::set(&mut view, json!({ "fee_details": [details] }));
+        }
+        view
+    }
+
+    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+        let withdrawn = self.withdrawn.iter().map(|one| self.movement(one, false));
+        let reinstated = self.reinstated.iter().map(|one| self.movement(one, true));
+        let left = books.get::<Charge>(&self.charge).map_or(0, Charge::left);
+        let due_by = self.head.created.saturating_add(ANSWER_SECONDS);
+        let inquiry = self.withdrawn.is_none() && self.status.is_inquiry();
+        let kind = if inquiry { "inquiry" } else { "chargeback" };
+        let answered = self.answers > 0;
+        shape::set(
+            view,
+            json!({
+                "balance_transactions": withdrawn.chain(reinstated).collect::<Vec<_>>(),
+                "evidence_details": {
+                    "due_by": self.status.is_open().then_some(due_by),
+                    "has_evidence": answered,
+                    "submission_count": self.answers,
+                    "submission_method": if answered { "manual" } else { "not_submitted" },
+                },
+                "is_charge_refundable": self.status.is_inquiry() && left > 0,
+                "payment_method_details": { "card": { "case_type": kind } },
+            }),
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! What the customer portal offers, and visits to it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Head, Metadata};
+use crate::core::{books::Books, shape};
+
+/// What the portal offers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Configuration {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) updated: i64,
+    pub(crate) active: bool,
+    pub(crate) name: Option<String>,
+    pub(crate) default_return_url: Option<String>,
+    pub(crate) metadata: Metadata,
+    /// As Stripe has them; what is not said is as usual.
+    pub(crate) features: Value,
+}
+
+impl Configuration {
+    /// A word that it says, such as of `/subscription_cancel/mode`.
+    fn word(&self, path: &str) -> Option<&str> {
+        self.features.pointer(path)?.as_str()
+    }
+
+    fn list(&self, path: &str) -> impl Iterator<Item = &Value> {
+        let list = self.features.pointer(path).and_then(Value::as_array);
+        list.into_iter().flatten()
+    }
+
+    /// Whether it offers this.
+    pub(crate) fn offers(&self, feature: &str) -> bool {
+        let enabled = self.features.pointer(&format!("/{feature}/enabled"));
+        enabled == Some(&Value::Bool(true))
+    }
+
+    /// Whether a cancellation counts at once.
+    pub(crate) fn cancels_now(&self) -> bool {
+        self.word("/subscription_cancel/mode") == Some("immediately")
+    }
+
+    /// The prices that can be switched to.
+    pub(crate) fn prices(&self) -> impl Iterator<Item = &str> {
+        let products = self.list("/subscription_update/products");
+        let prices = products.filter_map(|product| product.get("prices")?.as_array());
+        prices.flatten().filter_map(Value::as_str)
+    }
+
+    /// What becomes of time that was paid for.
+    pub(crate) fn proration(&self) -> &str {
+        let word = self.word("/subscription_update/proration_behavior");
+        word.unwrap_or("none")
+    }
+
+    /// Whether a switch waits for the period's end where it is such.
+    pub(crate) fn waits(&self, condition: &str) -> bool {
+        let mut all = self.list("/subscription_update/schedule_at_period_end/conditions");
+        all.any(|one| one.get("type").and_then(Value::as_str) == Some(condition))
+    }
+
+    pub(super) fn shown(&self, view: &mut Value) {
+        let quantity = json!({ "enabled": false, "maximum": null, "minimum": 1 });
+        let products = view.pointer_mut("/features/subscription_update/products");
+        for product in products.and_then(Value::as_array_mut).into_iter().flatten() {
+            shape::set(product, json!({ "adjustable_quantity": quantity }));
+        }
+    }
+}
+
+/// How long a visit to the portal lasts.
+const VISIT_SECONDS: i64 = 3600;
+
+/// A visit to the portal.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct PortalSession {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) customer: String,
+    pub(crate) configuration: String,
+    pub(crate) return_url: Option<String>,
+}
+
+impl PortalSession {
+    pub(crate) const fn closes_at(&self) -> i64 {
+        self.head.created.saturating_add(VISIT_SECONDS)
+    }
+}
+
+/// Where a customer looks after what they bought.
+pub(crate) fn portal_url(books: &Books, id: &str) -> String {
+    format!("{}/portal/{id}", books.base)
+}

@@ -1,0 +1,90 @@
+//! Subscription schedules.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Head, Metadata, Subscription};
+use crate::core::{books::Books, shape};
+
+words! {
+    /// How a schedule is.
+    ScheduleStatus {
+        Active "active",
+        Released "released",
+        Canceled "canceled",
+    }
+}
+
+/// A stretch of a schedule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Phase {
+    pub(crate) price: String,
+    pub(crate) quantity: i64,
+    #[serde(rename = "start_date")]
+    pub(crate) start: i64,
+    #[serde(rename = "end_date")]
+    pub(crate) end: i64,
+}
+
+/// A plan for a subscription: the tier that runs, and what comes after it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Schedule {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) subscription: String,
+    pub(crate) customer: String,
+    pub(crate) currency: String,
+    pub(crate) status: ScheduleStatus,
+    pub(crate) phases: Vec<Phase>,
+    /// When it was let go or called off.
+    pub(crate) ended_at: Option<i64>,
+    pub(crate) metadata: Metadata,
+}
+
+impl Schedule {
+    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+        let subscription = books.get::<Subscription>(&self.subscription);
+        let now = subscription.map_or(self.head.created, |subscription| subscription.period_start);
+        let mut phases = self.phases.iter().rev();
+        let current = phases
+            .find(|phase| phase.start <= now)
+            .filter(|_| self.status == ScheduleStatus::Active)
+            .map(|phase| json!({ "start_date": phase.start, "end_date": phase.end }));
+        let phases: Vec<Value> = self.phases.iter().map(|phase| self.phase(phase)).collect();
+        shape::set(
+            view,
+            json!({
+                "billing_mode": { "updated_at": self.head.created },
+                "current_phase": current,
+                "phases": phases,
+            }),
+        );
+        match self.status {
+            ScheduleStatus::Active => {}
+            ScheduleStatus::Canceled => {
+                shape::set(view, json!({ "canceled_at": self.ended_at }));
+            }
+            ScheduleStatus::Released => shape::set(
+                view,
+                json!({
+                    "released_at": self.ended_at, "released_subscription": self.subscription,
+                    "subscription": null,
+                }),
+            ),
+        }
+    }
+
+    fn phase(&self, phase: &Phase) -> Value {
+        let item = json!({
+            "billing_thresholds": null, "discounts": [], "metadata": {}, "plan": phase.price,
+            "price": phase.price, "quantity": phase.quantity, "tax_rates": [],
+        });
+        shape::filled(
+            "phase",
+            json!({
+                "currency": self.currency, "end_date": phase.end, "items": [item],
+                "start_date": phase.start,
+            }),
+        )
+    }
+}

@@ -1,0 +1,275 @@
+//! Checkout sessions and what is in their baskets.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Cardless, Head, Interval, Metadata, Price, catalog::unit};
+use crate::core::{
+    books::{Books, Kept as _},
+    shape,
+};
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Mode {
+    Payment,
+    Subscription,
+}
+
+words! {
+    /// How a session is.
+    Status {
+        Open "open",
+        Complete "complete",
+        Expired "expired",
+    }
+}
+
+words! {
+    /// How its payment is.
+    PaymentStatus {
+        Paid "paid",
+        Unpaid "unpaid",
+        NoPaymentRequired "no_payment_required",
+    }
+}
+
+/// How an asynchronous payment stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Later {
+    Outstanding,
+    Settled,
+    Failed,
+}
+
+/// Something in the basket.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Line {
+    pub(crate) id: String,
+    /// Of a stored price, or one that was made up with the line.
+    pub(crate) price: String,
+    pub(crate) product: String,
+    pub(crate) name: String,
+    pub(crate) unit_amount: i64,
+    pub(crate) quantity: i64,
+    pub(crate) interval: Option<Interval>,
+}
+
+impl Line {
+    pub(crate) const fn amount(&self) -> i64 {
+        self.unit_amount.saturating_mul(self.quantity)
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Session {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) mode: Mode,
+    pub(crate) status: Status,
+    pub(crate) payment_status: PaymentStatus,
+    pub(crate) later: Option<Later>,
+    pub(crate) currency: String,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) customer: Option<String>,
+    /// As it was filled in by the shop.
+    pub(crate) customer_email: Option<String>,
+    /// As the buyer entered it.
+    pub(crate) email: Option<String>,
+    pub(crate) always_customer: bool,
+    pub(crate) success_url: String,
+    pub(crate) cancel_url: Option<String>,
+    pub(crate) expires_at: i64,
+    #[serde(rename = "client_reference_id")]
+    pub(crate) reference: Option<String>,
+    pub(crate) metadata: Metadata,
+    /// For the payment intent or the subscription.
+    pub(crate) inner: Metadata,
+    pub(crate) description: Option<String>,
+    pub(crate) codes_allowed: bool,
+    pub(crate) coupon: Option<String>,
+    pub(crate) code: Option<String>,
+    pub(crate) discount: i64,
+    #[serde(rename = "payment_intent")]
+    pub(crate) intent: Option<String>,
+    pub(crate) subscription: Option<String>,
+    pub(crate) invoice: Option<String>,
+    /// Of the subscription.
+    pub(crate) trial: Option<TrialOffer>,
+    pub(crate) wishes: Wishes,
+    /// The buyer's bank asks them who they are.
+    pub(crate) challenge: Option<Challenge>,
+}
+
+/// What the shop wants beside the money.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Wishes {
+    pub(crate) locale: Option<String>,
+    pub(crate) tax: bool,
+    pub(crate) tax_ids: bool,
+    pub(crate) billing: Option<String>,
+    pub(crate) invoice: bool,
+    pub(crate) terms: bool,
+}
+
+/// A payment that waits for the buyer to prove who they are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Challenge {
+    pub(crate) email: Option<String>,
+    /// Of a payment; a subscription has none before it begins.
+    pub(crate) intent: Option<String>,
+}
+
+/// Time that is to cost nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TrialOffer {
+    pub(crate) days: Option<i64>,
+    /// In seconds, where it is not said in days.
+    pub(crate) until: Option<i64>,
+    pub(crate) cardless: Cardless,
+    /// Whether the buyer gives no card.
+    pub(crate) no_card: bool,
+}
+
+impl TrialOffer {
+    /// When it is over.
+    pub(crate) fn ends(&self, now: i64) -> i64 {
+        let days = self.days.unwrap_or(0).saturating_mul(24 * 3600);
+        self.until.unwrap_or_else(|| now.saturating_add(days))
+    }
+}
+
+impl Session {
+    pub(crate) fn subtotal(&self) -> i64 {
+        let amounts = self.lines.iter().map(Line::amount);
+        amounts.fold(0, i64::saturating_add)
+    }
+
+    pub(crate) fn total(&self) -> i64 {
+        if self.trial.is_some() {
+            return 0;
+        }
+        self.subtotal().saturating_sub(self.discount).max(0)
+    }
+}
+
+/// Where a buyer pays.
+pub(crate) fn checkout_url(books: &Books, id: &str) -> String {
+    format!("{}/checkout/{id}", books.base)
+}
+
+impl Session {
+    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+        let open = self.status == Status::Open;
+        let email = self.email.as_ref().or(self.customer_email.as_ref());
+        let email = email.filter(|_| !open || self.customer_email.is_some());
+        let discount = match (&self.code, &self.coupon) {
+            (None, None) => None,
+            (Some(code), _) => Some(json!({ "promotion_code": code, "coupon": null })),
+            (None, coupon) => Some(json!({ "promotion_code": null, "coupon": coupon })),
+        };
+        let payment = self.mode == Mode::Payment;
+        let creation = match self.always_customer {
+            true => "always",
+            false => "if_required",
+        };
+        let no_card = payment || self.trial.as_ref().is_some_and(|trial| trial.no_card);
+        shape::set(
+            view,
+            json!({
+                "allow_promotion_codes": self.codes_allowed.then_some(true),
+                "amount_subtotal": if self.trial.is_some() { 0 } else { self.subtotal() },
+                "amount_total": self.total(),
+                "customer_creation": payment.then_some(creation),
+                "customer_details": email.map(|email| json!({
+                    "address": null, "business_name": null, "email": email,
+                    "individual_name": null, "name": null, "phone": null, "tax_exempt": "none",
+                    "tax_ids": [],
+                })),
+                "discounts": discount.into_iter().collect::<Vec<_>>(),
+                "payment_method_collection": if no_card { "if_required" } else { "always" },
+                "total_details": { "amount_discount": self.discount },
+                "url": open.then(|| checkout_url(books, &self.head.id)),
+            }),
+        );
+        self.wishes.shown(view, self);
+    }
+}
+
+impl Wishes {
+    fn shown(&self, view: &mut Value, session: &Session) {
+        let agreed = (session.status == Status::Complete).then_some("accepted");
+        let open = session.status == Status::Open;
+        shape::set(
+            view,
+            json!({
+                "billing_address_collection": self.billing,
+                "locale": self.locale,
+                "tax_id_collection": { "enabled": self.tax_ids },
+            }),
+        );
+        if self.tax {
+            let status = if open {
+                "requires_location_inputs"
+            } else {
+                "complete"
+            };
+            let tax = json!({
+                "enabled": true, "liability": { "type": "self" }, "provider": "stripe", "status": status,
+            });
+            shape::set(view, json!({ "automatic_tax": tax }));
+        }
+        if self.terms {
+            shape::set(
+                view,
+                json!({
+                    "consent": { "promotions": null, "terms_of_service": agreed },
+                    "consent_collection": {
+                        "payment_method_reuse_agreement": null, "promotions": null,
+                        "terms_of_service": "required",
+                    },
+                }),
+            );
+        }
+        if session.mode == Mode::Payment {
+            let data = json!({
+                "account_tax_ids": null, "custom_fields": null, "description": null,
+                "footer": null, "issuer": null, "metadata": {}, "rendering_options": null,
+            });
+            let creation = json!({ "enabled": self.invoice, "invoice_data": data });
+            shape::set(view, json!({ "invoice_creation": creation }));
+        }
+    }
+}
+
+/// What is in the basket.
+pub(crate) fn line_items(session: &Session, books: &Books) -> Vec<Value> {
+    let lines = session.lines.iter();
+    lines.map(|line| line_item(line, session, books)).collect()
+}
+
+fn line_item(line: &Line, session: &Session, books: &Books) -> Value {
+    let price = books.get::<Price>(&line.price);
+    let price = price.map(|price| price.view(books)).unwrap_or_else(|| {
+        let mut price = unit(line.unit_amount, line.interval);
+        let made = json!({
+            "id": line.price, "object": "price", "created": session.head.created,
+            "currency": session.currency, "product": line.product,
+        });
+        shape::set(&mut price, made);
+        price
+    });
+    // A discount is on the basket; with one thing in it, on that.
+    let discount = match session.lines.len() {
+        1 => session.discount,
+        _ => 0,
+    };
+    shape::completed(json!({
+        "id": line.id, "object": "item", "amount_discount": discount,
+        "amount_subtotal": line.amount(), "amount_total": line.amount().saturating_sub(discount),
+        "currency": session.currency, "description": line.name, "price": price,
+        "quantity": line.quantity,
+    }))
+}

@@ -1,0 +1,322 @@
+//! What Stripe does to its callers and a sandbox would rather not: it prints at length, cuts lists
+//! short, refuses what a key may not do, slows down whoever asks too often, tells late, and keeps the
+//! business of others in the same account. Works on requests and answers alone, by method, path, key
+//! and time, and knows nothing of how objects are kept. Never changes one.
+
+mod checks;
+mod foreign;
+mod lines;
+mod lists;
+mod pace;
+mod permissions;
+mod refusal;
+mod settings;
+mod size;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use serde_json::Value;
+
+use foreign::Foreign;
+use lists::Listing;
+use pace::Pace;
+pub use permissions::permission;
+use refusal::Refusal;
+pub use settings::Unkindness;
+
+/// A request's pairs, by their names in bracket notation.
+pub type Form = BTreeMap<String, String>;
+
+/// So many objects are remembered as just told of, and so many keys as failed.
+const MOST_REMEMBERED: usize = 100_000;
+
+/// One request.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// `GET`, `POST`, `DELETE`.
+    pub method: &'a str,
+    /// From `/v1/` on, without the query.
+    pub path: &'a str,
+    /// The query's pairs, or the body's.
+    pub form: &'a Form,
+    /// The secret key that it came with.
+    pub key: &'a str,
+    /// Its idempotency key.
+    pub operation: Option<&'a str>,
+    /// The account's time, in seconds since the Unix epoch.
+    pub now: i64,
+    /// The time by which requests are counted, in milliseconds since any instant.
+    pub millis: i64,
+}
+
+/// What a kinder provider would answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// The body.
+    pub body: Value,
+}
+
+/// What this one does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// It answers.
+    Answer {
+        /// What.
+        answer: Answer,
+        /// With these headers beside the usual ones.
+        headers: Vec<(&'static str, String)>,
+    },
+    /// It says nothing for as long as anybody waits.
+    Silence,
+}
+
+impl From<Answer> for Outcome {
+    fn from(answer: Answer) -> Self {
+        let headers = Vec::new();
+        Self::Answer { answer, headers }
+    }
+}
+
+/// One account's unkindness, and what has to be remembered for it.
+#[derive(Debug, Default)]
+pub struct Unkind {
+    settings: Unkindness,
+    foreign: Foreign,
+    endpoints: HashMap<String, Pace>,
+    account: Pace,
+    /// Objects that an event told of: reads of each that find nothing yet.
+    unread: HashMap<String, u32>,
+    /// Events that told of theirs.
+    told: HashSet<String>,
+    /// Idempotency keys under which a failure is kept.
+    failed: HashSet<String>,
+    /// When which payment's debit comes back, in seconds since the Unix epoch.
+    debits: BTreeSet<(i64, String)>,
+}
+
+impl Unkind {
+    /// Switches to these settings, as of the account's time in seconds since the Unix epoch. Sales of the
+    /// other product stay where they are unless there are to be others.
+    pub fn switch(&mut self, settings: Unkindness, now: i64) {
+        let sales = |of: &Unkindness| (of.foreign_sales, of.foreign_days);
+        if sales(&settings) != sales(&self.settings) {
+            self.foreign = Foreign::new(&settings, now);
+        }
+        if settings.failed_posts != self.settings.failed_posts {
+            self.failed.clear();
+        }
+        self.settings = settings;
+    }
+
+    /// How unkind it is.
+    #[must_use]
+    pub const fn settings(&self) -> &Unkindness {
+        &self.settings
+    }
+
+    /// Answers a request by asking a kinder provider: not at all, once, or for several pages.
+    ///
+    /// # Errors
+    ///
+    /// Those of `ask`.
+    pub fn answer<E>(
+        &mut self,
+        request: &Request<'_>,
+        mut ask: impl FnMut(&str, &str, &Form) -> Result<Answer, E>,
+    ) -> Result<Outcome, E> {
+        if let Some(outcome) = self.refuse(request) {
+            return Ok(outcome);
+        }
+        let mut answer = match self.asked_otherwise(request, &mut ask)? {
+            Some(answer) => answer,
+            None => ask(request.method, request.path, request.form)?,
+        };
+        if answer.status < 300 {
+            self.dress(&mut answer.body);
+        }
+        Ok(answer.into())
+    }
+
+    /// An event as a webhook brings it. What it is about cannot be read for a while, where that is
+    /// wanted.
+    #[must_use]
+    pub fn event(&mut self, mut event: Value) -> Value {
+        self.dress(&mut event);
+        event
+    }
+
+    /// An event of the other product, as a webhook brings it: the `number`th of those that it has.
+    #[must_use]
+    pub fn foreign_event(&self, number: u32) -> Option<Value> {
+        let mut event = self.foreign.event(number)?;
+        self.put_on(&mut event);
+        Some(event)
+    }
+
+    /// Whether a payment that is begun now is a bank debit, which comes back later.
+    pub fn begin_debit(&mut self, payment: &str, now: i64) -> bool {
+        let after = i64::from(self.settings.debits_fail_after_seconds);
+        if after == 0 || self.debits.len() >= MOST_REMEMBERED {
+            return false;
+        }
+        self.debits
+            .insert((now.saturating_add(after), payment.to_owned()));
+        true
+    }
+
+    /// When the next debit comes back, in seconds since the Unix epoch.
+    #[must_use]
+    pub fn next_debit(&self) -> Option<i64> {
+        self.debits.first().map(|(at, _)| *at)
+    }
+
+    /// A payment whose debit came back by now.
+    pub fn take_debit(&mut self, now: i64) -> Option<String> {
+        self.next_debit().filter(|at| *at <= now)?;
+        self.debits.pop_first().map(|(_, payment)| payment)
+    }
+
+    /// As it is sent.
+    #[must_use]
+    pub fn print(&self, body: &Value) -> String {
+        match self.settings.indented {
+            // A value has no map whose keys are no texts, so neither can fail.
+            true => serde_json::to_string_pretty(body).unwrap_or_default(),
+            false => body.to_string(),
+        }
+    }
+
+    /// What is answered without a look at what was asked for, in Stripe's order.
+    fn refuse(&mut self, request: &Request<'_>) -> Option<Outcome> {
+        let away = self.settings.away;
+        let away = (away > 0).then(|| Refusal::broken(away));
+        let refusal = away
+            .or_else(|| self.too_many(request))
+            .or_else(|| permissions::refuse(&self.settings.denied, request))
+            .or_else(|| self.failed_before(request))
+            .or_else(|| checks::refuse(&self.settings, request));
+        if let Some(refusal) = refusal {
+            return Some(refusal.into());
+        }
+        if let Some(status) = self.settings.broken_object(request) {
+            return Some(match status {
+                0 => Outcome::Silence,
+                status => Refusal::broken(status).into(),
+            });
+        }
+        let (kind, id) = named(request)?;
+        let left = self.unread.get_mut(id)?;
+        *left = left.checked_sub(1)?;
+        Some(Refusal::missing(kind, id).into())
+    }
+
+    /// Whether somebody asks too often.
+    fn too_many(&mut self, request: &Request<'_>) -> Option<Refusal> {
+        let most = self.settings.requests_per_endpoint;
+        if most > 0 {
+            let endpoint = permissions::endpoint(request.method, request.path);
+            let pace = self.endpoints.entry(endpoint).or_default();
+            if !pace.takes(request.millis, most) {
+                return Some(Refusal::rate_limit("endpoint-rate"));
+            }
+        }
+        let most = self.settings.requests_per_account;
+        if most > 0 && !self.account.takes(request.millis, most) {
+            return Some(Refusal::rate_limit("global-rate"));
+        }
+        None
+    }
+
+    /// A failure is kept under its idempotency key and repeated, however often it is asked.
+    fn failed_before(&mut self, request: &Request<'_>) -> Option<Refusal> {
+        let operation = request.operation.filter(|_| request.method == "POST")?;
+        if self.failed.contains(operation) {
+            return Some(Refusal::broken(500).replayed());
+        }
+        let most = usize::try_from(self.settings.failed_posts).unwrap_or(usize::MAX);
+        if self.failed.len() >= most.min(MOST_REMEMBERED) {
+            return None;
+        }
+        self.failed.insert(operation.to_owned());
+        Some(Refusal::broken(500))
+    }
+
+    /// What is not asked for as it was: lists that the other product is in, or that are late, and the
+    /// rest of an invoice.
+    fn asked_otherwise<E>(
+        &self,
+        request: &Request<'_>,
+        ask: &mut impl FnMut(&str, &str, &Form) -> Result<Answer, E>,
+    ) -> Result<Option<Answer>, E> {
+        if request.method != "GET" {
+            return Ok(None);
+        }
+        if let Some(body) = self.foreign.read(request.path, request.form) {
+            return Ok(Some(Answer { status: 200, body }));
+        }
+        if let Some(invoice) = lines::of_invoice(request.path) {
+            return lines::page(invoice, request, self.settings.items_in_front, ask).map(Some);
+        }
+        let Some(listing) = Listing::of(&self.settings, &self.foreign, request) else {
+            return Ok(None);
+        };
+        listing.page(ask).map(Some)
+    }
+
+    /// Puts on what Stripe's objects have, and remembers which events told of what.
+    fn dress(&mut self, body: &mut Value) {
+        self.put_on(body);
+        if self.settings.missing_reads == 0 {
+            return;
+        }
+        let listed = body.get("data").and_then(Value::as_array);
+        let events = listed.map_or(std::slice::from_ref(&*body), Vec::as_slice);
+        for event in events {
+            let about = event.get("data").and_then(|data| data.get("object"));
+            let (Some(id), Some(about)) = (event.get("id").and_then(Value::as_str), about) else {
+                continue;
+            };
+            let is_known = self.told.contains(id) || self.told.len() >= MOST_REMEMBERED;
+            if is_known || foreign::number(id).is_some() {
+                continue;
+            }
+            self.told.insert(id.to_owned());
+            for field in ["id", "payment_intent"] {
+                if let Some(object) = about.get(field).and_then(Value::as_str) {
+                    let reads = self.settings.missing_reads;
+                    self.unread.insert(object.to_owned(), reads);
+                }
+            }
+        }
+    }
+
+    fn put_on(&self, body: &mut Value) {
+        lines::cut(body, &self.settings);
+        if self.settings.real_sizes {
+            size::pad(body);
+        }
+    }
+}
+
+/// The kind and the name of the one object that is read.
+fn named<'a>(request: &Request<'a>) -> Option<(&'static str, &'a str)> {
+    if request.method != "GET" {
+        return None;
+    }
+    let (path, id) = request.path.rsplit_once('/')?;
+    let kind = match path {
+        "/v1/checkout/sessions" => "checkout.session",
+        "/v1/payment_intents" => "payment_intent",
+        "/v1/charges" => "charge",
+        "/v1/invoices" => "invoice",
+        "/v1/subscriptions" => "subscription",
+        "/v1/refunds" => "refund",
+        "/v1/disputes" => "dispute",
+        _ => return None,
+    };
+    Some((kind, id))
+}

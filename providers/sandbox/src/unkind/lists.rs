@@ -1,0 +1,219 @@
+//! Lists of the account in which there is more than the shop's own, and lists of events that are late or
+//! in no order.
+
+use serde_json::{Value, json};
+
+use super::{
+    Answer, Form, Request,
+    foreign::{Foreign, number},
+    settings::Unkindness,
+};
+
+/// Pages of the shop's own that are read at most.
+const MOST_PAGES: usize = 1000;
+/// Fields of a request that choose a page, and none of the objects.
+const PAGING: [&str; 4] = ["limit", "starting_after", "ending_before", "created"];
+
+/// A list that is not answered as it is kept.
+pub(super) struct Listing<'a> {
+    settings: &'a Unkindness,
+    foreign: &'a Foreign,
+    request: Request<'a>,
+    /// Such as `charges`.
+    kind: &'a str,
+    /// Of the list of events; none: all.
+    types: Vec<&'a String>,
+    since: i64,
+    until: i64,
+}
+
+impl<'a> Listing<'a> {
+    /// `None`: the list is as it is kept.
+    pub(super) fn of(
+        settings: &'a Unkindness,
+        foreign: &'a Foreign,
+        request: &Request<'a>,
+    ) -> Option<Self> {
+        let kind = request.path.strip_prefix("/v1/")?;
+        let is_of_events = kind == "events";
+        let is_late = settings.events_late_seconds > 0 || settings.events_shuffled;
+        let shared = foreign.sales > 0 && (is_of_events || Foreign::has_any(kind));
+        if !(shared || is_of_events && is_late) {
+            return None;
+        }
+        let is_of_all = |name: &String| {
+            let field = name.split('[').next().unwrap_or_default();
+            PAGING.contains(&field)
+                || field == "expand"
+                || is_of_events && field.starts_with("type")
+        };
+        if !request.form.keys().all(is_of_all) {
+            return None;
+        }
+        let mut since = i64::MIN;
+        let mut until = i64::MAX;
+        for (name, text) in request.form {
+            let Ok(instant) = text.parse::<i64>() else {
+                continue;
+            };
+            match name.as_str() {
+                "created[gte]" => since = since.max(instant),
+                "created[gt]" => since = since.max(instant.saturating_add(1)),
+                "created[lte]" => until = until.min(instant),
+                "created[lt]" => until = until.min(instant.saturating_sub(1)),
+                "created" => (since, until) = (instant, instant),
+                _ => {}
+            }
+        }
+        let types = request.form.iter();
+        let types = types
+            .filter(|(name, _)| name.starts_with("type"))
+            .map(|(_, kind)| kind);
+        Some(Self {
+            settings,
+            foreign,
+            request: *request,
+            kind,
+            types: types.collect(),
+            since,
+            until,
+        })
+    }
+
+    /// The page that is asked for, the newest first.
+    pub(super) fn page<E>(
+        &self,
+        ask: &mut impl FnMut(&str, &str, &Form) -> Result<Answer, E>,
+    ) -> Result<Answer, E> {
+        let mut own = match self.own(ask)? {
+            Ok(own) => own,
+            Err(refusal) => return Ok(refusal),
+        };
+        if self.settings.events_shuffled && self.kind == "events" {
+            own.sort_by_key(|event| (std::cmp::Reverse(created(event)), hash(id(event))));
+        }
+        let limit = self.request.form.get("limit");
+        let limit: usize = limit.and_then(|limit| limit.parse().ok()).unwrap_or(10);
+        let after = self.request.form.get("starting_after");
+        // From where on each of both goes on; at one instant the other product's stand in front.
+        let mut others = self.foreign.since(self.until.saturating_add(1));
+        let mut from = 0;
+        if let Some(after) = after {
+            if let Some(number) = number(after) {
+                others = others.min(number);
+                let at = self.foreign.created(number);
+                from = own.iter().take_while(|object| created(object) > at).count();
+            } else if let Some(place) = own.iter().position(|object| id(object) == after) {
+                from = place.saturating_add(1);
+                others = others.min(
+                    own.get(place)
+                        .map_or(0, |at| self.foreign.since(created(at))),
+                );
+            }
+        }
+        let least = self.foreign.since(self.since);
+        let mut others = (least..others.max(least))
+            .rev()
+            .filter(|number| self.wants(*number));
+        let mut own = own
+            .into_iter()
+            .skip(from)
+            .filter(|event| self.is_listed(event))
+            .peekable();
+        let mut other = others.next();
+        let mut data = Vec::new();
+        while data.len() <= limit {
+            let at = other.map(|number| self.foreign.created(number));
+            let is_own = own
+                .peek()
+                .is_some_and(|own| at.is_none_or(|at| created(own) > at));
+            let next = match is_own {
+                true => own.next(),
+                false => {
+                    let next = other.and_then(|number| self.foreign.object(self.kind, number));
+                    other = others.next();
+                    next
+                }
+            };
+            match next {
+                Some(object) => data.push(object),
+                None => break,
+            }
+        }
+        let has_more = data.len() > limit;
+        data.truncate(limit);
+        let body = json!({
+            "object": "list", "data": data, "has_more": has_more, "url": self.request.path,
+        });
+        Ok(Answer { status: 200, body })
+    }
+
+    /// All of the shop's own, the newest first, or why there is no list.
+    fn own<E>(
+        &self,
+        ask: &mut impl FnMut(&str, &str, &Form) -> Result<Answer, E>,
+    ) -> Result<Result<Vec<Value>, Answer>, E> {
+        let mut form = self.request.form.clone();
+        form.remove("starting_after");
+        form.insert("limit".into(), "100".into());
+        let mut own: Vec<Value> = Vec::new();
+        for _ in 0..MOST_PAGES {
+            let mut answer = ask("GET", self.request.path, &form)?;
+            if answer.status >= 300 {
+                return Ok(Err(answer));
+            }
+            let Some(Value::Array(page)) = answer.body.get_mut("data").map(Value::take) else {
+                break;
+            };
+            own.extend(page);
+            let last = own.last().map(|object| id(object).to_owned());
+            match last.filter(|_| answer.body.get("has_more") == Some(&Value::Bool(true))) {
+                Some(last) => form.insert("starting_after".into(), last),
+                None => break,
+            };
+        }
+        own.retain(|object| (self.since..=self.until).contains(&created(object)));
+        Ok(Ok(own))
+    }
+
+    /// Whether a sale of the other product is in this list.
+    fn wants(&self, number: u32) -> bool {
+        if !self.types.is_empty() {
+            let event = Foreign::kind(number);
+            return self.types.iter().any(|kind| *kind == event);
+        }
+        Foreign::has(self.kind, number)
+    }
+
+    /// Whether the list has heard of one of the shop's own by now.
+    fn is_listed(&self, object: &Value) -> bool {
+        let most = self.settings.events_late_seconds;
+        if self.kind != "events" || most == 0 {
+            return true;
+        }
+        let late = &self.settings.late_types;
+        let kind = object["type"].as_str().unwrap_or_default();
+        let by = match (late.is_empty(), late.contains(kind)) {
+            (true, _) => hash(id(object))
+                .checked_rem(most.saturating_add(1))
+                .unwrap_or(0),
+            (false, true) => most,
+            (false, false) => 0,
+        };
+        created(object).saturating_add(i64::from(by)) <= self.request.now
+    }
+}
+
+fn created(object: &Value) -> i64 {
+    object["created"].as_i64().unwrap_or(0)
+}
+
+fn id(object: &Value) -> &str {
+    object["id"].as_str().unwrap_or_default()
+}
+
+/// The same for the same name, and like chance otherwise: FNV-1a.
+fn hash(text: &str) -> u32 {
+    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
+    text.bytes().fold(2_166_136_261, step)
+}

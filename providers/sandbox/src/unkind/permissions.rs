@@ -1,0 +1,67 @@
+//! Which permission of a restricted key each endpoint asks for. The names are those of Stripe's
+//! refusals and of its prefilled links; prices go by the old name of plans.
+
+use std::collections::BTreeSet;
+
+use super::{Request, refusal::Refusal};
+
+/// Paths below `/v1/`, and what each is called in a permission's name.
+const SCOPES: [(&str, &str); 20] = [
+    ("account", "accounts_kyc_basic"),
+    ("billing_portal", "customer_portal"),
+    ("charges", "charge"),
+    ("checkout/sessions", "checkout_session"),
+    ("coupons", "coupon"),
+    ("customers", "customer"),
+    ("disputes", "dispute"),
+    ("events", "event"),
+    ("invoice_payments", "invoice_payment"),
+    ("invoiceitems", "invoice_item"),
+    ("invoices", "invoice"),
+    ("payment_intents", "payment_intent"),
+    ("prices", "plan"),
+    ("products", "product"),
+    ("promotion_codes", "promotion_code"),
+    ("refunds", "charge"),
+    ("subscription_schedules", "subscription_schedule"),
+    ("subscriptions", "subscription"),
+    ("webhook_endpoints", "webhook"),
+    ("balance_transactions", "balance_transaction"),
+];
+
+/// The permission that a request needs, such as `rak_dispute_read`; `None`: it is no endpoint that
+/// anything here is known of.
+#[must_use]
+pub fn permission(method: &str, path: &str) -> Option<String> {
+    let path = path.strip_prefix("/v1/")?;
+    let mut scopes = SCOPES.iter();
+    let (_, name) = scopes.find(|(prefix, _)| {
+        let rest = path.strip_prefix(prefix);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })?;
+    let verb = if method == "GET" { "read" } else { "write" };
+    Some(format!("rak_{name}_{verb}"))
+}
+
+/// The request's endpoint, whatever object it is about: `GET /v1/invoices/{id}/lines`.
+pub(super) fn endpoint(method: &str, path: &str) -> String {
+    let is_id = |part: &str| part.bytes().any(|byte| byte.is_ascii_digit()) && part != "v1";
+    let parts = path.split('/').map(|part| match is_id(part) {
+        true => "{id}",
+        false => part,
+    });
+    let path: Vec<&str> = parts.collect();
+    format!("{method} {}", path.join("/"))
+}
+
+/// Refuses what the key may not do.
+pub(super) fn refuse(denied: &BTreeSet<String>, request: &Request<'_>) -> Option<Refusal> {
+    if denied.is_empty() {
+        return None;
+    }
+    let wanted = permission(request.method, request.path)?;
+    let reading = wanted.strip_suffix("_write");
+    let reading = reading.map(|scope| format!("{scope}_read"));
+    let lacks = denied.contains(&wanted) || reading.is_some_and(|read| denied.contains(&read));
+    lacks.then(|| Refusal::denied(request.key, &wanted))
+}

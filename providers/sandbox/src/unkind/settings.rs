@@ -1,0 +1,172 @@
+//! The switches, each with where it is known from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Form, Request};
+
+/// How unkind a provider is. All of it is off by default; [`Unkindness::as_stripe`] is what Stripe does
+/// every day.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Unkindness {
+    /// Answers and webhooks are indented, by two spaces. Known from use; captured events of 2025 have
+    /// `"metadata": {\n }`.
+    pub indented: bool,
+    /// Objects have the fields that Stripe's have, so that an event has 8 KB, and a subscription's 11 KB:
+    /// measured from the fixtures of stripe/openapi.
+    pub real_sizes: bool,
+    /// Lines that an invoice embeds at most; the rest is at `/v1/invoices/{id}/lines`. 0: all. Ten:
+    /// laravel/cashier-stripe#476, PostHog#34742, stripe-php#1400.
+    pub lines_embedded: u32,
+    /// Pending items of the customer that stand in front of the subscription's lines on each renewal, for
+    /// nothing each: "`lines` is sorted as follows: (1) pending invoice items (including prorations) in
+    /// reverse chronological order, (2) subscription items" (reference of the invoice object).
+    pub items_in_front: u32,
+    /// Permissions that the key lacks, such as `rak_dispute_read`. Each endpoint asks for one, in finer
+    /// words than the dashboard's: stripe-node#2246, st-paywall#45, PostHog#57185. Whoever may write may
+    /// read, so lacking `_read` is lacking `_write`, too.
+    pub denied: BTreeSet<String>,
+    /// Requests a second that one endpoint takes. 0: any number. 25: docs.stripe.com/rate-limits.
+    pub requests_per_endpoint: u32,
+    /// Requests a second that the whole account takes. 0: any number. 100, and 25 in test mode:
+    /// docs.stripe.com/rate-limits.
+    pub requests_per_account: u32,
+    /// Events are listed so many seconds after they happened: those of `late_types`, or, where none is
+    /// named, each by another time up to this, so that older ones turn up behind newer ones. Minutes under
+    /// load: singer-io/tap-stripe#45, estuary/connectors#2731.
+    pub events_late_seconds: u32,
+    /// Types of events that are late by exactly that.
+    pub late_types: BTreeSet<String>,
+    /// Events of one second are listed in any order; Stripe promises none.
+    pub events_shuffled: bool,
+    /// Reads of an object that find nothing (404 `resource_missing`) right after an event told of it. How
+    /// often that happens is not known; that it may is: docs.stripe.com/webhooks on eventual consistency.
+    pub missing_reads: u32,
+    /// Sales of another product on the same account, each with its objects and one event: sessions,
+    /// renewals, invoices and refunds in turn, and a dispute among a thousand.
+    pub foreign_sales: u32,
+    /// Days, ending when this was switched on, over which they are spread. 0: one.
+    pub foreign_days: u32,
+    /// Locales that Stripe's pages do not speak are refused: nursit/bank#95.
+    pub unknown_locales_refused: bool,
+    /// Addresses that cannot be mailed to are refused: `email_invalid` (docs.stripe.com/error-codes).
+    pub invalid_emails_refused: bool,
+    /// Amounts of more than eight digits are refused: `amount_too_large`
+    /// (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
+    pub large_amounts_refused: bool,
+    /// So many POSTs fail with a 500, which is kept under their idempotency keys: "we save the resulting
+    /// status code and body of the first request made for any given idempotency key, regardless of whether
+    /// it succeeds or fails" (reference, idempotent requests).
+    pub failed_posts: u32,
+    /// Payments are bank debits that fail so many seconds after they were begun. 0: cards. Days, with
+    /// `checkout.session.async_payment_failed`: docs.stripe.com/payments/bank-debits.
+    pub debits_fail_after_seconds: u32,
+    /// The status of every answer, 500 to 599, while the provider is away. 0: it is there.
+    pub away: u16,
+    /// Objects that no request about gets an answer to but this status, 500 to 599; 0: none at all.
+    pub broken: BTreeMap<String, u16>,
+}
+
+impl Unkindness {
+    /// What Stripe does to everybody, every day.
+    #[must_use]
+    pub fn as_stripe() -> Self {
+        Self {
+            indented: true,
+            real_sizes: true,
+            lines_embedded: 10,
+            requests_per_endpoint: 25,
+            requests_per_account: 100,
+            unknown_locales_refused: true,
+            invalid_emails_refused: true,
+            large_amounts_refused: true,
+            ..Self::default()
+        }
+    }
+
+    /// These settings with what a form says changed: `indented=true`, `denied[0]=rak_dispute_read`,
+    /// `broken[in_1]=500`. A list or a map that is named is replaced; one that is sent empty becomes empty.
+    ///
+    /// # Errors
+    ///
+    /// The name and what is wrong with it, in words.
+    pub fn with(&self, form: &Form) -> Result<Self, (String, String)> {
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {
+            return Err((String::new(), "the settings cannot be written".into()));
+        };
+        let mut begun = BTreeSet::new();
+        for (name, text) in form {
+            let (field, below) = name.split_once('[').unwrap_or((name, ""));
+            let below = below.trim_end_matches(']');
+            let wrong = |message: &str| (name.clone(), message.to_owned());
+            let Some(value) = fields.get_mut(field) else {
+                return Err(wrong("there is no such unkindness"));
+            };
+            match value {
+                Value::Bool(_) | Value::Number(_) => {
+                    let read = serde_json::from_str(text);
+                    *value = read.map_err(|_| wrong("a number, true or false is needed"))?;
+                }
+                Value::Array(values) => {
+                    if begun.insert(field) {
+                        values.clear();
+                    }
+                    if !text.is_empty() {
+                        values.push(text.as_str().into());
+                    }
+                }
+                Value::Object(values) => {
+                    if begun.insert(field) {
+                        *values = Map::new();
+                    }
+                    if !text.is_empty() {
+                        let read = serde_json::from_str(text);
+                        let read: Value = read.map_err(|_| wrong("a status is needed"))?;
+                        values.insert(below.to_owned(), read);
+                    }
+                }
+                Value::Null | Value::String(_) => return Err(wrong("it cannot be set")),
+            }
+        }
+        let read = serde_json::from_value(Value::Object(fields));
+        let settings: Self = read.map_err(|error| (String::new(), error.to_string()))?;
+        match settings.fault() {
+            Some((name, message)) => Err((name.into(), message)),
+            None => Ok(settings),
+        }
+    }
+
+    /// What no provider could be.
+    #[must_use]
+    pub fn fault(&self) -> Option<(&'static str, String)> {
+        let is_scope = |name: &String| {
+            let named = name.strip_prefix("rak_");
+            named.is_some_and(|name| name.ends_with("_read") || name.ends_with("_write"))
+        };
+        if let Some(name) = self.denied.iter().find(|name| !is_scope(name)) {
+            return Some(("denied", format!("no permission has the name {name}")));
+        }
+        let is_status = |status: &u16| *status == 0 || (500..600).contains(status);
+        if !is_status(&self.away) {
+            return Some(("away", format!("{} is neither 0 nor 500 to 599", self.away)));
+        }
+        if let Some(status) = self.broken.values().find(|status| !is_status(status)) {
+            return Some(("broken", format!("{status} is neither 0 nor 500 to 599")));
+        }
+        None
+    }
+
+    /// How a request about a broken object ends.
+    pub(super) fn broken_object(&self, request: &Request<'_>) -> Option<u16> {
+        let named = |id: &str| {
+            request.path.split('/').any(|part| part == id)
+                || request.form.values().any(|value| value == id)
+        };
+        let mut broken = self.broken.iter();
+        let found = broken.find(|(id, _)| named(id));
+        found.map(|(_, status)| *status)
+    }
+}

@@ -1,0 +1,96 @@
+//! The languages of Stripe's page, and which of them is nearest to a language tag (BCP 47).
+
+/// Those that Checkout speaks. Source: Stripe, "Create a Checkout Session", `locale`.
+const SPOKEN: [&str; 41] = [
+    "auto", "bg", "cs", "da", "de", "el", "en", "en-GB", "es", "es-419", "et", "fi", "fil", "fr",
+    "fr-CA", "hr", "hu", "id", "it", "ja", "ko", "lt", "lv", "ms", "mt", "nb", "nl", "pl", "pt",
+    "pt-BR", "ro", "ru", "sk", "sl", "sv", "th", "tr", "vi", "zh", "zh-HK", "zh-TW",
+];
+
+/// Where Spanish is that of Latin America (CLDR, parent locales of `es-419`).
+const LATIN_AMERICA: &str = "419 AR BO BR BZ CL CO CR CU DO EC GT HN MX NI PA PE PR PY SV US UY VE";
+
+/// The nearest language that the page speaks; `None`: none is near, and the page chooses by the browser.
+#[must_use]
+pub(crate) fn nearest(tag: &str) -> Option<&'static str> {
+    let subtags: Vec<&str> = tag.split('-').collect();
+    let language = subtags.first()?.to_ascii_lowercase();
+    // What follows a subtag of one letter is an extension and names no place.
+    let named = || subtags.iter().skip(1).take_while(|part| part.len() > 1);
+    let has = |wanted: &str| named().any(|part| part.eq_ignore_ascii_case(wanted));
+    let region = named().find(|part| part.len() == 2 || part.len() == 3 && is_number(part));
+    let language = match language.as_str() {
+        // Norwegian is written in two ways, of which there is one; the others are older names or close kin.
+        "no" | "nn" => "nb",
+        "tl" => "fil",
+        "in" => "id",
+        "cmn" => "zh",
+        "yue" if !has("Hans") => return spoken("zh-HK"),
+        "yue" => "zh",
+        other => other,
+    };
+    let place = region.map(|region| region.to_ascii_uppercase());
+    match (language, place.as_deref()) {
+        ("zh", _) if has("Hans") => spoken("zh"),
+        ("zh", Some("HK" | "MO")) => spoken("zh-HK"),
+        ("zh", _) if has("Hant") => spoken("zh-TW"),
+        ("es", Some(place)) if LATIN_AMERICA.split(' ').any(|of| of == place) => spoken("es-419"),
+        (language, Some(place)) => {
+            spoken(&format!("{language}-{place}")).or_else(|| spoken(language))
+        }
+        (language, None) => spoken(language),
+    }
+}
+
+fn is_number(part: &str) -> bool {
+    part.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn spoken(tag: &str) -> Option<&'static str> {
+    SPOKEN.into_iter().find(|of| *of == tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_page_speaks_is_passed_on_as_it_is() {
+        for tag in SPOKEN {
+            assert_eq!(nearest(tag), Some(tag));
+        }
+    }
+
+    #[test]
+    fn what_it_does_not_speak_is_the_nearest() {
+        for (tag, near) in [
+            ("en-US", "en"),
+            ("en-gb", "en-GB"),
+            ("DE-at", "de"),
+            ("de-DE-1996", "de"),
+            ("zh-CN", "zh"),
+            ("zh-Hans-SG", "zh"),
+            ("zh-Hans-HK", "zh"),
+            ("zh-Hant", "zh-TW"),
+            ("zh-Hant-HK", "zh-HK"),
+            ("zh-MO", "zh-HK"),
+            ("yue", "zh-HK"),
+            ("pt-PT", "pt"),
+            ("fr-CH", "fr"),
+            ("fr-CA", "fr-CA"),
+            ("es-ES", "es"),
+            ("es-MX", "es-419"),
+            ("es-us", "es-419"),
+            ("no", "nb"),
+            ("nn-NO", "nb"),
+            ("tl-PH", "fil"),
+            ("en-u-hc-h12", "en"),
+            ("fr-x-CA", "fr"),
+        ] {
+            assert_eq!(nearest(tag), Some(near), "{tag}");
+        }
+        for tag in ["sr-Latn-RS", "eu", "x-klingon", "", "i-mingo"] {
+            assert_eq!(nearest(tag), None, "{tag}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What a paid bill of a subscription pays for, by its lines: of the tier that is ours, whatever else is on it.
+
+use domain::{id::PriceId, wallet::pay::Billing};
+use port::{InvoiceName, PaidInvoice, Pays, Proration, Unplaceable, Unplaced};
+
+use super::{
+    Stripe,
+    look::{Tier, instant, is_after_end, standing},
+};
+use crate::{
+    Error,
+    invoices::{BillingReason, Invoice, Line},
+    subscriptions::Subscription,
+};
+
+impl Stripe {
+    /// What a bill after the first pays for, which is paid. Nothing where it is of nothing that is ours.
+    pub(super) async fn bill(
+        &self,
+        subscription: &Subscription,
+        tier: &Tier<'_>,
+        invoice: Invoice,
+    ) -> Result<Result<Vec<PaidInvoice>, Unplaced>, Error> {
+        let invoice = self.client.complete(invoice).await?;
+        let whole = self.own_line(invoice.cycle_lines()).await?;
+        // Changed by hand at Stripe: what is paid is at least what is had.
+        let whole = whole.or_else(|| Some((invoice.cycle_lines().next()?, None)));
+        let reason = invoice.billing_reason;
+        let (line, price, pays) = match (reason, whole) {
+            (Some(BillingReason::SubscriptionCycle), Some((line, price))) => {
+                (line, price, Pays::Renewal)
+            }
+            (Some(BillingReason::SubscriptionCycle), None) => {
+                let unplaced = self.unplaced(subscription, &invoice);
+                return Ok(Err(unplaced.await?));
+            }
+            (Some(BillingReason::SubscriptionUpdate), Some((line, Some(price)))) => {
+                (line, Some(price), Pays::Anew)
+            }
+            (Some(BillingReason::SubscriptionUpdate | BillingReason::Manual), _) => {
+                match self.switch(&invoice).await? {
+                    Some((line, price, left)) => (line, Some(price), Pays::Switch(left)),
+                    None => return Ok(Ok(Vec::new())),
+                }
+            }
+            _ => return Ok(Ok(Vec::new())),
+        };
+        let cycle_start = match &pays {
+            Pays::Renewal | Pays::Anew | Pays::Carried(_) => line.period.start,
+            // The lines of a switch do not say when its cycle began.
+            Pays::Switch(_) => subscription.start_of(tier.item, line.period.end),
+        };
+        let (paid_by, receipt) = self.paid_by(&invoice).await?;
+        let mut paid = PaidInvoice {
+            invoice: name_of(&invoice),
+            price,
+            quantity: line.quantity(),
+            payment: self.payment_of(&invoice, paid_by, receipt),
+            billing: Billing {
+                subscription: subscription.id.clone(),
+                invoice: Some(invoice.id.clone()),
+                cycle_start: instant(cycle_start),
+                current_period_end: instant(line.period.end),
+                trial: false,
+                after_end: is_after_end(subscription, &invoice),
+                paused: subscription.is_paused() || standing(subscription).is_paused(),
+                reported_at: instant(invoice.created),
+            },
+            pays,
+        };
+        let mut all = Vec::new();
+        if paid.pays == Pays::Renewal
+            && let Some((cents, lines)) = self.carried(&invoice).await?
+        {
+            let mut switch = paid.clone();
+            switch.invoice.carried = true;
+            switch.payment.amount_cents = cents;
+            let lines = lines.into_iter();
+            let lines = lines.map(|(line, price)| Proration {
+                cycle_start: instant(subscription.start_of(tier.item, line.period.end)),
+                ..proration(line, price)
+            });
+            switch.pays = Pays::Carried(lines.collect());
+            paid.payment.amount_cents = paid.payment.amount_cents.saturating_sub(cents);
+            all.push(switch);
+        }
+        all.insert(0, paid);
+        Ok(Ok(all))
+    }
+
+    /// The line of these whose price is ours.
+    async fn own_line<'a>(
+        &self,
+        lines: impl Iterator<Item = &'a Line>,
+    ) -> Result<Option<(&'a Line, Option<PriceId>)>, Error> {
+        for line in lines {
+            if let Some(price) = self.price_of_line(line).await? {
+                return Ok(Some((line, Some(price))));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn price_of_line(&self, line: &Line) -> Result<Option<PriceId>, Error> {
+        match line.price() {
+            Some(price) => self.our_price(price).await,
+            None => Ok(None),
+        }
+    }
+
+    /// What a switch in mid-cycle settles: the line of ours that is charged for the rest of the cycle, and
+    /// from when and what on.
+    async fn switch<'a>(
+        &self,
+        invoice: &'a Invoice,
+    ) -> Result<Option<(&'a Line, PriceId, Option<Proration>)>, Error> {
+        let lines = || invoice.lines().iter().filter(|line| line.is_proration());
+        let charged = self
+            .own_line(lines().filter(|line| line.amount >= 0))
+            .await?;
+        let Some((charged, Some(price))) = charged else {
+            return Ok(None);
+        };
+        let left = self
+            .own_line(lines().filter(|line| line.amount < 0))
+            .await?;
+        let left = left.and_then(|(line, price)| {
+            Some(Proration {
+                at: instant(charged.period.start),
+                ..proration(line, price?)
+            })
+        });
+        Ok(Some((charged, price, left)))
+    }
+
+    /// The switches of the cycle before that the bill of a cycle settles, where they cost something: how
+    /// much, and the lines.
+    pub(super) async fn carried<'a>(
+        &self,
+        invoice: &'a Invoice,
+    ) -> Result<Option<(i64, Vec<(&'a Line, PriceId)>)>, Error> {
+        let mut own = Vec::new();
+        for line in invoice.lines().iter().filter(|line| line.is_proration()) {
+            if let Some(price) = self.price_of_line(line).await? {
+                own.push((line, price));
+            }
+        }
+        let cents = own.iter().map(|(line, _)| line.amount);
+        let cents = cents.fold(0, i64::saturating_add).min(invoice.amount_paid);
+        Ok((cents > 0).then_some((cents, own)))
+    }
+
+    async fn unplaced(
+        &self,
+        subscription: &Subscription,
+        invoice: &Invoice,
+    ) -> Result<Unplaced, Error> {
+        let (paid_by, receipt) = self.paid_by(invoice).await?;
+        Ok(Unplaced {
+            why: Unplaceable::UnclearBill,
+            payment: self.payment_of(invoice, paid_by, receipt),
+            billing: Some(Billing {
+                subscription: subscription.id.clone(),
+                invoice: Some(invoice.id.clone()),
+                cycle_start: instant(invoice.created),
+                current_period_end: instant(
+                    subscription.period_end(None).unwrap_or(invoice.created),
+                ),
+                trial: false,
+                after_end: is_after_end(subscription, invoice),
+                paused: false,
+                reported_at: instant(invoice.created),
+            }),
+        })
+    }
+}
+
+/// What a line says of a switch. Of when its cycle began it says nothing.
+fn proration(line: &Line, price: PriceId) -> Proration {
+    Proration {
+        price,
+        quantity: line.quantity(),
+        given_back: line.amount < 0,
+        at: instant(line.period.start),
+        cycle_start: instant(line.period.start),
+        cycle_end: instant(line.period.end),
+    }
+}
+
+/// A bill's name.
+pub(super) fn name_of(invoice: &Invoice) -> InvoiceName {
+    InvoiceName {
+        id: invoice.id.clone(),
+        created: instant(invoice.created),
+        carried: false,
+    }
+}

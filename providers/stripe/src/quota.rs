@@ -1,0 +1,357 @@
+//! What an account may be asked, and how fast. Stripe takes 100 requests a second in live mode and 25 in test
+//! mode from everybody who has a key of the account, and 25 of each kind ("Rate limits"): what is read in the
+//! background stays well below that, and what a buyer waits for goes first. What a restricted key may not ask is
+//! remembered until it is answered.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use sha2::{Digest as _, Sha256};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::Instant,
+};
+
+/// Requests a second, in live mode and in any other, and of one kind.
+const LIVE: u32 = 50;
+const TEST: u32 = 12;
+const OF_A_KIND: u32 = 12;
+/// Requests that may go at once after a rest: with a second's worth of others below Stripe's 25.
+const BURST: u32 = 8;
+/// Things of an account that are asked about at once. Each takes a few requests: so many have their turns
+/// before anybody's patience ends.
+const AT_ONCE: u32 = 8;
+/// Requests that somebody waits for put off the others by no more than this, each time: a few in a row end
+/// before anybody's patience does.
+const LONGEST_DELAY: Duration = Duration::from_secs(2);
+/// Accounts that are remembered while nothing is asked of them.
+const REMEMBERED: usize = 1000;
+/// The most objects of a page.
+const PAGE: u8 = 100;
+
+/// Of all accounts at one address.
+#[derive(Debug)]
+pub(super) struct Quotas {
+    /// Requests a second, in all and of a kind; 0: as the mode of the key has it. `None`: as fast as it goes.
+    per_second: Option<u32>,
+    accounts: Mutex<HashMap<[u8; 32], Arc<Quota>>>,
+}
+
+/// One account's.
+#[derive(Debug)]
+pub(super) struct Quota {
+    rates: Option<Mutex<Rates>>,
+    places: Semaphore,
+    /// Permissions that the key lacks, by the questions that were refused.
+    missing: Mutex<BTreeMap<String, String>>,
+    /// Objects of a page that are asked for: fewer where pages were too large.
+    page: AtomicU8,
+}
+
+/// When the next requests may go that nobody waits for.
+#[derive(Debug)]
+struct Rates {
+    all: Rate,
+    of_a_kind: HashMap<String, Rate>,
+    /// What each of those begins with.
+    fresh: Rate,
+}
+
+/// So many requests a second, a few of them at once.
+#[derive(Debug, Clone, Copy)]
+struct Rate {
+    interval: Duration,
+    burst: Duration,
+    /// When all that went would have gone without any at once.
+    even: Instant,
+}
+
+impl Rate {
+    fn new(per_second: u32, now: Instant) -> Self {
+        let interval = Duration::from_secs(1).checked_div(per_second);
+        let interval = interval.unwrap_or_default();
+        let at_once = BURST.min(per_second / 2);
+        Self {
+            interval,
+            burst: interval.saturating_mul(at_once),
+            even: now,
+        }
+    }
+
+    fn earliest(&self, now: Instant) -> Instant {
+        let turn = self.even.checked_sub(self.burst);
+        turn.map_or(now, |turn| turn.max(now))
+    }
+
+    fn take(&mut self, turn: Instant) {
+        let from = self.even.max(turn);
+        self.even = from.checked_add(self.interval).unwrap_or(from);
+    }
+
+    /// The others are put off.
+    fn go_first(&mut self, now: Instant) {
+        let latest = now.checked_add(LONGEST_DELAY);
+        let latest = latest.unwrap_or(now).max(self.even);
+        self.take(now);
+        self.even = self.even.min(latest);
+    }
+}
+
+impl Quotas {
+    pub(super) fn new(per_second: u32) -> Self {
+        let per_second = Some(per_second);
+        Self {
+            per_second,
+            ..Self::unlimited()
+        }
+    }
+
+    pub(super) fn unlimited() -> Self {
+        Self {
+            per_second: None,
+            accounts: Mutex::default(),
+        }
+    }
+
+    /// That of the account with this key.
+    pub(super) fn of(&self, key: &str) -> Arc<Quota> {
+        let account = Sha256::digest(key).into();
+        let mut accounts = self.accounts.lock();
+        if let Some(known) = accounts.get(&account) {
+            return Arc::clone(known);
+        }
+        if accounts.len() >= REMEMBERED {
+            accounts.retain(|_, quota| Arc::strong_count(quota) > 1);
+        }
+        let rates = self.per_second.map(|per_second| match per_second {
+            0 if key.contains("_live_") => (LIVE, OF_A_KIND),
+            0 => (TEST, OF_A_KIND),
+            other => (other, other),
+        });
+        let quota = Arc::new(Quota::new(rates));
+        accounts.insert(account, Arc::clone(&quota));
+        quota
+    }
+}
+
+impl Quota {
+    /// With so many requests a second in all, and of a kind.
+    fn new(rates: Option<(u32, u32)>) -> Self {
+        let now = Instant::now();
+        let at_once = rates.map_or(AT_ONCE, |(all, _)| all.clamp(1, AT_ONCE));
+        let rates = rates.map(|(all, of_a_kind)| Rates {
+            all: Rate::new(all, now),
+            of_a_kind: HashMap::new(),
+            fresh: Rate::new(of_a_kind, now),
+        });
+        Self {
+            rates: rates.map(Mutex::new),
+            places: Semaphore::new(at_once as usize),
+            missing: Mutex::default(),
+            page: AtomicU8::new(PAGE),
+        }
+    }
+
+    /// A place among the things that are asked about at once; `None`: as many as there are.
+    pub(super) async fn place(&self) -> Option<SemaphorePermit<'_>> {
+        self.rates.as_ref()?;
+        // Closed by nobody.
+        self.places.acquire().await.ok()
+    }
+
+    /// Waits until it is the turn of a request of this kind that nobody waits for.
+    pub(super) async fn wait(&self, kind: &str) {
+        let Some(rates) = &self.rates else {
+            return;
+        };
+        let turn = {
+            let mut rates = rates.lock();
+            let now = Instant::now();
+            let turn = rates.all.earliest(now).max(rates.of(kind).earliest(now));
+            rates.all.take(turn);
+            rates.of(kind).take(turn);
+            turn
+        };
+        tokio::time::sleep_until(turn).await;
+    }
+
+    /// A request goes at once, and those that nobody waits for that much later.
+    pub(super) fn go_first(&self, kind: &str) {
+        if let Some(rates) = &self.rates {
+            let mut rates = rates.lock();
+            let now = Instant::now();
+            rates.all.go_first(now);
+            rates.of(kind).go_first(now);
+        }
+    }
+
+    /// The key was refused a question for want of a permission. Said once.
+    pub(super) fn lacks(&self, question: &str, permission: &str) {
+        let known = self
+            .missing
+            .lock()
+            .insert(question.into(), permission.into());
+        if known.as_deref() != Some(permission) {
+            tracing::error!(
+                permission,
+                question,
+                "The payment provider's key lacks a permission; what needs it waits until the key has it"
+            );
+        }
+    }
+
+    /// The key may ask this.
+    pub(super) fn permitted(&self, question: &str) {
+        if let Some(permission) = self.missing.lock().remove(question) {
+            tracing::info!(
+                permission,
+                question,
+                "The payment provider's key has a permission that it lacked"
+            );
+        }
+    }
+
+    pub(super) fn missing_permissions(&self) -> Vec<String> {
+        let missing = self.missing.lock();
+        let permissions: BTreeSet<_> = missing.values().cloned().collect();
+        permissions.into_iter().collect()
+    }
+
+    /// How many objects of a page to ask for.
+    pub(super) fn page(&self) -> u8 {
+        self.page.load(Ordering::Relaxed)
+    }
+
+    /// A page of so many was too much, or none came: the next one is half of it.
+    pub(super) fn smaller_pages(&self, than: u8) {
+        self.page.store((than / 2).max(1), Ordering::Relaxed);
+    }
+
+    /// A page of so many was read: the next one may be a little larger.
+    pub(super) fn larger_pages(&self, than: u8) {
+        let larger = than.saturating_add(than / 4).saturating_add(1);
+        self.page.store(larger.min(PAGE), Ordering::Relaxed);
+    }
+}
+
+impl Rates {
+    fn of(&mut self, kind: &str) -> &mut Rate {
+        let fresh = self.fresh;
+        self.of_a_kind.entry(kind.into()).or_insert(fresh)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::join_all;
+
+    use super::*;
+
+    const KIND: &str = "charges";
+
+    fn intervals(per_second: u32, key: &str) -> [u128; 2] {
+        let quota = Quotas::new(per_second).of(key);
+        let rates = quota.rates.as_ref().unwrap().lock();
+        [rates.all, rates.fresh].map(|rate| rate.interval.as_micros())
+    }
+
+    #[test]
+    fn the_mode_of_a_key_says_how_fast_unless_it_is_set() {
+        assert_eq!(intervals(0, "sk_live_1"), [20_000, 83_333]);
+        assert_eq!(intervals(0, "rk_test_1"), [83_333, 83_333]);
+        assert_eq!(intervals(4, "sk_live_1"), [250_000, 250_000]);
+        let quotas = Quotas::new(0);
+        assert!(Arc::ptr_eq(
+            &quotas.of("sk_test_1"),
+            &quotas.of("sk_test_1")
+        ));
+        assert!(!Arc::ptr_eq(
+            &quotas.of("sk_test_1"),
+            &quotas.of("sk_test_2")
+        ));
+        for number in 0..5000 {
+            quotas.of(&format!("sk_test_{number}"));
+        }
+        assert!(quotas.accounts.lock().len() <= REMEMBERED);
+    }
+
+    async fn took(
+        requests: usize,
+        kind: impl Fn(usize) -> &'static str,
+        quota: &Quota,
+    ) -> Duration {
+        let begun = Instant::now();
+        join_all((0..requests).map(|number| quota.wait(kind(number)))).await;
+        begun.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_nobody_waits_for_keeps_to_the_rate_but_for_a_few() {
+        let quota = Quota::new(Some((10, 10)));
+        // Five at once, then ten a second.
+        assert_eq!(took(106, |_| KIND, &quota).await, Duration::from_secs(10));
+        // What was not asked for meanwhile is not made up for at once.
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        assert_eq!(took(16, |_| KIND, &quota).await, Duration::from_secs(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_kind_has_a_rate_of_its_own() {
+        let quota = Quota::new(Some((50, 10)));
+        let kinds = ["charges", "events", "invoices"];
+        let of_all = took(3 * 106, |number| kinds[number % 3], &quota).await;
+        assert!(of_all.as_secs() == 10, "{of_all:?}: as if each were alone");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_somebody_waits_for_goes_first_and_is_made_up_for() {
+        let quota = Quota::new(Some((10, 10)));
+        let begun = Instant::now();
+        for _ in 0..25 {
+            quota.go_first(KIND);
+        }
+        assert_eq!(begun.elapsed(), Duration::ZERO);
+        quota.wait(KIND).await;
+        assert_eq!(begun.elapsed(), Duration::from_millis(1500));
+        // However many buyers there are, the others have their turn.
+        for _ in 0..1000 {
+            quota.go_first(KIND);
+        }
+        quota.wait(KIND).await;
+        assert_eq!(begun.elapsed(), Duration::from_millis(3000));
+    }
+
+    #[test]
+    fn what_is_missing_is_gone_once_its_question_is_answered() {
+        let quota = Quota::new(None);
+        quota.lacks("read disputes", "rak_dispute_read");
+        quota.lacks("read charges", "rak_charge_read");
+        quota.lacks("read charges", "rak_charge_read");
+        assert_eq!(
+            quota.missing_permissions(),
+            ["rak_charge_read", "rak_dispute_read"]
+        );
+        quota.permitted("read charges");
+        assert_eq!(quota.missing_permissions(), ["rak_dispute_read"]);
+    }
+
+    #[test]
+    fn pages_shrink_to_one_and_grow_again() {
+        let quota = Quota::new(None);
+        for expected in [50, 25, 12, 6, 3, 1, 1] {
+            quota.smaller_pages(quota.page());
+            assert_eq!(quota.page(), expected);
+        }
+        for _ in 0..20 {
+            quota.larger_pages(quota.page());
+        }
+        assert_eq!(quota.page(), PAGE);
+    }
+}

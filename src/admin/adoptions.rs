@@ -1,0 +1,178 @@
+//! Subscriptions that run at a project's payment provider and were not begun here: list, take over.
+
+use axum::{Json, extract::State};
+use domain::text::SubscriptionId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+use super::path::Segments;
+use crate::{
+    http::{
+        Administrator, Body, Code, Error,
+        field::{Id, PriceName, Text, UserText},
+        query::Params,
+        view::Instant,
+    },
+    payments::FoundSubscription,
+    state::App,
+};
+
+/// Which to list.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Wanted {
+    /// The provider's price, such as `price_1Pb…` of Stripe's.
+    price: String,
+    /// `nextCursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// A subscription that runs at the provider.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunningSubscription {
+    /// The provider's name for it.
+    pub id: String,
+    /// The provider's name for who pays.
+    pub customer_id: String,
+    /// Their address, where the key may read it.
+    pub customer_email: Option<String>,
+    /// The provider's price.
+    pub provider_price_id: String,
+    /// Whether it is paid up, or in its trial: only then it can be taken over.
+    pub runs: bool,
+    /// When its period ends.
+    pub current_period_end: Option<String>,
+    /// What you wrote on the customer.
+    pub customer_metadata: BTreeMap<String, String>,
+    /// What you wrote on it.
+    pub metadata: BTreeMap<String, String>,
+    /// Its order here; null: it is not taken over.
+    pub order_id: Option<String>,
+}
+
+/// A page of them, newest first.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunningSubscriptions {
+    /// Those that are not over.
+    pub subscriptions: Vec<RunningSubscription>,
+    /// Pass as `cursor` for the next page; null on the last one.
+    pub next_cursor: Option<String>,
+}
+
+/// What to take over, and for whom.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Adoption)]
+struct Adopt {
+    /// The provider's name for the subscription.
+    #[schema(pattern = "^[!-~]+$", max_length = 255)]
+    subscription_id: String,
+    /// The price of ours that it is billed by from now on.
+    price_id: PriceName,
+    /// Whose wallet it fills.
+    external_user_id: UserText,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Adopted {
+    /// Its order.
+    pub order_id: String,
+    /// Whether this very call took it over; else it had been before.
+    pub adopted: bool,
+}
+
+/// List subscriptions that run at the provider.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/provider/subscriptions",
+    operation_id = "listProviderSubscriptions",
+    tag = "Projects",
+    params(("projectId" = String, Path, description = "The project."), Wanted),
+    responses((status = 200, description = "A page of them.", body = RunningSubscriptions)),
+    extensions(("x-errors" = json!(["project_not_found", "provider_not_configured", "provider_error"])))
+)]
+pub(super) async fn list(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    Params(wanted): Params<Wanted>,
+) -> Result<Json<RunningSubscriptions>, Error> {
+    let project = app.catalog.project(path.project()?)?;
+    let adoptions = app.payments.adoptions();
+    let listed = adoptions.list(&project, &wanted.price, wanted.cursor.as_deref());
+    let (found, next_cursor) = listed
+        .await
+        .map_err(|error| Error::from_payments(error, &project))?;
+    Ok(Json(RunningSubscriptions {
+        subscriptions: found.into_iter().map(Into::into).collect(),
+        next_cursor,
+    }))
+}
+
+impl From<FoundSubscription> for RunningSubscription {
+    fn from(FoundSubscription { running, order }: FoundSubscription) -> Self {
+        Self {
+            id: running.id.as_str().to_owned(),
+            customer_id: running.customer.as_str().to_owned(),
+            customer_email: running.email.map(|email| email.as_str().to_owned()),
+            provider_price_id: running.price,
+            runs: running.runs,
+            current_period_end: running.current_period_end.map(|at| Instant(at).to_string()),
+            customer_metadata: running.customer_metadata,
+            metadata: running.metadata,
+            order_id: order.map(|order| order.to_string()),
+        }
+    }
+}
+
+/// Take a subscription over that was not begun here.
+///
+/// It is written at the provider whose it is, and the cycle that runs is granted without a charge. To be told
+/// so again changes nothing.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/provider/subscriptions",
+    operation_id = "adoptProviderSubscription",
+    tag = "Projects",
+    params(("projectId" = String, Path, description = "The project.")),
+    request_body = Adopt,
+    responses((status = 200, description = "It is taken over.", body = Adopted)),
+    extensions(("x-errors" = json!([
+        "project_not_found", "price_not_found", "subscription_not_found", "already_subscribed",
+        "currency_mismatch", "provider_not_configured", "provider_error"
+    ])))
+)]
+pub(super) async fn adopt(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<Json<Adopted>, Error> {
+    let Adopt {
+        subscription_id,
+        price_id: Text(Id(price)),
+        external_user_id: Text(user),
+    } = body.parse()?;
+    let subscription = SubscriptionId::new(subscription_id);
+    let subscription =
+        subscription.map_err(|why| Error::invalid("subscriptionId", why.to_string()))?;
+    let project = app.catalog.project(path.project()?)?;
+    let price = price.as_ref().and_then(|price| project.any_price(price));
+    let recurs = price.filter(|price| price.interval != domain::catalog::Interval::OneTime);
+    let price = recurs.ok_or(Error::new(Code::PriceNotFound))?.id;
+    let adopted = app
+        .payments
+        .adoptions()
+        .adopt(std::sync::Arc::clone(&project), subscription, price, user)
+        .await;
+    let (order, adopted) = adopted.map_err(|error| Error::from_payments(error, &project))?;
+    Ok(Json(Adopted {
+        order_id: order.to_string(),
+        adopted,
+    }))
+}

@@ -1,0 +1,180 @@
+//! Subscriptions that ran at the provider before: listed and taken over by the administration.
+
+use kit::service::ADMIN_TOKEN;
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, Reply},
+    service::{assert_invalid, assert_refused, lines},
+    shop::Shop,
+    stripe::Instead,
+};
+
+const DAY: i64 = 86_400;
+
+/// A shop with a tier, and an account in which somebody pays for it since before.
+struct Moved {
+    shop: Shop,
+    tier: String,
+}
+
+impl Moved {
+    async fn open() -> Self {
+        let shop = Shop::open().await;
+        let tier = shop.add_tier(500).await;
+        let price = json!({"id": "price_old", "object": "price", "product": "prod_old",
+            "active": true, "currency": "eur", "unit_amount": 1900, "metadata": {}});
+        shop.stripe.put("/v1/prices/price_old", price.clone());
+        let customer = json!({"id": "cus_9", "object": "customer", "email": "ann@mail.example",
+            "metadata": {"user": "ann"}});
+        shop.stripe.put("/v1/customers/cus_9", customer);
+        let bill = json!({"id": "in_old", "object": "invoice", "customer": "cus_9",
+        "status": "paid", "billing_reason": "subscription_cycle", "amount_paid": 1900,
+        "currency": "eur", "created": shop.seconds() - DAY,
+        "parent": {"subscription_details": {"subscription": "sub_old", "metadata": {}}},
+        "lines": {"object": "list", "has_more": false, "data": [{
+            "id": "il_old", "amount": 1900, "quantity": 1,
+            "period": {"start": shop.seconds() - DAY, "end": shop.seconds() + 29 * DAY},
+            "parent": {"subscription_item_details": {"proration": false, "subscription": "sub_old"}},
+            "pricing": {"price_details": {"price": "price_old"}},
+        }]}});
+        shop.stripe.put("/v1/invoices/in_old", bill);
+        for (id, status, customer) in [
+            ("sub_old", "active", "cus_9"),
+            ("sub_late", "past_due", "cus_8"),
+        ] {
+            shop.say(&json!({
+                "id": id, "object": "subscription", "customer": customer, "status": status,
+                "created": shop.seconds() - 90 * DAY, "latest_invoice": "in_old",
+                "metadata": {"crm": "42"},
+                "items": {"object": "list", "data": [{"price": price, "quantity": 1,
+                    "current_period_start": shop.seconds() - DAY,
+                    "current_period_end": shop.seconds() + 29 * DAY}]},
+            }));
+        }
+        Self { shop, tier }
+    }
+
+    fn admin(&self) -> (Client, String) {
+        let service = &self.shop.service;
+        let path = format!(
+            "/api/admin/v1/projects/{}/provider/subscriptions",
+            service.project.id
+        );
+        (Client::new(&service.base, ADMIN_TOKEN), path)
+    }
+
+    async fn adopt(&self, id: &str, price: &str) -> Reply {
+        let (admin, path) = self.admin();
+        let body = json!({"subscriptionId": id, "priceId": price, "externalUserId": "ann"});
+        admin.post(&path, &body).await
+    }
+
+    async fn listed(&self) -> Value {
+        let (admin, path) = self.admin();
+        admin
+            .get(&format!("{path}?price=price_old"))
+            .await
+            .expect(200)
+    }
+}
+
+#[tokio::test]
+async fn a_running_subscription_is_taken_over_once_and_its_cycle_costs_nothing() {
+    let moved = Moved::open().await;
+    let listed = moved.listed().await;
+    assert_eq!(listed["nextCursor"], Value::Null);
+    let of = |listed: &Value, id: &str| {
+        let all = listed["subscriptions"].as_array().unwrap().clone();
+        all.into_iter().find(|found| found["id"] == id).unwrap()
+    };
+    let found = of(&listed, "sub_old");
+    assert_eq!(
+        (&found["customerEmail"], &found["runs"], &found["orderId"]),
+        (&json!("ann@mail.example"), &json!(true), &Value::Null)
+    );
+    assert_eq!(found["customerMetadata"]["user"], "ann");
+    assert_eq!(of(&listed, "sub_late")["runs"], false);
+
+    let adopted = moved.adopt("sub_old", &moved.tier).await.expect(200);
+    assert_eq!(adopted["adopted"], true);
+    let wallet = moved.shop.wallet("ann").await;
+    assert_eq!(wallet["features"], json!(["pro"]));
+    assert_eq!(wallet["subscriptions"][0]["status"], "active");
+    let ledger = lines(&[(500, "purchase")]);
+    assert_eq!(moved.shop.service.ledger("ann").await, ledger);
+    let order = moved.shop.order(&adopted["orderId"]).await;
+    assert_eq!(
+        (&order["amountCents"], &order["status"]),
+        (&json!(0), &json!("paid"))
+    );
+    // Written there, beside what was there.
+    let marked = moved
+        .shop
+        .stripe
+        .set("/v1/subscriptions/sub_old", json!({}));
+    assert_eq!(marked["metadata"]["crm"], "42");
+    assert_eq!(marked["metadata"]["scrip_order_id"], adopted["orderId"]);
+    let price = moved.shop.stripe.set("/v1/prices/price_old", json!({}));
+    assert_eq!(price["metadata"]["scrip_price_id"], moved.tier.as_str());
+
+    // Twice is once, and so is a report of what runs.
+    let again = moved.adopt("sub_old", &moved.tier).await.expect(200);
+    assert_eq!(
+        again,
+        json!({"orderId": adopted["orderId"], "adopted": false})
+    );
+    moved
+        .shop
+        .tell("customer.subscription.updated", &marked)
+        .await;
+    assert_eq!(moved.shop.service.ledger("ann").await, ledger);
+    assert_eq!(
+        of(&moved.listed().await, "sub_old")["orderId"],
+        adopted["orderId"]
+    );
+}
+
+/// Cut off before it is written at the provider: it is placed once, and written by the next attempt.
+#[tokio::test]
+async fn an_adoption_that_was_cut_off_is_finished_by_the_next_one() {
+    let moved = Moved::open().await;
+    let stripe = &moved.shop.stripe;
+    let write = "POST /v1/subscriptions/sub_old";
+    stripe.from_now_on(
+        write,
+        Instead::Status(400, json!({"error": {"message": "no"}})),
+    );
+    moved.adopt("sub_old", &moved.tier).await.expect(502);
+    stripe.as_usual();
+    let ledger = lines(&[(500, "purchase")]);
+    assert_eq!(moved.shop.service.ledger("ann").await, ledger);
+    // Its bill is heard of meanwhile.
+    let bill = stripe.set("/v1/invoices/in_old", json!({}));
+    moved.shop.report("invoice.paid", &bill).await.expect(200);
+    let again = moved.adopt("sub_old", &moved.tier).await.expect(200);
+    assert_eq!(again["adopted"], false);
+    let marked = stripe.set("/v1/subscriptions/sub_old", json!({}));
+    assert_eq!(marked["metadata"]["scrip_order_id"], again["orderId"]);
+    moved.shop.report("invoice.paid", &bill).await.expect(200);
+    assert_eq!(moved.shop.service.ledger("ann").await, ledger);
+}
+
+#[tokio::test]
+async fn what_does_not_run_or_is_not_sold_here_is_not_taken_over() {
+    let moved = Moved::open().await;
+    let refused = moved.adopt("sub_late", &moved.tier).await;
+    assert_refused(&refused, 404, "subscription_not_found");
+    let refused = moved.adopt("sub_nobody", &moved.tier).await;
+    assert_refused(&refused, 404, "subscription_not_found");
+    let once = moved.shop.price.clone();
+    assert_refused(&moved.adopt("sub_old", &once).await, 404, "price_not_found");
+    assert_invalid(&moved.adopt("", &moved.tier).await, "subscriptionId");
+    assert!(
+        moved
+            .shop
+            .stripe
+            .calls("/v1/subscriptions/sub_old")
+            .is_empty()
+    );
+}

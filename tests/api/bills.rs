@@ -1,0 +1,482 @@
+//! What a subscription's bills say on a real account: lines of other things, several payments, a debit that
+//! fails late, metadata that somebody replaced. And how much is asked about one.
+
+use domain::catalog::Interval;
+use serde_json::{Value, json};
+
+use crate::{service::lines, shop::Shop};
+
+const DAY: i64 = 86_400;
+const MONTH: i64 = 30 * DAY;
+
+/// A subscriber of a tier of 500 credits for 19.00, whose second cycle began.
+struct Billed {
+    shop: Shop,
+    /// The tier, and one of 900 credits.
+    tiers: [String; 2],
+    order: Value,
+    subscription: Value,
+}
+
+/// A line for this price, which pays for the cycle that has begun.
+fn line(price: &str, start: i64) -> Value {
+    json!({
+        "id": format!("il_{price}"), "amount": 1900, "quantity": 1,
+        "period": {"start": start, "end": start + MONTH},
+        "parent": {"subscription_item_details": {"proration": false, "subscription": "sub_1"}},
+        "pricing": {"price_details": {"price": price}},
+    })
+}
+
+/// A line for something that is none of ours.
+fn other(number: i64) -> Value {
+    json!({
+        "id": format!("il_other_{number}"), "amount": 5, "quantity": 1,
+        "period": {"start": 1, "end": 2},
+        "parent": {"invoice_item_details": {"proration": false}},
+        "pricing": {"price_details": {"price": "price_of_something_else"}},
+    })
+}
+
+impl Billed {
+    async fn open() -> Self {
+        let shop = Shop::open().await;
+        let tier = shop.add_tier(500).await;
+        let product = shop.product_of(&tier);
+        let features = ["pro", "max"];
+        let larger = shop.add_price_of(product, Interval::Month, 900, &features);
+        let tiers = [tier, larger.await];
+        for (id, ours) in [("price_small", &tiers[0]), ("price_large", &tiers[1])] {
+            shop.stripe
+                .put(&format!("/v1/prices/{id}"), price(id, ours));
+        }
+        let nothing = json!({"id": "price_of_something_else", "product": "prod_y", "active": true,
+            "currency": "eur", "metadata": {}});
+        shop.stripe
+            .put("/v1/prices/price_of_something_else", nothing);
+        let begun = shop.begun_with("ann", &tiers[0]).await;
+        let subscription = shop.subscribe(&begun, "sub_1").await;
+        shop.service.clock.advance_millis(MONTH * 1000);
+        Self {
+            shop,
+            tiers,
+            order: begun["orderId"].clone(),
+            subscription,
+        }
+    }
+
+    /// A bill of the subscription's, with what pays it, in its place.
+    fn bill(&self, id: &str, reason: &str, lines: &[Value]) -> Value {
+        let bill = json!({
+            "id": id, "object": "invoice", "customer": "cus_1", "status": "paid",
+            "billing_reason": reason, "amount_paid": 1900, "currency": "eur",
+            "created": self.shop.seconds(),
+            "parent": {"subscription_details": {
+                "subscription": "sub_1", "metadata": self.subscription["metadata"],
+            }},
+            "lines": {"object": "list", "has_more": false, "data": lines},
+        });
+        self.shop
+            .stripe
+            .put(&format!("/v1/invoices/{id}"), bill.clone());
+        self.paid_by(id, &format!("pi_of_{id}"), 1900);
+        bill
+    }
+
+    /// Has a payment pay a bill.
+    fn paid_by(&self, invoice: &str, payment: &str, cents: i64) {
+        let object = json!({
+            "id": format!("inpay_{payment}"), "object": "invoice_payment", "invoice": invoice,
+            "status": "paid", "amount_paid": cents,
+            "payment": {"type": "payment_intent", "payment_intent": payment},
+        });
+        self.shop
+            .stripe
+            .put(&format!("/v1/invoice_payments/inpay_{payment}"), object);
+        self.shop.stripe.charged(payment, &json!({}), cents, 0);
+    }
+
+    /// The paid bill of the cycle that has begun, told.
+    async fn renewed(&self, lines: &[Value]) {
+        let bill = self.bill("in_2", "subscription_cycle", lines);
+        self.shop.report("invoice.paid", &bill).await.expect(200);
+    }
+
+    /// The newest order.
+    async fn newest(&self) -> Value {
+        let orders = self.shop.service.secret.get("/api/v1/orders").await;
+        orders.expect(200)["orders"][0].clone()
+    }
+
+    /// Says how the subscription is from now on, and reports it.
+    async fn said(&mut self, fields: Value) {
+        for (name, value) in fields.as_object().unwrap() {
+            self.subscription[name] = value.clone();
+        }
+        let kind = "customer.subscription.updated";
+        self.shop.tell(kind, &self.subscription).await;
+    }
+
+    fn small(&self) -> Value {
+        line("price_small", self.shop.seconds())
+    }
+}
+
+fn price(id: &str, ours: &str) -> Value {
+    json!({
+        "id": id, "product": "prod_x", "active": true, "currency": "eur",
+        "metadata": {"scrip_price_id": ours},
+    })
+}
+
+fn item(id: &str, ours: Option<&str>, end: i64) -> Value {
+    let mut price = price(id, ours.unwrap_or_default());
+    if ours.is_none() {
+        price["metadata"] = json!({});
+    }
+    json!({
+        "id": format!("si_{id}"), "quantity": 1, "price": price,
+        "current_period_start": end - MONTH, "current_period_end": end,
+    })
+}
+
+#[tokio::test]
+async fn a_bill_of_many_lines_is_read_to_its_end() {
+    let billed = Billed::open().await;
+    let mut all: Vec<Value> = (0..130).map(other).collect();
+    all.push(billed.small());
+    billed.renewed(&all).await;
+    let expected = [(500, "purchase"), (-500, "expiry"), (500, "purchase")];
+    assert_eq!(billed.shop.service.ledger("ann").await, lines(&expected));
+    let newest = billed.newest().await;
+    assert_eq!(newest["kind"], "renewal");
+    assert_eq!(newest["payment"]["paymentId"], "pi_of_in_2");
+}
+
+#[tokio::test]
+async fn another_item_on_a_subscription_changes_nothing_about_ours() {
+    let mut billed = Billed::open().await;
+    let end = billed.shop.seconds() + MONTH;
+    // Switched to the larger tier; then seats were added, by the year.
+    let larger = billed.tiers[1].clone();
+    let mut seats = item("price_of_something_else", None, end + 11 * MONTH);
+    seats["current_period_start"] = json!(end - MONTH);
+    let items = json!({"object": "list", "data": [seats, item("price_large", Some(&larger), end)]});
+    let start = billed.shop.seconds();
+    let mut of_seats = line("price_of_something_else", start);
+    of_seats["period"]["end"] = json!(end + 11 * MONTH);
+    billed
+        .renewed(&[of_seats, line("price_large", start)])
+        .await;
+    billed.said(json!({"items": items})).await;
+    let wallet = billed.shop.wallet("ann").await;
+    assert_eq!(wallet["balances"][0]["balance"], 900);
+    assert_eq!(wallet["features"], json!(["max", "pro"]));
+    let period = wallet["subscriptions"][0]["currentPeriodEnd"].as_str();
+    let period: jiff::Timestamp = period.unwrap().parse().unwrap();
+    assert_eq!(period.as_second(), end, "ours, not the other's");
+    assert_eq!(billed.newest().await["priceId"], json!(larger));
+}
+
+#[tokio::test]
+async fn a_bill_under_no_price_of_ours_pays_the_tier_in_force() {
+    let mut billed = Billed::open().await;
+    billed
+        .renewed(&[line("price_large", billed.shop.seconds())])
+        .await;
+    billed.shop.service.clock.advance_millis(MONTH * 1000);
+    // Somebody made a price of their own for this customer.
+    let unknown = line("price_of_something_else", billed.shop.seconds());
+    let bill = billed.bill("in_3", "subscription_cycle", &[unknown]);
+    billed.shop.report("invoice.paid", &bill).await.expect(200);
+    let wallet = billed.shop.wallet("ann").await;
+    assert_eq!(wallet["balances"][0]["balance"], 900);
+    assert_eq!(billed.newest().await["priceId"], json!(billed.tiers[1]));
+    billed.said(json!({})).await;
+    assert_eq!(
+        billed.shop.wallet("ann").await["features"],
+        json!(["max", "pro"])
+    );
+}
+
+#[tokio::test]
+async fn seats_are_granted_as_they_are_paid() {
+    let billed = Billed::open().await;
+    let mut three = billed.small();
+    three["quantity"] = json!(3);
+    billed.renewed(&[three]).await;
+    let wallet = billed.shop.wallet("ann").await;
+    assert_eq!(wallet["balances"][0]["balance"], 1500);
+    assert_eq!(billed.newest().await["quantity"], 3);
+}
+
+#[tokio::test]
+async fn a_bill_that_is_paid_after_the_end_lasts_for_its_own_period() {
+    let mut billed = Billed::open().await;
+    let end = billed.shop.seconds();
+    billed
+        .said(json!({"status": "canceled", "ended_at": end + DAY}))
+        .await;
+    let mut bill = billed.bill("in_2", "subscription_cycle", &[line("price_small", end)]);
+    bill["status_transitions"] = json!({"paid_at": end + 2 * DAY});
+    billed.shop.stripe.put("/v1/invoices/in_2", bill.clone());
+    billed.shop.report("invoice.paid", &bill).await.expect(200);
+    let wallet = billed.shop.wallet("ann").await;
+    assert_eq!(wallet["balances"][0]["balance"], 500);
+    assert_eq!(wallet["subscriptions"], json!([]));
+    assert_eq!(wallet["features"], json!([]));
+    billed.shop.service.clock.advance_millis(MONTH * 1000);
+    let wallet = billed.shop.wallet("ann").await;
+    assert_eq!(wallet["balances"][0]["balance"], 0, "the period is over");
+}
+
+#[tokio::test]
+async fn a_bill_that_several_payments_paid_is_refunded_as_they_are() {
+    let billed = Billed::open().await;
+    billed.bill("in_2", "subscription_cycle", &[billed.small()]);
+    billed.paid_by("in_2", "pi_of_in_2", 1000);
+    billed.paid_by("in_2", "pi_second", 900);
+    let told = json!({"id": "in_2"});
+    let bill = billed.shop.stripe.set("/v1/invoices/in_2", told);
+    billed.shop.report("invoice.paid", &bill).await.expect(200);
+    let order = billed.newest().await["id"].clone();
+    for (payment, cents, refunded, status) in [
+        ("pi_of_in_2", 1000, 1000, "paid"),
+        ("pi_second", 900, 1900, "refunded"),
+    ] {
+        let charge = billed
+            .shop
+            .stripe
+            .charged(payment, &json!({}), cents, cents);
+        let told = billed.shop.report("charge.refunded", &charge);
+        told.await.expect(200);
+        let order = billed.shop.order(&order).await;
+        assert_eq!(order["refundedCents"], refunded, "{payment}");
+        assert_eq!(order["status"], status, "{payment}");
+    }
+    assert_eq!(billed.shop.wallet("ann").await["features"], json!([]));
+}
+
+#[tokio::test]
+async fn a_dispute_in_another_currency_is_about_what_is_left() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    shop.pay(&begun).await;
+    let marks = json!({
+        "scrip_project_id": shop.service.project.id.to_string(),
+        "scrip_order_id": begun["orderId"],
+    });
+    let charge = shop.stripe.charged("pi_1", &marks, 500, 100);
+    shop.report("charge.refunded", &charge).await.expect(200);
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    // 43.00 of another money for the 4.00 that are left.
+    let dispute = json!({
+        "id": "du_1", "object": "dispute", "status": "lost", "amount": 4300, "currency": "sek",
+        "charge": "ch_of_pi_1", "payment_intent": "pi_1",
+    });
+    shop.stripe
+        .put("disputes of pi_1", json!([dispute.clone()]));
+    let told = shop.report("charge.dispute.closed", &dispute);
+    told.await.expect(200);
+    let order = shop.order(&begun["orderId"]).await;
+    assert_eq!(order["status"], "refunded");
+    assert_eq!(order["balance"], 0);
+}
+
+/// A checkout of a tier whose buyer is done, and whose bank has yet to pay.
+async fn awaited() -> (Shop, Value, String, Value) {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    let begun = shop.begun_with("ann", &tier).await;
+    let mut subscription = shop.subscription(&begun, "sub_1");
+    subscription["latest_invoice"] = json!("in_first");
+    shop.say(&subscription);
+    let bill = json!({
+        "id": "in_first", "object": "invoice", "customer": "cus_1", "status": "open",
+        "billing_reason": "subscription_create", "amount_paid": 0, "currency": "eur",
+        "created": shop.seconds(),
+        "parent": {"subscription_details": {
+            "subscription": "sub_1", "metadata": subscription["metadata"],
+        }},
+        "lines": {"object": "list", "has_more": false, "data": [
+            line("price_small", shop.seconds()),
+        ]},
+    });
+    shop.stripe.put("/v1/invoices/in_first", bill);
+    let payment = json!({
+        "id": "inpay_1", "object": "invoice_payment", "invoice": "in_first", "status": "open",
+        "payment": {"type": "payment_intent", "payment_intent": "pi_first"},
+    });
+    shop.stripe.put("/v1/invoice_payments/inpay_1", payment);
+    shop.stripe.put(
+        "/v1/payment_intents/pi_first",
+        json!({"id": "pi_first", "object": "payment_intent", "amount_received": 0,
+            "status": "processing"}),
+    );
+    let path = format!(
+        "/v1/checkout/sessions/{}",
+        begun["checkoutId"].as_str().unwrap()
+    );
+    let waiting = json!({
+        "status": "complete", "payment_status": "unpaid", "subscription": "sub_1",
+        "invoice": "in_first", "customer": "cus_1",
+    });
+    let session = shop.stripe.set(&path, waiting);
+    let told = shop.report("checkout.session.completed", &session);
+    told.await.expect(200);
+    let order = shop.order(&begun["orderId"]).await;
+    assert_eq!(
+        (&order["status"], &order["processing"]),
+        (&json!("pending"), &json!(true))
+    );
+    (shop, begun, tier, subscription)
+}
+
+/// The debit came back unpaid.
+async fn failed() -> (Shop, Value, String, Value) {
+    let (shop, begun, tier, mut subscription) = awaited().await;
+    let failed = json!({"status": "requires_payment_method"});
+    shop.stripe.set("/v1/payment_intents/pi_first", failed);
+    subscription["status"] = json!("past_due");
+    shop.service.clock.advance_millis(DAY * 1000 / 2);
+    shop.tell("customer.subscription.updated", &subscription)
+        .await;
+    (shop, begun, tier, subscription)
+}
+
+#[tokio::test]
+async fn a_first_debit_that_fails_late_fails_its_order() {
+    let (shop, begun, tier, mut subscription) = failed().await;
+    let order = shop.order(&begun["orderId"]).await;
+    assert_eq!(order["status"], "failed");
+    let wallet = shop.wallet("ann").await;
+    assert_eq!(wallet["features"], json!([]));
+    assert_eq!(wallet["subscriptions"][0]["status"], "past_due");
+    let body = json!({"externalUserId": "ann", "priceId": tier});
+    let second = shop.checkout(body.clone()).await;
+    crate::service::assert_refused(&second, 409, "already_subscribed");
+    // Stripe gives it up.
+    subscription["status"] = json!("canceled");
+    shop.tell("customer.subscription.deleted", &subscription)
+        .await;
+    assert_eq!(shop.wallet("ann").await["subscriptions"], json!([]));
+    shop.checkout(body).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_first_debit_that_fails_is_seen_by_its_session_too() {
+    let (shop, begun, _, _) = awaited().await;
+    let failed = json!({"status": "requires_payment_method"});
+    shop.stripe.set("/v1/payment_intents/pi_first", failed);
+    let path = begun["checkoutId"].as_str().unwrap();
+    let session = json!({"id": path, "object": "checkout.session"});
+    let told = shop.report("checkout.session.async_payment_failed", &session);
+    told.await.expect(200);
+    let order = shop.order(&begun["orderId"]).await;
+    assert_eq!(order["status"], "failed");
+}
+
+#[tokio::test]
+async fn a_first_bill_that_is_paid_later_pays_the_order() {
+    let (shop, begun, _, mut subscription) = failed().await;
+    let paid = json!({"status": "paid", "amount_paid": 1900});
+    let bill = shop.stripe.set("/v1/invoices/in_first", paid);
+    shop.stripe
+        .set("/v1/invoice_payments/inpay_1", json!({"status": "paid"}));
+    shop.stripe.charged("pi_first", &json!({}), 1900, 0);
+    subscription["status"] = json!("active");
+    shop.say(&subscription);
+    for _ in 0..2 {
+        shop.report("invoice.paid", &bill).await.expect(200);
+        let order = shop.order(&begun["orderId"]).await;
+        assert_eq!(order["status"], "paid");
+        assert_eq!(order["payment"]["paymentId"], "pi_first");
+    }
+    let wallet = shop.wallet("ann").await;
+    assert_eq!(wallet["features"], json!(["pro"]));
+    assert_eq!(wallet["balances"][0]["balance"], 500);
+    assert_eq!(wallet["subscriptions"][0]["status"], "active");
+}
+
+#[tokio::test]
+async fn a_subscription_whose_metadata_was_replaced_is_still_ours() {
+    let mut billed = Billed::open().await;
+    billed.shop.service.handle.fold_all().await.unwrap();
+    billed.subscription["metadata"] = json!({"crm_id": "42"});
+    billed.shop.say(&billed.subscription);
+    billed.renewed(&[billed.small()]).await;
+    let expected = [(500, "purchase"), (-500, "expiry"), (500, "purchase")];
+    assert_eq!(billed.shop.service.ledger("ann").await, lines(&expected));
+    let back = billed.shop.stripe.calls("/v1/subscriptions/sub_1");
+    let back = back.iter().find(|call| call.method == "POST").unwrap();
+    let project = billed.shop.service.project.id.to_string();
+    assert_eq!(back.form["metadata[scrip_project_id]"], project);
+    let order = billed.order.as_str().unwrap();
+    assert_eq!(back.form["metadata[scrip_order_id]"], order);
+    // A refund of it, too, names nothing that is ours.
+    let charge = billed
+        .shop
+        .stripe
+        .charged("pi_of_in_2", &json!({}), 1900, 1900);
+    let told = billed.shop.report("charge.refunded", &charge);
+    told.await.expect(200);
+    assert_eq!(billed.newest().await["status"], "refunded");
+    billed.said(json!({"status": "canceled"})).await;
+    let wallet = billed.shop.wallet("ann").await;
+    assert_eq!(wallet["subscriptions"], json!([]));
+    assert_eq!(wallet["features"], json!([]));
+}
+
+#[tokio::test]
+async fn a_renewal_is_asked_about_four_times_and_a_purchase_once() {
+    let mut billed = Billed::open().await;
+    let reads = |shop: &Shop| shop.stripe.reads();
+    let bill = billed.bill("in_2", "subscription_cycle", &[billed.small()]);
+    let end = billed.shop.seconds() + MONTH;
+    let small = billed.tiers[0].clone();
+    let items = json!({"object": "list", "data": [item("price_small", Some(&small), end)]});
+    billed.subscription["items"] = items;
+    billed.subscription["latest_invoice"] = json!("in_2");
+    let before = reads(&billed.shop);
+    billed.said(json!({})).await;
+    billed.shop.report("invoice.paid", &bill).await.expect(200);
+    let renewal = reads(&billed.shop) - before;
+    assert!(renewal <= 4, "{renewal} reads for a renewal");
+    assert_eq!(billed.newest().await["kind"], "renewal");
+
+    let shop = &billed.shop;
+    let charge = shop.stripe.charged("pi_of_in_2", &json!({}), 1900, 1900);
+    let before = reads(shop);
+    shop.report("charge.refunded", &charge).await.expect(200);
+    let refund = reads(shop) - before;
+    assert!(refund <= 3, "{refund} reads for a refund of a bill");
+    assert_eq!(billed.newest().await["status"], "refunded");
+
+    let begun = shop.begun("bea").await;
+    let marks = json!({
+        "scrip_project_id": shop.service.project.id.to_string(),
+        "scrip_order_id": begun["orderId"],
+    });
+    let before = reads(shop);
+    let session = shop.pay(&begun).await;
+    let purchase = reads(shop) - before;
+    assert!(purchase <= 2, "{purchase} reads for a purchase");
+    let payment = session["payment_intent"].as_str().unwrap();
+    let charge = shop.stripe.charged(payment, &marks, 500, 500);
+    let before = reads(shop);
+    shop.report("charge.refunded", &charge).await.expect(200);
+    let refund = reads(shop) - before;
+    assert!(refund <= 2, "{refund} reads for a refund");
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "refunded");
+}
+
+#[tokio::test]
+async fn a_paid_bill_that_says_nothing_is_not_forgotten() {
+    let billed = Billed::open().await;
+    billed.renewed(&[other(1)]).await;
+    let expected = [(500, "purchase")];
+    assert_eq!(billed.shop.service.ledger("ann").await, lines(&expected));
+    let listed = billed.shop.unfulfilled().await;
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    assert_eq!(listed[0]["reason"], "unclear_bill");
+}

@@ -1,0 +1,245 @@
+//! The provider's own lists of money, held against the orders without any event.
+
+use domain::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{service::assert_refused, shop::Shop};
+
+impl Shop {
+    /// Holds the last three days against the orders; what it comes to.
+    async fn reconciled(&self) -> Value {
+        let path = self.administered("reconciliation");
+        let begun = self.admin().post(&path, &json!({})).await.expect(202);
+        let began = match &begun["running"] {
+            Value::Null => begun["last"]["startedAt"].clone(),
+            running => running["startedAt"].clone(),
+        };
+        let what = "a reconciliation's end";
+        kit::deadline::answered(what, kit::deadline::SOON, async || {
+            let now = self.admin().get(&path).await.expect(200);
+            assert_eq!(now["error"], Value::Null);
+            let ended = now["running"].is_null() && now["last"]["startedAt"] == began;
+            ended.then(|| now["last"].clone())
+        })
+        .await
+    }
+
+    /// Charges a payment for something, as Stripe lists it now.
+    fn charge(&self, payment: &str, marks: &Value, cents: i64, refunded: i64) -> Value {
+        self.stripe.charged(payment, marks, cents, refunded);
+        let path = format!("/v1/charges/ch_of_{payment}");
+        let created = self.seconds() - 60;
+        let fields = json!({"status": "succeeded", "created": created});
+        let charge = self.stripe.set(&path, fields);
+        // Its place in the list is that of its time.
+        self.stripe.put(&path, charge.clone());
+        charge
+    }
+
+    /// A paid order and its charge: the order, and what is written on both.
+    async fn sells(&self, user: &str) -> (Value, String) {
+        let begun = self.begun(user).await;
+        let session = self.pay(&begun).await;
+        let payment = session["payment_intent"].as_str().unwrap().to_owned();
+        let path = format!("/v1/checkout/sessions/{}", session["id"].as_str().unwrap());
+        drop(self.stripe.set(&path, json!({})));
+        self.charge(&payment, &session["metadata"], 500, 0);
+        let charge = format!("/v1/charges/ch_of_{payment}");
+        self.stripe
+            .set(&charge, json!({"customer": session["customer"]}));
+        (begun["orderId"].clone(), payment)
+    }
+}
+
+fn sum(made: &Value) -> [i64; 4] {
+    [
+        "ordersCents",
+        "unfulfilledCents",
+        "otherCents",
+        "differingCents",
+    ]
+    .map(|name| made["sums"][0][name].as_i64().unwrap())
+}
+
+#[tokio::test]
+async fn every_cent_is_an_orders_an_unfulfilled_payments_or_another_products() {
+    let shop = Shop::open().await;
+    let empty = shop.reconciled().await;
+    assert_eq!(
+        (&empty["addsUp"], &empty["charges"]),
+        (&json!(true), &json!(0))
+    );
+    shop.sells("ann").await;
+    shop.sells("bea").await;
+    shop.pays_for_what_is_lost(1).await;
+    shop.charge("pi_lost1", &shop.lost(), 900, 0);
+    for number in 0..120 {
+        shop.charge(&format!("pi_other{number}"), &json!({}), 10, 0);
+        let path = format!("/v1/charges/ch_of_pi_other{number}");
+        shop.stripe
+            .set(&path, json!({"customer": format!("cus_other{number}")}));
+    }
+    let failed = shop.charge("pi_failed", &json!({}), 777, 0);
+    let path = format!("/v1/charges/{}", failed["id"].as_str().unwrap());
+    shop.stripe.set(&path, json!({"status": "failed"}));
+    let made = shop.reconciled().await;
+    assert_eq!(made["found"], json!([]));
+    assert_eq!(
+        (&made["addsUp"], &made["charges"]),
+        (&json!(true), &json!(123))
+    );
+    assert_eq!(sum(&made), [1000, 900, 1200, 0]);
+    assert_eq!(made["sums"][0]["currency"], "EUR");
+    // Read a page at a time, by when they were made.
+    let calls = shop.stripe.calls("/v1/charges");
+    let pages = calls
+        .iter()
+        .filter(|call| call.form.contains_key("starting_after"));
+    assert_eq!(pages.count(), 1);
+    let shown = shop.again().await;
+    let path = shown.administered("reconciliation");
+    let last = shown.admin().get(&path).await.expect(200)["last"].clone();
+    assert_eq!(last, made, "kept over a restart");
+}
+
+#[tokio::test]
+async fn a_refund_and_a_dispute_that_no_event_told_of_are_mended() {
+    let shop = Shop::open().await;
+    let (refunded, payment) = shop.sells("ann").await;
+    let (disputed, other) = shop.sells("bea").await;
+    let charge = shop.stripe.set(
+        &format!("/v1/charges/ch_of_{payment}"),
+        json!({"amount_refunded": 500, "refunded": true}),
+    );
+    let created = shop.seconds() - 30;
+    let refund = json!({
+        "id": "re_unheard", "object": "refund", "amount": 500, "payment_intent": payment,
+        "charge": charge["id"], "status": "succeeded", "created": created, "metadata": {},
+    });
+    shop.stripe.put("/v1/refunds/re_unheard", refund);
+    let dispute = json!({
+        "id": "du_unheard", "object": "dispute", "amount": 500, "currency": "eur",
+        "payment_intent": other, "charge": format!("ch_of_{other}"), "status": "lost",
+        "reason": "general", "created": created,
+    });
+    shop.stripe.put("/v1/disputes/du_unheard", dispute);
+    shop.service.clock.advance_millis(1000);
+    let made = shop.reconciled().await;
+    assert_eq!(made["found"], json!([]));
+    assert_eq!(
+        (&made["refunds"], &made["disputes"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(made["mended"], 2);
+    for order in [refunded, disputed] {
+        assert_eq!(shop.order(&order).await["status"], "refunded");
+    }
+}
+
+#[tokio::test]
+async fn a_charge_of_ours_that_nobody_heard_of_is_fulfilled_or_waits_for_a_person() {
+    let shop = Shop::open().await;
+    // Paid, and no word of it.
+    let begun = shop.begun("ann").await;
+    let session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    let payment = session["payment_intent"].as_str().unwrap();
+    shop.charge(payment, &session["metadata"], 500, 0);
+    // Of an order that is not here.
+    shop.charge("pi_lost1", &shop.lost(), 900, 0);
+    let made = shop.reconciled().await;
+    assert_eq!(made["found"], json!([]));
+    assert_eq!(made["mended"], 2);
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    let waits = shop.unfulfilled().await;
+    assert_eq!(waits.len(), 1);
+    assert_eq!(waits[0]["reason"], "unknown_order");
+    assert_eq!(sum(&made), [500, 900, 0, 0]);
+}
+
+#[tokio::test]
+async fn what_stays_different_is_kept_and_counted() {
+    let shop = Shop::open().await;
+    let (order, payment) = shop.sells("ann").await;
+    shop.charge(&payment, &json!({}), 700, 0);
+    let made = shop.reconciled().await;
+    assert_eq!(
+        (&made["addsUp"], &made["differences"]),
+        (&json!(false), &json!(1))
+    );
+    let wanted = json!({
+        "kind": "amount", "id": format!("ch_of_{payment}"), "paymentId": payment,
+        "orderId": order, "providerCents": 700, "orderCents": 500, "currency": "EUR",
+    });
+    assert_eq!(made["found"], json!([wanted]));
+    assert_eq!(sum(&made), [0, 0, 0, 700]);
+    let figures = shop.admin().request(reqwest::Method::GET, "/metrics");
+    let figures = figures.send().await.unwrap().text().await.unwrap();
+    assert!(
+        figures.contains("scrip_reconciliation_differences 1"),
+        "{figures}"
+    );
+    assert!(
+        figures.contains("scrip_reconciliation_age_seconds{} 0"),
+        "{figures}"
+    );
+}
+
+#[tokio::test]
+async fn a_span_has_a_beginning_and_there_is_one_at_a_time() {
+    let shop = Shop::open().await;
+    let path = shop.administered("reconciliation");
+    let asked = json!({"from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z"});
+    assert_refused(
+        &shop.admin().post(&path, &asked).await,
+        400,
+        "invalid_request",
+    );
+    let project = shop
+        .service
+        .catalog
+        .project(shop.service.project.id)
+        .unwrap();
+    let (proofs, now) = (shop.service.payments.proofs().clone(), shop.now());
+    let begin = || proofs.begin(&project, Timestamp(0), now).unwrap();
+    assert!(begin());
+    // On this thread nothing of it was done yet.
+    assert!(!begin());
+}
+
+/// `cargo test --release --test api a_hundred_thousand -- --ignored --nocapture`
+#[tokio::test]
+#[ignore = "prints a figure, and takes minutes"]
+async fn a_hundred_thousand_charges_are_read_a_page_at_a_time() {
+    const CHARGES: u32 = 100_000;
+    let shop = Shop::open().await;
+    shop.sells("ann").await;
+    let created = shop.seconds() - 60;
+    for number in 1..CHARGES {
+        let charge = json!({
+            "id": format!("ch_{number}"), "object": "charge", "amount": 10, "amount_refunded": 0,
+            "refunded": false, "currency": "eur", "payment_intent": format!("pi_other{number}"),
+            "customer": format!("cus_other{number}"), "metadata": {}, "status": "succeeded",
+            "created": created,
+        });
+        shop.stripe.put(&format!("/v1/charges/ch_{number}"), charge);
+    }
+    let project = shop
+        .service
+        .catalog
+        .project(shop.service.project.id)
+        .unwrap();
+    let proofs = shop.service.payments.proofs().clone();
+    let begun = std::time::Instant::now();
+    assert!(proofs.begin_daily(&project).unwrap());
+    let minutes = std::time::Duration::from_secs(1800);
+    let made = kit::deadline::answered("a proof", minutes, async || {
+        let status = proofs.status(project.project.id);
+        assert_eq!(status.error, None);
+        status.last.filter(|_| status.running.is_none())
+    })
+    .await;
+    assert_eq!((made.charges, made.differences), (CHARGES.into(), 0));
+    let requests = shop.stripe.calls("/v1/charges").len();
+    let took = begun.elapsed().as_secs_f64();
+    println!("{CHARGES} charges: {took:.1} s, {requests} requests for them");
+}

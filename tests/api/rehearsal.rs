@@ -1,0 +1,175 @@
+//! The rehearsal: a shop, its buyers and a bank on an account that is as unkind as Stripe, which ends as
+//! it does on a kind one.
+
+use reqwest::Method;
+use scrip::catalog::SandboxChange;
+use serde_json::{Value, json};
+
+use crate::{
+    fair::{DAY, Fair, HOUR},
+    service::Service,
+    shop::Shop,
+    stripe::{self, Stripe, Unkindness},
+};
+
+/// How the shop hears of things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Webhooks,
+    /// No webhook arrives before all is over.
+    ListAlone,
+}
+
+impl Fair {
+    /// Switches the account's unkindness.
+    async fn unkind(&self, form: &str) {
+        self.ask(Method::POST, "/script/unkindness", form).await;
+    }
+
+    /// Until all that is late is listed, and all that was not there is.
+    async fn heard(&self, way: Way) {
+        for _ in 0..3 {
+            self.advance(HOUR / 4).await;
+            if way == Way::ListAlone {
+                self.read().await;
+            }
+        }
+    }
+}
+
+/// What two buyers have in the end: one who bought once, got a part back and disputed the rest, and one
+/// whose subscription was renewed.
+async fn lived(unkindness: &str, way: Way) -> Value {
+    let fair = Fair::open().await;
+    let tiers = fair.tiers().await;
+    if way == Way::ListAlone {
+        fair.deafen().await;
+    }
+    if !unkindness.is_empty() {
+        fair.unkind(unkindness).await;
+    }
+    let begun = fair.bought("ann").await;
+    fair.heard(way).await;
+    assert_eq!(
+        fair.order(&begun).await["status"],
+        "paid",
+        "{unkindness} {way:?}"
+    );
+    fair.subscribe("bea", &tiers.small).await;
+    fair.heard(way).await;
+    // A visit to the portal does not last for days.
+    let press = async |button: &str, fields: Value| {
+        let portal = fair.portal("ann").await;
+        fair.try_press(&portal, button, fields).await.expect(200);
+    };
+    press("refund", json!({"amountCents": "199"})).await;
+    fair.heard(way).await;
+    fair.advance(32 * DAY).await;
+    fair.heard(way).await;
+    press("dispute", json!({})).await;
+    fair.heard(way).await;
+    press("dispute_lost", json!({})).await;
+    fair.heard(way).await;
+    let on_time = SandboxChange {
+        delay_seconds: Some(0),
+        ..SandboxChange::default()
+    };
+    fair.set(on_time).await;
+    fair.advance(HOUR).await;
+    let mut seen = json!({"ann": fair.sees("ann").await, "bea": fair.sees("bea").await});
+    for user in ["ann", "bea"] {
+        // Two changes of one second are told in any order.
+        let ledger = seen[user]["ledger"].as_array_mut().unwrap();
+        ledger.sort_by_key(ToString::to_string);
+    }
+    seen
+}
+
+const EVERY_DAY: &str = "as_stripe=true";
+
+#[tokio::test]
+async fn a_shop_lives_on_an_unkind_account_as_on_a_kind_one() {
+    let kind = lived("", Way::Webhooks).await;
+    assert_eq!(
+        kind["ann"]["orders"],
+        json!([["checkout", "refunded", 500, 199]])
+    );
+    assert_eq!(kind["bea"]["balances"], json!([500]));
+    assert_eq!(kind["bea"]["orders"].as_array().unwrap().len(), 2);
+    for unkindness in [
+        EVERY_DAY,
+        "as_stripe=true&events_shuffled=true&missing_reads=1",
+    ] {
+        let heard = lived(unkindness, Way::Webhooks).await;
+        assert_eq!(heard, kind, "by webhooks, {unkindness}");
+    }
+    let read = lived(EVERY_DAY, Way::ListAlone).await;
+    assert_eq!(read, kind, "by the list");
+}
+
+impl Shop {
+    /// Has the checkout paid, and lists that.
+    fn paid_unheard(&self, begun: &Value, event: &str) -> Value {
+        let session = self.stripe.pay(begun["checkoutId"].as_str().unwrap());
+        let kind = "checkout.session.completed";
+        self.stripe.list(event, kind, &session, self.seconds());
+        session
+    }
+
+    /// The status of an order and the balance of its product.
+    async fn stands(&self, begun: &Value) -> (Value, Value) {
+        let order = self.order(&begun["orderId"]).await;
+        (order["status"].clone(), order["balance"].clone())
+    }
+}
+
+/// A double that does to everybody what Stripe does every day.
+async fn unkind_stripe() -> Stripe {
+    let stripe = Stripe::start().await;
+    stripe.unkind(Unkindness::as_stripe());
+    stripe
+}
+
+async fn shop_beside(stripe: &Stripe) -> Shop {
+    let service = Service::beside(&stripe.base).await;
+    Shop::of(stripe.clone(), service, Some(stripe::WEBHOOK_SECRET)).await
+}
+
+#[tokio::test]
+async fn two_shops_on_one_account_hear_each_of_its_own() {
+    let stripe = unkind_stripe().await;
+    let shops = [shop_beside(&stripe).await, shop_beside(&stripe).await];
+    let mut begun = Vec::new();
+    for (shop, user) in shops.iter().zip(["ann", "bea"]) {
+        let order = shop.begun(user).await;
+        let event = format!("evt_of_{user}");
+        shop.paid_unheard(&order, &event);
+        begun.push(order);
+    }
+    for (shop, order) in shops.iter().zip(&begun) {
+        shop.rounds(10).await;
+        assert_eq!(shop.stands(order).await, (json!("paid"), json!(100)));
+        let orders = shop.service.secret.get("/api/v1/orders").await.expect(200);
+        assert_eq!(orders["orders"].as_array().unwrap().len(), 1, "its own");
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_was_away_for_a_day_is_caught_up_with() {
+    let stripe = unkind_stripe().await;
+    let shop = shop_beside(&stripe).await;
+    let before = shop.begun("ann").await;
+    stripe.away(503);
+    shop.paid_unheard(&before, "evt_of_ann");
+    for _ in 0..24 {
+        shop.service.clock.advance_millis(HOUR * 1000);
+        shop.service.round().await;
+    }
+    assert_ne!(shop.stands(&before).await.0, "paid", "nobody could say so");
+    stripe.away(0);
+    for _ in 0..120 {
+        shop.service.clock.advance_millis(60 * 1000);
+        shop.service.round().await;
+    }
+    assert_eq!(shop.stands(&before).await, (json!("paid"), json!(100)));
+}

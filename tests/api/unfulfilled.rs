@@ -1,0 +1,258 @@
+//! What was paid and leads to no order: it is listed until somebody decides, once.
+
+use domain::id::{OrderId, OrderSerial, PriceId, WalletKey};
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, Reply},
+    service::{ADMIN_TOKEN, assert_invalid, assert_refused},
+    shop::Shop,
+    stripe::Instead,
+};
+
+impl Shop {
+    pub(crate) fn admin(&self) -> Client {
+        Client::new(&self.service.base, ADMIN_TOKEN)
+    }
+
+    /// Where a project's part of the administration is.
+    pub(crate) fn administered(&self, path: &str) -> String {
+        format!("/api/admin/v1/projects/{}/{path}", self.service.project.id)
+    }
+
+    pub(crate) async fn unfulfilled(&self) -> Vec<Value> {
+        let listed = self
+            .admin()
+            .get(&self.administered("unfulfilled-payments"))
+            .await;
+        listed.expect(200)["payments"].as_array().unwrap().clone()
+    }
+
+    async fn decide(&self, payment: &str, what: &str, body: &Value) -> Reply {
+        let path = self.administered(&format!("unfulfilled-payments/{payment}/{what}"));
+        self.admin().post(&path, body).await
+    }
+
+    /// What is written on something of an order that a backup that was put back does not have, as its price.
+    pub(crate) fn lost(&self) -> Value {
+        let order = OrderId {
+            serial: OrderSerial(7),
+            wallet: WalletKey([9; 16]),
+        };
+        json!({
+            "scrip_project_id": self.service.project.id.to_string(),
+            "scrip_order_id": order.to_string(),
+            "scrip_price_id": PriceId(42).to_string(),
+        })
+    }
+
+    /// A session of 9.00 EUR that was paid for such an order, and told of.
+    pub(crate) async fn pays_for_what_is_lost(&self, number: u32) -> Value {
+        let (session, payment) = (format!("cs_test_lost{number}"), format!("pi_lost{number}"));
+        let marks = self.lost();
+        self.stripe.charged(&payment, &marks, 900, 0);
+        let object = json!({
+            "id": session, "object": "checkout.session", "status": "complete",
+            "payment_status": "paid", "mode": "payment", "currency": "eur", "amount_total": 900,
+            "payment_intent": payment, "customer": "cus_1", "metadata": marks,
+            "customer_details": {"email": "ann@mail.example"},
+        });
+        self.stripe
+            .put(&format!("/v1/checkout/sessions/{session}"), object.clone());
+        self.report("checkout.session.completed", &object)
+            .await
+            .expect(200);
+        object
+    }
+}
+
+#[tokio::test]
+async fn what_is_paid_at_an_unknown_price_waits_and_becomes_an_order_once() {
+    let shop = Shop::open().await;
+    assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
+    let session = shop.pays_for_what_is_lost(1).await;
+    let listed = shop.unfulfilled().await;
+    let [kept] = &*listed else {
+        panic!("one waits: {listed:?}")
+    };
+    for (name, value) in [
+        ("id", json!("pi_lost1")),
+        ("paymentId", json!("pi_lost1")),
+        ("customerId", json!("cus_1")),
+        ("customerEmail", json!("ann@mail.example")),
+        ("amountCents", json!(900)),
+        ("currency", json!("EUR")),
+        ("reason", json!("unknown_price")),
+        ("subscriptionId", Value::Null),
+    ] {
+        assert_eq!(kept[name], value, "{name}");
+    }
+    let ready = shop.service.secret.get("/readyz").await.expect(200);
+    assert_eq!(ready["unfulfilledPayments"], 1);
+
+    // It is told again, and the process starts anew.
+    shop.report("checkout.session.completed", &session)
+        .await
+        .expect(200);
+    let shop = shop.again().await;
+    assert_eq!(shop.unfulfilled().await, listed);
+
+    let to = json!({"priceId": shop.price, "externalUserId": "ann"});
+    let order = shop.decide("pi_lost1", "assign", &to).await.expect(200);
+    assert_eq!(
+        (&order["status"], &order["amountCents"]),
+        (&json!("paid"), &json!(900))
+    );
+    assert_eq!(order["payment"]["paymentId"], "pi_lost1");
+    assert_eq!(shop.wallet("ann").await["balances"][0]["balance"], 100);
+    assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
+    // Pressed again; told again.
+    let again = shop.decide("pi_lost1", "assign", &to).await.expect(200);
+    assert_eq!(again["id"], order["id"]);
+    shop.report("checkout.session.completed", &session)
+        .await
+        .expect(200);
+    assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
+    assert_eq!(shop.wallet("ann").await["balances"][0]["balance"], 100);
+
+    // Money that goes back finds its order by its payment, whatever is written on it.
+    let charge = shop.stripe.set(
+        "/v1/charges/ch_of_pi_lost1",
+        json!({"amount_refunded": 900, "refunded": true}),
+    );
+    shop.service.clock.advance_millis(1000);
+    shop.report("charge.refunded", &charge).await.expect(200);
+    assert_eq!(shop.order(&order["id"]).await["status"], "refunded");
+    let ready = shop.service.secret.get("/readyz").await.expect(200);
+    assert_eq!(ready, json!({"status": "ok"}));
+}
+
+#[tokio::test]
+async fn what_waits_is_refunded_once_or_dismissed_with_a_note() {
+    let shop = Shop::open().await;
+    for number in 1..=3 {
+        shop.pays_for_what_is_lost(number).await;
+    }
+    let given = shop
+        .decide("pi_lost1", "refund", &json!({}))
+        .await
+        .expect(200);
+    assert_eq!(given["id"], "pi_lost1");
+    shop.decide("pi_lost1", "refund", &json!({}))
+        .await
+        .expect(200);
+    assert_eq!(
+        shop.stripe
+            .calls("/v1/refunds")
+            .iter()
+            .filter(|call| call.method == "POST")
+            .count(),
+        1
+    );
+    let no = shop.decide("pi_lost2", "dismiss", &json!({})).await;
+    assert_invalid(&no, "note");
+    let why = json!({"note": "Handled by hand"});
+    shop.decide("pi_lost2", "dismiss", &why).await.expect(200);
+    shop.decide("pi_lost2", "dismiss", &why).await.expect(200);
+    let ids: Vec<_> = shop
+        .unfulfilled()
+        .await
+        .iter()
+        .map(|it| it["id"].clone())
+        .collect();
+    assert_eq!(ids, ["pi_lost3"]);
+    // What was decided stays decided.
+    let to = json!({"priceId": shop.price});
+    assert_refused(
+        &shop.decide("pi_lost1", "assign", &to).await,
+        409,
+        "payment_settled",
+    );
+    assert_refused(
+        &shop.decide("pi_lost1", "dismiss", &why).await,
+        409,
+        "payment_settled",
+    );
+    assert_refused(
+        &shop.decide("pi_lost9", "refund", &json!({})).await,
+        404,
+        "payment_not_found",
+    );
+    let shop = shop.again().await;
+    for number in [1, 2] {
+        let session = format!("/v1/checkout/sessions/cs_test_lost{number}");
+        let session = shop.stripe.set(&session, json!({}));
+        shop.report("checkout.session.completed", &session)
+            .await
+            .expect(200);
+    }
+    assert_eq!(shop.unfulfilled().await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_assignment_names_a_price_and_one_wallet_at_the_most() {
+    let shop = Shop::open().await;
+    shop.pays_for_what_is_lost(1).await;
+    let assign = async |body: Value| shop.decide("pi_lost1", "assign", &body).await;
+    assert_invalid(&assign(json!({})).await, "priceId");
+    let unknown = json!({"priceId": PriceId(42).to_string()});
+    assert_refused(&assign(unknown).await, 404, "price_not_found");
+    let both = json!({"priceId": shop.price, "externalUserId": "ann", "code": "ABCD"});
+    assert_refused(&assign(both).await, 400, "conflicting_wallet");
+    let nobody = json!({"priceId": shop.price, "code": "ABCD-EFGH-JKMN-PQRS"});
+    assert_refused(&assign(nobody).await, 404, "wallet_not_found");
+    let tier = shop.add_tier(500).await;
+    assert_invalid(&assign(json!({"priceId": tier})).await, "priceId");
+    assert_eq!(shop.unfulfilled().await.len(), 1, "nothing was decided");
+    let order = assign(json!({"priceId": shop.price})).await.expect(200);
+    assert!(order["code"].is_string(), "a wallet of its own: {order}");
+    assert_eq!(order["balance"], 100);
+}
+
+#[tokio::test]
+async fn what_is_found_to_be_refunded_or_placed_leaves_the_list_by_itself() {
+    let shop = Shop::open().await;
+    shop.pays_for_what_is_lost(1).await;
+    let charge = shop.stripe.set(
+        "/v1/charges/ch_of_pi_lost1",
+        json!({"amount_refunded": 900, "refunded": true}),
+    );
+    shop.report("charge.refunded", &charge).await.expect(200);
+    assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
+
+    // What was written on it is put right at the provider.
+    let session = shop.pays_for_what_is_lost(2).await;
+    assert_eq!(shop.unfulfilled().await.len(), 1);
+    let mut marks = session["metadata"].clone();
+    let order = shop.begun("ann").await["orderId"].clone();
+    (marks["scrip_order_id"], marks["scrip_price_id"]) = (order.clone(), json!(shop.price));
+    let session = shop.stripe.set(
+        "/v1/checkout/sessions/cs_test_lost2",
+        json!({"metadata": marks}),
+    );
+    shop.report("checkout.session.completed", &session)
+        .await
+        .expect(200);
+    assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
+    assert_eq!(shop.order(&order).await["status"], "paid");
+}
+
+#[tokio::test]
+async fn a_refund_that_the_provider_refuses_leaves_it_on_the_list() {
+    let shop = Shop::open().await;
+    shop.pays_for_what_is_lost(1).await;
+    shop.stripe.instead(
+        "POST /v1/refunds",
+        Instead::Status(
+            400,
+            json!({"error": {"type": "invalid_request_error", "message": "no"}}),
+        ),
+    );
+    let refused = shop.decide("pi_lost1", "refund", &json!({})).await;
+    assert_refused(&refused, 502, "provider_error");
+    assert_eq!(shop.unfulfilled().await.len(), 1);
+    shop.decide("pi_lost1", "refund", &json!({}))
+        .await
+        .expect(200);
+    assert_eq!(shop.unfulfilled().await.len(), 0);
+}

@@ -1,0 +1,74 @@
+//! A recovery code in a header: no path has it, and so no proxy's log.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, Reply},
+    service::{NO_CODE, Service, assert_invalid, assert_refused},
+};
+
+async fn ask(client: &Client, code: &str, method: Method, path: &str, body: &Value) -> Reply {
+    let request = client.request(method.clone(), &format!("/api/v1/wallets/code{path}"));
+    let request = request.header("X-Wallet-Code", code);
+    let request = match method {
+        Method::GET => request,
+        _ => request.json(body),
+    };
+    Client::send(request).await.unwrap()
+}
+
+#[tokio::test]
+async fn all_that_a_code_in_the_path_can_a_header_can() {
+    let service = Service::start().await;
+    let code = service.code().await;
+    service.grant_code(&code, 100).await;
+    let browser = &service.publishable;
+    let ask = async |method, path: &str, body: Value| {
+        let reply = ask(browser, &code.to_lowercase(), method, path, &body).await;
+        reply.expect(200)
+    };
+    let plain = async |path: &str| {
+        let path = format!("/api/v1/wallets/{code}{path}");
+        browser.get(&path).await.expect(200)
+    };
+    let take = json!({"productId": service.product, "amount": 10, "idempotencyKey": "k"});
+    let taken = ask(Method::POST, "/deduct", take.clone()).await;
+    assert_eq!(taken["balance"], 90);
+    let held = ask(Method::POST, "/holds", take).await;
+    assert_eq!(held["balance"], 80);
+    assert_eq!(ask(Method::GET, "", json!({})).await, plain("").await);
+    let entries = ask(Method::GET, "/ledger?limit=1", json!({})).await;
+    assert_eq!(entries, plain("/ledger?limit=1").await);
+    let rotated = ask(Method::POST, "/rotate", json!({})).await;
+    let gone = browser.get(&format!("/api/v1/wallets/{code}")).await;
+    assert_refused(&gone, 404, "wallet_not_found");
+    let path = format!("/api/v1/wallets/{}", rotated["code"].as_str().unwrap());
+    browser.get(&path).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_header_is_looked_up_and_counted_as_a_path_is() {
+    let service = Service::start().await;
+    let browser = &service.publishable;
+    for path in ["", "/ledger"] {
+        let missing = browser.get(&format!("/api/v1/wallets/code{path}")).await;
+        assert_invalid(&missing, "X-Wallet-Code");
+    }
+    let take = json!({"productId": service.product, "amount": 1, "idempotencyKey": "k"});
+    let missing = browser.post("/api/v1/wallets/code/deduct", &take).await;
+    assert_invalid(&missing, "X-Wallet-Code");
+    for number in 0..20 {
+        service.clock.advance_millis(1000);
+        let wrong = format!("OLIVE-0000-0000-{number:04}");
+        let reply = ask(browser, &wrong, Method::POST, "/deduct", &take).await;
+        assert_refused(&reply, 404, "wallet_not_found");
+    }
+    let right = service.code().await;
+    for code in [right.as_str(), NO_CODE] {
+        let reply = ask(browser, code, Method::GET, "", &Value::Null).await;
+        assert_refused(&reply, 429, "too_many_invalid_codes");
+    }
+    let reply = ask(&service.secret, &right, Method::GET, "", &Value::Null).await;
+    reply.expect(200);
+}

@@ -1,0 +1,95 @@
+//! The process dies between any two steps of what a person decides about a payment that leads to no order: it is
+//! done once, and the books add up.
+
+use domain::id::{OrderId, OrderSerial, PriceId, WalletKey};
+use kit::{Client, deadline};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{mortal, purchases::Shop};
+
+impl Shop {
+    /// Somebody pays 9.00 for an order and at a price that are not here.
+    async fn pays_for_what_is_lost(&self) {
+        let order = OrderId {
+            serial: OrderSerial(7),
+            wallet: WalletKey([9; 16]),
+        };
+        let marks = json!({
+            "scrip_project_id": self.server.project().id.to_string(),
+            "scrip_order_id": order.to_string(),
+            "scrip_price_id": PriceId(42).to_string(),
+        });
+        self.stripe.charged("pi_lost", &marks, 900, 0);
+        let session = json!({
+            "id": "cs_test_lost", "object": "checkout.session", "status": "complete",
+            "payment_status": "paid", "mode": "payment", "currency": "eur", "amount_total": 900,
+            "payment_intent": "pi_lost", "customer": "cus_1", "metadata": marks,
+        });
+        self.stripe
+            .put("/v1/checkout/sessions/cs_test_lost", session.clone());
+        assert_eq!(self.report(&session).await, Some(200));
+    }
+
+    fn unfulfilled(&self, path: &str) -> String {
+        let project = &self.server.project().id;
+        format!("/api/admin/v1/projects/{project}/unfulfilled-payments{path}")
+    }
+
+    /// Status and body; `None`: no answer came.
+    async fn decide(&self, what: &str, body: &Value) -> Option<(u16, Value)> {
+        let path = self.unfulfilled(&format!("/pi_lost/{what}"));
+        let request = self.server.admin().request(Method::POST, &path).json(body);
+        let reply = Client::send(request).await.ok()?;
+        Some((reply.status, reply.body))
+    }
+
+    async fn waiting(&self) -> usize {
+        let listed = self
+            .server
+            .admin()
+            .get(&self.unfulfilled(""))
+            .await
+            .expect(200);
+        listed["payments"].as_array().unwrap().len()
+    }
+}
+
+#[tokio::test]
+async fn dying_within_an_assignment_makes_one_order_of_it() {
+    for place in ["unfulfilled.assigning", "unfulfilled.assigned"] {
+        let mut shop = Shop::open().await;
+        shop.pays_for_what_is_lost().await;
+        let to = json!({"priceId": shop.price, "externalUserId": "ann"});
+        mortal::start(&mut shop.server, place).await;
+        assert_eq!(shop.decide("assign", &to).await, None, "{place}: it dies");
+        mortal::survive(&mut shop.server).await;
+        // Nobody has to press again.
+        deadline::answered("an order", deadline::SOON, async || {
+            (shop.waiting().await == 0).then_some(())
+        })
+        .await;
+        let (status, order) = shop.decide("assign", &to).await.expect("it lives on");
+        assert_eq!((status, &order["status"]), (200, &json!("paid")), "{place}");
+        assert_eq!(shop.orders().await.len(), 1, "{place}");
+        assert_eq!(shop.server.balance("ann").await.balance, 100, "{place}");
+        mortal::close(shop.server).await;
+    }
+}
+
+#[tokio::test]
+async fn dying_within_a_refund_of_what_leads_nowhere_gives_it_back_once() {
+    let mut shop = Shop::open().await;
+    shop.pays_for_what_is_lost().await;
+    mortal::start(&mut shop.server, "unfulfilled.refunded").await;
+    assert_eq!(shop.decide("refund", &json!({})).await, None, "it dies");
+    mortal::survive(&mut shop.server).await;
+    let (status, _) = shop
+        .decide("refund", &json!({}))
+        .await
+        .expect("it lives on");
+    assert_eq!(status, 200);
+    assert_eq!(shop.refunds_asked(), 1);
+    assert_eq!(shop.waiting().await, 0);
+    mortal::close(shop.server).await;
+}
