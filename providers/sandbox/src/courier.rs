@@ -10,13 +10,10 @@ use url::Host;
 
 use super::{
     Error, Keys,
-    core::{
-        books::{Desk, Kept as _},
-        events,
-        objects::{Endpoint, Event},
-    },
+    core::events,
     till::{Failure, Till, Tills},
 };
+use crate::core::prelude::*;
 use stripe::{
     connect::Kind,
     signature::{self, SigningSecret},
@@ -98,24 +95,24 @@ async fn round(tills: &Arc<Tills>, project: ProjectId) -> Result<(), Failure> {
     let delay = settings.delay_seconds;
     let hands = Arc::clone(&till);
     let (mut mine, taken, theirs) = tills
-        .at(project, move |desk: &mut Desk<'_>| {
-            let due = events::due(desk.books, desk.now, delay);
+        .at(project, move |books: &mut Books| {
+            let due = events::due(books, books.now, delay);
             let mut theirs = BTreeSet::new();
             let mut mine: Vec<Parcel> = Vec::new();
             hands.sending.send_modify(|sending| {
                 for event in due {
                     if sending.insert(event.head.id.clone()) {
                         let mut unkind = hands.unkind.lock();
-                        let told = unkind.event(event.view(desk.books));
+                        let told = unkind.event(event.view(books));
                         let body = unkind.print(&told).into_bytes();
                         drop(unkind);
-                        let targets = event.targets_due(desk.now, delay);
+                        let targets = event.targets_due(books.now, delay);
                         let targets = targets.map(|target| {
-                            let endpoint = desk.books.get::<Endpoint>(&target.endpoint).cloned();
+                            let endpoint = books.get::<Endpoint>(&target.endpoint).cloned();
                             (target.endpoint.clone(), endpoint)
                         });
                         mine.push(Parcel {
-                            own: event.is_own_due(desk.now, delay),
+                            own: event.is_own_due(books.now, delay),
                             targets: targets.collect(),
                             event,
                             body,
@@ -170,19 +167,19 @@ async fn note(
         }
         let later = fared.split_off(count);
         let now_noted = std::mem::replace(&mut fared, later);
-        let work = move |desk: &mut Desk<'_>| {
+        let work = move |books: &mut Books| {
             for one in now_noted {
-                let Some(mut event) = desk.books.get::<Event>(&one.id).cloned() else {
+                let Some(mut event) = books.get::<Event>(&one.id).cloned() else {
                     continue;
                 };
                 (0..one.arrived).for_each(|_| event.arrived(wanted));
                 if one.missed {
-                    event.missed(desk.now);
+                    event.missed(books.now);
                 }
                 for (endpoint, taken) in &one.told {
-                    event.told(endpoint, *taken, desk.now);
+                    event.told(endpoint, *taken, books.now);
                 }
-                desk.books.put(event);
+                books.put(event);
             }
             Ok(())
         };

@@ -10,9 +10,9 @@ use axum::{
     routing::{any, get},
 };
 use domain::id::ProjectId;
-use serde_json::json;
 
-use super::{Sandbox, Settings, core::refusal::Refusal, courier, till::Failure};
+use super::{Sandbox, Settings, courier, till::Failure};
+use crate::core::prelude::*;
 
 mod api;
 mod auth;

@@ -149,8 +149,8 @@ impl Sandbox {
         let Some(settings) = self.0.world.settings(project) else {
             return Ok(None);
         };
-        let work = move |desk: &mut core::books::Desk<'_>| {
-            Ok(core::due::next(desk.books, settings.delay_seconds))
+        let work = move |books: &mut core::books::Books| {
+            Ok(core::due::next(books, settings.delay_seconds))
         };
         let next = self
             .0

@@ -16,10 +16,8 @@ mod portal;
 pub(super) use checkout::checkout;
 pub(super) use portal::portal;
 
-use super::core::{
-    checkout::{Action, Buyer},
-    refusal::Refusal,
-};
+use super::core::checkout::{Action, Buyer};
+use crate::core::prelude::*;
 
 const STYLE: &str = include_str!("pages/style.css");
 

@@ -11,18 +11,16 @@ use tokio::sync::{Mutex, watch};
 use super::{
     Error, Notebook, World,
     core::{
-        books::{Books, Desk},
         checkout::{self, Action, Buyer},
         due,
         faults::Faults,
         ids::Ids,
-        objects::Request,
         promotions,
-        refusal::Refusal,
     },
     courier::Lines,
     unkind::{Unkind, Unkindness},
 };
+use crate::core::prelude::*;
 
 /// What one save may have, in bytes.
 const MAX_SAVE_BYTES: usize = 39_000;
@@ -83,7 +81,7 @@ impl Tills {
     pub(super) fn till(&self, project: ProjectId) -> Arc<Till> {
         let till = self.tills.entry(project).or_insert_with(|| {
             let mut unkind = Unkind::default();
-            let now = self.world.now(project).0.div_euclid(1000);
+            let now = self.now(project);
             unkind.switch(self.unkindness.clone(), now);
             Arc::new(Till {
                 unkind: parking_lot::Mutex::new(unkind),
@@ -104,7 +102,7 @@ impl Tills {
     ) -> Result<T, Failure>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Desk<'_>) -> Result<T, Refusal> + Send + 'static,
+        F: FnOnce(&mut Books) -> Result<T> + Send + 'static,
     {
         let tills = Arc::clone(self);
         let task = tokio::spawn(async move { tills.work(project, work).await });
@@ -116,7 +114,7 @@ impl Tills {
 
     async fn work<T, F>(&self, project: ProjectId, work: F) -> Result<T, Failure>
     where
-        F: FnOnce(&mut Desk<'_>) -> Result<T, Refusal>,
+        F: FnOnce(&mut Books) -> Result<T>,
     {
         let till = self.till(project);
         let mut slot = till.books.lock().await;
@@ -125,15 +123,10 @@ impl Tills {
             Some(books) => books,
             None => self.load(project).await.map_err(Failure::Broken)?,
         };
-        let mut ids = ids().map_err(Failure::Broken)?;
-        let now = self.world.now(project).0.div_euclid(1000);
-        let mut desk = Desk {
-            books: &mut books,
-            now,
-            ids: &mut ids,
-            request: Request::default(),
-        };
-        let done = work(&mut desk);
+        books.now = self.now(project);
+        books.ids = ids().map_err(Failure::Broken)?;
+        books.request = Request::default();
+        let done = work(&mut books);
         if done.is_err() {
             if !books.is_changed() {
                 *slot = Some(books);
@@ -148,23 +141,20 @@ impl Tills {
     async fn load(&self, project: ProjectId) -> Result<Books, Error> {
         let notes = self.notebook.load(project).await?;
         let base = format!("{}/sandbox/{project}", self.world.public_url());
-        let mut books = Books::new(base);
-        books
-            .restore(&notes)
-            .map_err(|error| Error::Broken(error.to_string()))?;
-        let now = self.world.now(project).0.div_euclid(1000);
-        let mut ids = ids()?;
-        promotions::seed(&mut Desk {
-            books: &mut books,
-            now,
-            ids: &mut ids,
-            request: Request::default(),
-        });
+        let mut books = Books::new(base, self.now(project), ids()?);
+        let restored = books.restore(&notes);
+        restored.map_err(|error| Error::Broken(error.to_string()))?;
+        promotions::seed(&mut books);
         let changes = books.take_changes();
         if !changes.is_empty() {
             self.notebook.save(project, changes).await?;
         }
         Ok(books)
+    }
+
+    /// The project's clock, in seconds.
+    pub(super) fn now(&self, project: ProjectId) -> i64 {
+        self.world.now(project).0.div_euclid(1000)
     }
 
     async fn save(&self, project: ProjectId, books: &mut Books) -> Result<(), Failure> {
@@ -187,21 +177,24 @@ impl Tills {
 
     /// Does what is due by now, one thing after the other.
     pub(super) async fn catch_up(self: &Arc<Self>, project: ProjectId) -> Result<(), Failure> {
-        let step = |desk: &mut Desk<'_>| {
-            let more = due::step(desk.books, desk.ids, desk.now);
+        let step = |books: &mut Books| {
+            let more = due::step(books);
             if !more {
-                due::tidy(desk.books, desk.now);
+                due::tidy(books);
             }
             Ok(more)
         };
         while self.at(project, step).await? {}
         loop {
-            let now = self.world.now(project).0.div_euclid(1000);
-            let debit = self.till(project).unkind.lock().take_debit(now);
+            let debit = self
+                .till(project)
+                .unkind
+                .lock()
+                .take_debit(self.now(project));
             let Some(session) = debit else { return Ok(()) };
-            let fail = move |desk: &mut Desk<'_>| {
+            let fail = move |books: &mut Books| {
                 // Whoever settled or failed it by hand was quicker.
-                let failed = checkout::act(desk, &session, Action::Fail, &Buyer::default());
+                let failed = checkout::act(books, &session, Action::Fail, &Buyer::default());
                 drop(failed);
                 Ok(())
             };

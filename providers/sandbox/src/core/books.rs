@@ -1,5 +1,5 @@
-//! All objects of one project's sandbox, and what of them is due when. Keeps note of what changed,
-//! so that it can be saved before anybody hears of it. Decides nothing.
+//! All objects of one project's sandbox, and what of them is due when, in the hands of one request at a
+//! time. Keeps note of what changed, so that it can be saved before anybody hears of it. Decides nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{
     ids::Ids,
     objects::{Head, Note, Request, Tables},
-    refusal::Refusal,
+    refusal::{Refusal, Result},
     shape,
 };
 
@@ -50,8 +50,7 @@ pub(crate) trait Kept: Clone + Serialize + DeserializeOwned + 'static {
 /// Of one project.
 const MAX_EVENTS: usize = 100_000;
 
-/// The objects.
-#[derive(Default)]
+/// The objects, with the instant of whoever works on them and a source of identifiers.
 pub(crate) struct Books {
     tables: Tables,
     /// Numbers objects in the order in which they were made.
@@ -66,6 +65,11 @@ pub(crate) struct Books {
     pub(crate) most_events: usize,
     /// Where the pages are, such as `http://127.0.0.1:8787/sandbox/proj_...`.
     pub(crate) base: String,
+    /// The project's clock, in seconds.
+    pub(crate) now: i64,
+    pub(crate) ids: Ids,
+    /// What it is all done by.
+    pub(crate) request: Request,
 }
 
 /// A note that cannot be read or written.
@@ -74,11 +78,20 @@ pub(crate) struct Books {
 pub(crate) struct Unreadable(#[from] serde_json::Error);
 
 impl Books {
-    pub(crate) fn new(base: String) -> Self {
+    pub(crate) fn new(base: String, now: i64, ids: Ids) -> Self {
         Self {
-            base,
+            tables: Tables::default(),
+            last: 0,
+            due: BTreeSet::new(),
+            stale: BTreeSet::new(),
+            outgoing: BTreeMap::new(),
+            events: BTreeMap::new(),
+            changes: BTreeMap::new(),
             most_events: MAX_EVENTS,
-            ..Self::default()
+            base,
+            now,
+            ids,
+            request: Request::default(),
         }
     }
 
@@ -90,14 +103,26 @@ impl Books {
         Ok(())
     }
 
-    /// The first part of a new object.
-    pub(crate) fn head(&mut self, id: String, created: i64) -> Head {
+    /// The first part of an object that is made now under this identifier.
+    pub(crate) fn head_of(&mut self, id: String) -> Head {
         self.last = self.last.saturating_add(1);
         Head {
             id,
             n: self.last,
-            created,
+            created: self.now,
         }
+    }
+
+    /// The same under a new identifier.
+    pub(crate) fn head(&mut self, prefix: &str) -> Head {
+        let id = self.ids.usual(prefix);
+        self.head_of(id)
+    }
+
+    /// The same for one that opens a page.
+    pub(crate) fn secret_head(&mut self, prefix: &str) -> Head {
+        let id = self.ids.secret(prefix);
+        self.head_of(id)
     }
 
     pub(crate) fn get<T: Kept>(&self, id: &str) -> Option<&T> {
@@ -105,10 +130,14 @@ impl Books {
     }
 
     /// A copy to work on; [`put`](Self::put) makes it count.
-    pub(crate) fn find<T: Kept>(&self, id: &str) -> Result<T, Refusal> {
-        self.get::<T>(id)
-            .cloned()
-            .ok_or_else(|| Refusal::no_such(T::NAME, id))
+    pub(crate) fn find<T: Kept>(&self, id: &str) -> Result<T> {
+        let found = self.get::<T>(id).cloned();
+        found.ok_or_else(|| Refusal::no_such(T::NAME, id))
+    }
+
+    /// The same of what a parameter names.
+    pub(crate) fn named<T: Kept>(&self, id: &str, param: &str) -> Result<T> {
+        self.find(id).map_err(|refusal| refusal.of_param(param))
     }
 
     pub(crate) fn all<T: Kept>(&self) -> impl Iterator<Item = &T> {
@@ -127,6 +156,12 @@ impl Books {
         let text = object.clone().note().text();
         self.changes.insert(object.head().id.clone(), Some(text));
         self.keep(object);
+    }
+
+    /// Keeps an object and notes that this happened to it.
+    pub(crate) fn tell<T: Kept>(&mut self, kind: &str, object: &T) {
+        self.put(object.clone());
+        self.emit(kind, object);
     }
 
     /// Puts an object into its place, without noting that it changed.
@@ -206,29 +241,5 @@ impl Books {
     /// What is to be saved, once.
     pub(crate) fn take_changes(&mut self) -> Vec<(String, Option<String>)> {
         std::mem::take(&mut self.changes).into_iter().collect()
-    }
-}
-
-/// The books in one request's hands: with its instant and its source of identifiers.
-pub(crate) struct Desk<'a> {
-    pub(crate) books: &'a mut Books,
-    /// The project's clock, in seconds.
-    pub(crate) now: i64,
-    pub(crate) ids: &'a mut Ids,
-    /// What it is all done by.
-    pub(crate) request: Request,
-}
-
-impl Desk<'_> {
-    /// The first part of an object that is made now.
-    pub(crate) fn head(&mut self, prefix: &str) -> Head {
-        let id = self.ids.usual(prefix);
-        self.books.head(id, self.now)
-    }
-
-    /// The same for one that opens a page.
-    pub(crate) fn secret_head(&mut self, prefix: &str) -> Head {
-        let id = self.ids.secret(prefix);
-        self.books.head(id, self.now)
     }
 }

@@ -1,12 +1,8 @@
 //! A buyer's bank asks for the money back, or only asks: opened, answered, then won or lost. Several
 //! for one charge, never for more than there is of it.
 
-use super::{
-    books::{Books, Desk},
-    money::written,
-    objects::{Charge, Dispute, DisputeStatus, Movement},
-    refusal::Refusal,
-};
+use super::money::written;
+use crate::core::prelude::*;
 
 /// What a bank may say.
 pub(crate) const REASONS: [&str; 8] = [
@@ -46,12 +42,8 @@ fn left(books: &Books, charge: &Charge) -> i64 {
 }
 
 /// The bank withholds the money, or asks.
-pub(crate) fn open(
-    desk: &mut Desk<'_>,
-    mut charge: Charge,
-    wanted: Wanted,
-) -> Result<Dispute, Refusal> {
-    let left = left(desk.books, &charge);
+pub(crate) fn open(books: &mut Books, mut charge: Charge, wanted: Wanted) -> Result<Dispute> {
+    let left = left(books, &charge);
     if left <= 0 {
         return Err(Refusal::invalid(
             "There is nothing left of this payment to dispute.",
@@ -63,7 +55,7 @@ pub(crate) fn open(
         return Err(Refusal::param("amount", message));
     }
     let mut dispute = Dispute {
-        head: desk.head("du_"),
+        head: books.head("du_"),
         amount,
         currency: charge.currency.clone(),
         charge: charge.head.id.clone(),
@@ -73,51 +65,49 @@ pub(crate) fn open(
         withdrawn: None,
         reinstated: None,
         answers: 0,
-        metadata: super::params::Metadata::new(),
+        metadata: Metadata::new(),
     };
     if !wanted.inquiry {
-        withdraw(desk, &mut dispute);
+        withdraw(books, &mut dispute);
     }
     charge.dispute = Some(dispute.head.id.clone());
-    desk.books.put(charge);
-    desk.books.put(dispute.clone());
-    desk.emit("charge.dispute.created", &dispute);
+    books.put(charge);
+    books.tell("charge.dispute.created", &dispute);
     if !wanted.inquiry {
-        desk.emit("charge.dispute.funds_withdrawn", &dispute);
+        books.emit("charge.dispute.funds_withdrawn", &dispute);
     }
     Ok(dispute)
 }
 
-fn withdraw(desk: &mut Desk<'_>, dispute: &mut Dispute) {
+fn withdraw(books: &mut Books, dispute: &mut Dispute) {
     dispute.status = DisputeStatus::NeedsResponse;
     dispute.withdrawn = Some(Movement {
-        id: desk.ids.usual("txn_"),
-        at: desk.now,
+        id: books.ids.usual("txn_"),
+        at: books.now,
     });
 }
 
 /// The question becomes a demand.
-pub(crate) fn escalate(desk: &mut Desk<'_>, mut dispute: Dispute) -> Result<Dispute, Refusal> {
+pub(crate) fn escalate(books: &mut Books, mut dispute: Dispute) -> Result<Dispute> {
     match dispute.status {
         DisputeStatus::WarningNeedsResponse | DisputeStatus::WarningUnderReview => {}
         DisputeStatus::NeedsResponse => return Ok(dispute),
         _ => return Err(Refusal::invalid("Only an open inquiry becomes a dispute.")),
     }
-    let charge: Charge = desk.books.find(&dispute.charge)?;
-    if dispute.amount > left(desk.books, &charge) {
+    let charge: Charge = books.find(&dispute.charge)?;
+    if dispute.amount > left(books, &charge) {
         return Err(Refusal::invalid(
             "There is less left of this payment than the inquiry was about.",
         ));
     }
-    withdraw(desk, &mut dispute);
-    desk.books.put(dispute.clone());
-    desk.emit("charge.dispute.updated", &dispute);
-    desk.emit("charge.dispute.funds_withdrawn", &dispute);
+    withdraw(books, &mut dispute);
+    books.tell("charge.dispute.updated", &dispute);
+    books.emit("charge.dispute.funds_withdrawn", &dispute);
     Ok(dispute)
 }
 
 /// The shop sends evidence: now the bank has to look.
-pub(crate) fn answer(desk: &mut Desk<'_>, mut dispute: Dispute) -> Result<Dispute, Refusal> {
+pub(crate) fn answer(books: &mut Books, mut dispute: Dispute) -> Result<Dispute> {
     dispute.status = match dispute.status {
         DisputeStatus::NeedsResponse => DisputeStatus::UnderReview,
         DisputeStatus::WarningNeedsResponse => DisputeStatus::WarningUnderReview,
@@ -128,18 +118,13 @@ pub(crate) fn answer(desk: &mut Desk<'_>, mut dispute: Dispute) -> Result<Disput
         }
     };
     dispute.answers = dispute.answers.saturating_add(1);
-    desk.books.put(dispute.clone());
-    desk.emit("charge.dispute.updated", &dispute);
+    books.tell("charge.dispute.updated", &dispute);
     Ok(dispute)
 }
 
 /// The bank decides, and may find for the shop after all. Saying again what it decided changes nothing.
 /// A question that is closed is neither won nor lost: nothing was taken.
-pub(crate) fn close(
-    desk: &mut Desk<'_>,
-    mut dispute: Dispute,
-    won: bool,
-) -> Result<Dispute, Refusal> {
+pub(crate) fn close(books: &mut Books, mut dispute: Dispute, won: bool) -> Result<Dispute> {
     let status = match (dispute.status.is_inquiry(), won) {
         (true, _) => DisputeStatus::WarningClosed,
         (false, true) => DisputeStatus::Won,
@@ -155,14 +140,13 @@ pub(crate) fn close(
     dispute.status = status;
     if status == DisputeStatus::Won {
         dispute.reinstated = Some(Movement {
-            id: desk.ids.usual("txn_"),
-            at: desk.now,
+            id: books.ids.usual("txn_"),
+            at: books.now,
         });
     }
-    desk.books.put(dispute.clone());
-    desk.emit("charge.dispute.closed", &dispute);
+    books.tell("charge.dispute.closed", &dispute);
     if status == DisputeStatus::Won {
-        desk.emit("charge.dispute.funds_reinstated", &dispute);
+        books.emit("charge.dispute.funds_reinstated", &dispute);
     }
     Ok(dispute)
 }

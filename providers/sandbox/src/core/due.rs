@@ -1,13 +1,8 @@
 //! What happens by itself when its time comes: sessions close, cycles renew, payments are tried
 //! again, subscriptions end. One thing at a time, each at its own instant.
 
-use super::{
-    billing,
-    books::{Books, Desk},
-    checkout, events,
-    ids::Ids,
-    objects::{Event, Invoice, Operation, PortalSession, Request, Session, Subscription},
-};
+use super::{billing, checkout, events};
+use crate::core::prelude::*;
 
 /// Objects that one tidying forgets at most: what it changes is saved in one go.
 const MAX_FORGOTTEN: usize = 100;
@@ -20,36 +15,37 @@ pub(crate) fn next(books: &Books, delay_seconds: u32) -> Option<i64> {
 }
 
 /// Does the first thing that is due by `now`, dated at its own instant. `false`: there is none.
-pub(crate) fn step(books: &mut Books, ids: &mut Ids, now: i64) -> bool {
+pub(crate) fn step(books: &mut Books) -> bool {
+    let now = books.now;
     let Some((at, id)) = books.first_due().filter(|(at, _)| *at <= now).cloned() else {
         return false;
     };
-    let mut desk = Desk {
-        books,
-        now: at,
-        ids,
-        request: Request::default(),
-    };
-    if let Some(session) = desk.books.get::<Session>(&id).cloned() {
-        checkout::close(&mut desk, session);
-    } else if let Some(subscription) = desk.books.get::<Subscription>(&id).cloned() {
-        billing::step(&mut desk, subscription);
-    } else if let Some(invoice) = desk.books.get::<Invoice>(&id).cloned()
-        && billing::finalize(&mut desk, invoice.clone()).is_err()
+    books.now = at;
+    if let Some(session) = books.get::<Session>(&id).cloned() {
+        checkout::close(books, session);
+    } else if let Some(subscription) = books.get::<Subscription>(&id).cloned() {
+        billing::step(books, subscription);
+    } else if let Some(invoice) = books.get::<Invoice>(&id).cloned()
+        && billing::finalize(books, invoice.clone()).is_err()
     {
         // What cannot be written out must not be tried for ever.
-        desk.books.put(Invoice {
+        books.put(Invoice {
             finalizes_at: None,
             ..invoice
         });
     }
+    books.now = now;
     true
 }
 
 /// Forgets what Stripe would not know any more either.
-pub(crate) fn tidy(books: &mut Books, now: i64) {
+pub(crate) fn tidy(books: &mut Books) {
     for _ in 0..MAX_FORGOTTEN {
-        let Some((_, id)) = books.first_stale().filter(|(at, _)| *at <= now).cloned() else {
+        let Some((_, id)) = books
+            .first_stale()
+            .filter(|(at, _)| *at <= books.now)
+            .cloned()
+        else {
             return;
         };
         if books.get::<Event>(&id).is_some() {

@@ -1,7 +1,7 @@
 //! Whether a text is an e-mail address, as strictly as Stripe: in ASCII, with a domain that has a dot,
 //! and nothing that only old standards allow.
 
-use super::refusal::Refusal;
+use crate::core::prelude::*;
 
 const MAX_LOCAL: usize = 64;
 const MAX_ALL: usize = 254;
@@ -37,7 +37,7 @@ fn is_domain(domain: &str) -> bool {
 }
 
 /// The address, if it is one.
-pub(crate) fn checked(text: &str, param: &str) -> Result<(), Refusal> {
+pub(crate) fn checked(text: &str, param: &str) -> Result<()> {
     if is_email(text) {
         return Ok(());
     }

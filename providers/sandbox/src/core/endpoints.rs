@@ -1,6 +1,7 @@
 //! Webhook endpoints that a shop registered: which events go where. Sends nothing itself.
 
-use super::{api::covers, books::Books, objects::Endpoint};
+use super::api::covers;
+use crate::core::prelude::*;
 
 /// Those that want to hear of such an event.
 pub(crate) fn wanting(books: &Books, kind: &str) -> Vec<String> {

@@ -1,29 +1,26 @@
 //! What happened, as webhooks tell it, and when each telling is due. Sends nothing itself.
 
-use super::{
-    books::{Books, Desk, Kept},
-    endpoints,
-    objects::{Event, Target, Told},
-};
+use super::endpoints;
+use crate::core::prelude::*;
 
 /// Seconds before each new attempt at an event that was not taken; after the last it is given up.
 const PAUSES: [i64; 12] = [
     2, 5, 15, 60, 300, 900, 3600, 7200, 14_400, 28_800, 57_600, 86_400,
 ];
 
-impl Desk<'_> {
+impl Books {
     /// Notes that something happened to an object as it is now.
     pub(crate) fn emit<T: Kept>(&mut self, kind: &str, object: &T) {
         let told = Told::new(&object.clone().note());
         let head = self.head("evt_");
-        let targets = endpoints::wanting(self.books, kind).into_iter();
+        let targets = endpoints::wanting(self, kind).into_iter();
         let targets = targets.map(|endpoint| Target {
             endpoint,
             failures: 0,
             retry_at: None,
         });
         let targets = targets.collect();
-        self.books.put(Event {
+        self.put(Event {
             head,
             kind: kind.to_owned(),
             told,
@@ -34,12 +31,12 @@ impl Desk<'_> {
             request: self.request.clone(),
             targets,
         });
-        while self.books.events().len() > self.books.most_events {
-            let Some((_, oldest)) = self.books.events().first_key_value() else {
+        while self.events().len() > self.most_events {
+            let Some((_, oldest)) = self.events().first_key_value() else {
                 return;
             };
             let oldest = oldest.clone();
-            self.books.forget::<Event>(&oldest);
+            self.forget::<Event>(&oldest);
         }
     }
 }

@@ -1,9 +1,7 @@
 //! Trouble on order, for tests of a caller's patience: for the next calls of some path the sandbox
 //! hangs, refuses for now, or breaks. Kept in memory alone: a server that starts anew has none.
 
-use serde_json::{Value, json};
-
-use super::{params::Params, refusal::Refusal};
+use crate::core::prelude::*;
 
 const MAX_FAULTS: usize = 100;
 const MAX_TIMES: u32 = 10_000;
@@ -43,7 +41,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    fn read(params: &Params) -> Result<Self, Refusal> {
+    fn read(params: &Params) -> Result<Self> {
         let word = params.word("kind", &KINDS)?;
         let (kind, status) = match word.ok_or_else(|| Refusal::missing("kind"))? {
             "hang" => (Kind::Hang, 504),
@@ -134,7 +132,7 @@ pub(crate) struct Faults(Vec<Fault>);
 
 impl Faults {
     /// What scripts order: `POST`, `GET`, `DELETE /script/faults`.
-    pub(crate) fn call(&mut self, method: &str, params: &Params) -> Result<Value, Refusal> {
+    pub(crate) fn call(&mut self, method: &str, params: &Params) -> Result<Value> {
         match method {
             "POST" => {
                 let fault = Fault::read(params)?;

@@ -25,5 +25,18 @@ pub(crate) mod refusal;
 pub(crate) mod script;
 mod shape;
 
+/// What every part of it works with.
+pub(crate) mod prelude {
+    pub(crate) use serde_json::{Value, json};
+
+    pub(crate) use super::{
+        books::{Books, Kept},
+        calendar::Interval,
+        objects::*,
+        params::{Metadata, Params},
+        refusal::{Refusal, Result},
+    };
+}
+
 #[cfg(test)]
 pub(crate) mod tests;

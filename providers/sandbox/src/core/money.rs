@@ -1,7 +1,7 @@
 //! Amounts in the currency's minor unit as Stripe counts it, what a coupon takes off, and how an
 //! amount is written for people. Never computes in floating point.
 
-use super::refusal::Refusal;
+use crate::core::prelude::*;
 
 /// Stripe's own bound: eight digits.
 pub(crate) const MAX_AMOUNT: i64 = 99_999_999;
@@ -20,7 +20,7 @@ fn is_in(list: &str, currency: &str) -> bool {
 }
 
 /// The currency in lower case, where Stripe knows it.
-pub(crate) fn currency(text: &str, param: &str) -> Result<String, Refusal> {
+pub(crate) fn currency(text: &str, param: &str) -> Result<String> {
     let lower = text.to_ascii_lowercase();
     if [TWO_DECIMAL, ZERO_DECIMAL, THREE_DECIMAL]
         .iter()
@@ -32,7 +32,7 @@ pub(crate) fn currency(text: &str, param: &str) -> Result<String, Refusal> {
 }
 
 /// An amount that may be asked for.
-pub(crate) fn amount(amount: i64, param: &str) -> Result<i64, Refusal> {
+pub(crate) fn amount(amount: i64, param: &str) -> Result<i64> {
     if amount < 0 {
         let message = "This value must be greater than or equal to 0.";
         return Err(Refusal::param(param, message).with_code("parameter_invalid_integer"));
@@ -72,7 +72,7 @@ const MINIMA: [(&str, i64); 22] = [
 const MINIMA_TOO: [(&str, i64); 2] = [("thb", 1000), ("usd", 50)];
 
 /// Whether a buyer can be charged so much: nothing, or at least the currency's minimum.
-pub(crate) fn chargeable(amount: i64, currency: &str) -> Result<(), Refusal> {
+pub(crate) fn chargeable(amount: i64, currency: &str) -> Result<()> {
     let mut minima = MINIMA.iter().chain(&MINIMA_TOO);
     let least = minima.find(|(known, _)| *known == currency);
     match least {
@@ -88,7 +88,7 @@ pub(crate) fn chargeable(amount: i64, currency: &str) -> Result<(), Refusal> {
 }
 
 /// Some currencies have fewer digits than their minor unit says.
-pub(crate) fn whole_units(amount: i64, currency: &str, param: &str) -> Result<(), Refusal> {
+pub(crate) fn whole_units(amount: i64, currency: &str, param: &str) -> Result<()> {
     let step = if is_in(THREE_DECIMAL, currency) {
         10
     } else if matches!(currency, "isk" | "ugx") {

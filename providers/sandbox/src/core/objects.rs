@@ -9,8 +9,6 @@ use serde_json::{Value, json};
 
 use super::{
     books::{Books, Kept},
-    calendar::Interval,
-    params::Metadata,
     shape,
 };
 
@@ -43,22 +41,9 @@ mod portal;
 mod schedules;
 mod sessions;
 
-pub(crate) use billing::{
-    Cardless, Item, Meanwhile, Pause, Retry, Standing, Subscription, TermDiscount, Trial, Until,
-};
-pub(crate) use catalog::{Coupon, Customer, Duration, Off, Price, Product, PromotionCode};
-pub(crate) use events::{EVENT_SECONDS, Endpoint, Event, Operation, Request, Target, Told};
-pub(crate) use invoices::{
-    Invoice, InvoiceItem, InvoiceLine, InvoicePayment, InvoiceStatus, Reason, invoice_url,
-};
-pub(crate) use payments::{
-    Charge, Dispute, DisputeStatus, Intent, IntentStatus, Movement, Refund, RefundStatus,
-};
-pub(crate) use portal::{Configuration, PortalSession, portal_url};
-pub(crate) use schedules::{Phase, Schedule, ScheduleStatus};
-pub(crate) use sessions::{
-    Challenge, Later, Line, Mode, PaymentStatus, Session, Status, TrialOffer, Wishes, checkout_url,
-    line_items,
+pub(crate) use {
+    billing::*, catalog::*, events::*, invoices::*, payments::*, portal::*, schedules::*,
+    sessions::*,
 };
 
 /// What all objects begin with.
@@ -268,7 +253,7 @@ kinds! {
     },
     Operation operations "_operation" {
         fn forget_at(&self) -> Option<i64> {
-            Some(self.head.created.saturating_add(events::OPERATION_SECONDS))
+            Some(self.head.created.saturating_add(OPERATION_SECONDS))
         }
     },
 }

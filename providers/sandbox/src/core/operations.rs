@@ -1,16 +1,11 @@
 //! Operation keys: what was done under one is not done again, but answered again. Refusals of a
 //! malformed request are not kept, since nothing was done.
 
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::{
-    books::{Desk, Kept as _},
-    objects::Operation,
-    params::Params,
-    refusal::Refusal,
-};
 use data_encoding::HEXLOWER;
+
+use crate::core::prelude::*;
 
 const MAX_KEY_BYTES: usize = 255;
 
@@ -32,18 +27,14 @@ fn id(key: &str) -> String {
 }
 
 /// The answer that was given under this key, if one was.
-pub(crate) fn replay(
-    desk: &Desk<'_>,
-    key: &str,
-    digest: &str,
-) -> Result<Option<(u16, Value)>, Refusal> {
+pub(crate) fn replay(books: &Books, key: &str, digest: &str) -> Result<Option<(u16, Value)>> {
     if key.is_empty() || key.len() > MAX_KEY_BYTES {
         return Err(Refusal::invalid(
             "Idempotency keys have 1 to 255 characters.",
         ));
     }
-    let found = desk.books.get::<Operation>(&id(key));
-    match found.filter(|done| done.forget_at().is_none_or(|at| at > desk.now)) {
+    let found = books.get::<Operation>(&id(key));
+    match found.filter(|done| done.forget_at().is_none_or(|at| at > books.now)) {
         None => Ok(None),
         Some(done) if done.digest == digest => {
             let body = serde_json::from_str(&done.body).unwrap_or_default();
@@ -54,9 +45,9 @@ pub(crate) fn replay(
 }
 
 /// Keeps an answer.
-pub(crate) fn keep(desk: &mut Desk<'_>, key: &str, digest: String, status: u16, body: &Value) {
-    let head = desk.books.head(id(key), desk.now);
-    desk.books.put(Operation {
+pub(crate) fn keep(books: &mut Books, key: &str, digest: String, status: u16, body: &Value) {
+    let head = books.head_of(id(key));
+    books.put(Operation {
         head,
         digest,
         status,

@@ -1,10 +1,6 @@
 //! Taking money: a payment intent, and the charge that fulfils it.
 
-use super::{
-    books::Desk,
-    objects::{Charge, Intent, IntentStatus, RefundStatus},
-    params::Metadata,
-};
+use crate::core::prelude::*;
 
 /// A payment to be made.
 pub(crate) struct Payment<'a> {
@@ -17,9 +13,9 @@ pub(crate) struct Payment<'a> {
 }
 
 /// Money is on its way.
-pub(crate) fn begin(desk: &mut Desk<'_>, payment: Payment<'_>) -> Intent {
+pub(crate) fn begin(books: &mut Books, payment: Payment<'_>) -> Intent {
     let intent = Intent {
-        head: desk.head("pi_"),
+        head: books.head("pi_"),
         amount: payment.amount,
         currency: payment.currency.to_owned(),
         customer: payment.customer.map(Into::into),
@@ -29,14 +25,14 @@ pub(crate) fn begin(desk: &mut Desk<'_>, payment: Payment<'_>) -> Intent {
         email: payment.email.map(Into::into),
         metadata: payment.metadata,
     };
-    desk.books.put(intent.clone());
+    books.put(intent.clone());
     intent
 }
 
 /// The money is here.
-pub(crate) fn succeed(desk: &mut Desk<'_>, mut intent: Intent) {
+pub(crate) fn succeed(books: &mut Books, mut intent: Intent) {
     let charge = Charge {
-        head: desk.head("ch_"),
+        head: books.head("ch_"),
         amount: intent.amount,
         amount_refunded: 0,
         currency: intent.currency.clone(),
@@ -50,22 +46,20 @@ pub(crate) fn succeed(desk: &mut Desk<'_>, mut intent: Intent) {
     };
     intent.status = IntentStatus::Succeeded;
     intent.latest_charge = Some(charge.head.id.clone());
-    desk.books.put(charge.clone());
-    desk.books.put(intent.clone());
-    desk.emit("charge.succeeded", &charge);
-    desk.emit("payment_intent.succeeded", &intent);
+    books.put(charge.clone());
+    books.put(intent.clone());
+    books.emit("charge.succeeded", &charge);
+    books.emit("payment_intent.succeeded", &intent);
 }
 
 /// The buyer's bank asks them who they are.
-pub(crate) fn ask(desk: &mut Desk<'_>, mut intent: Intent) {
+pub(crate) fn ask(books: &mut Books, mut intent: Intent) {
     intent.status = IntentStatus::RequiresAction;
-    desk.books.put(intent.clone());
-    desk.emit("payment_intent.requires_action", &intent);
+    books.tell("payment_intent.requires_action", &intent);
 }
 
 /// It did not come.
-pub(crate) fn fail(desk: &mut Desk<'_>, mut intent: Intent) {
+pub(crate) fn fail(books: &mut Books, mut intent: Intent) {
     intent.status = IntentStatus::RequiresPaymentMethod;
-    desk.books.put(intent.clone());
-    desk.emit("payment_intent.payment_failed", &intent);
+    books.tell("payment_intent.payment_failed", &intent);
 }

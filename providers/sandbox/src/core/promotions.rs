@@ -1,12 +1,7 @@
 //! Coupons and the codes for them: whether one may be used, what it takes off, and the two that
 //! every sandbox begins with.
 
-use super::{
-    books::{Books, Desk},
-    objects::{Coupon, Duration, Intent, IntentStatus, Off, PromotionCode, Session},
-    params::Metadata,
-    refusal::Refusal,
-};
+use crate::core::prelude::*;
 
 /// Codes that people can try: what they type, hundredths of a percent, what it is called.
 const SEEDED: [(&str, i64, &str); 2] = [
@@ -15,15 +10,15 @@ const SEEDED: [(&str, i64, &str); 2] = [
 ];
 
 /// Puts the seeded codes in where they are not yet.
-pub(crate) fn seed(desk: &mut Desk<'_>) {
+pub(crate) fn seed(books: &mut Books) {
     for (code, hundredths, name) in SEEDED {
         let lower = code.to_ascii_lowercase();
-        if desk.books.get::<Coupon>(&lower).is_some() {
+        if books.get::<Coupon>(&lower).is_some() {
             continue;
         }
         let (coupon, promotion) = (lower.clone(), format!("promo_{lower}"));
-        let head = desk.books.head(coupon, desk.now);
-        desk.books.put(Coupon {
+        let head = books.head_of(coupon);
+        books.put(Coupon {
             head,
             name: Some(name.into()),
             off: Off::Percent(hundredths),
@@ -33,8 +28,8 @@ pub(crate) fn seed(desk: &mut Desk<'_>) {
             times_redeemed: 0,
             metadata: Metadata::new(),
         });
-        let head = desk.books.head(promotion, desk.now);
-        desk.books.put(PromotionCode {
+        let head = books.head_of(promotion);
+        books.put(PromotionCode {
             head,
             code: code.into(),
             coupon: lower,
@@ -72,7 +67,7 @@ pub(crate) fn apply_code(
     now: i64,
     session: &mut Session,
     code: &PromotionCode,
-) -> Result<(), Refusal> {
+) -> Result<()> {
     let invalid = |message: &str| Err(Refusal::invalid(message));
     if !code.is_active(now) {
         return invalid("This promotion code is not active.");
@@ -105,7 +100,7 @@ pub(crate) fn apply_coupon(
     now: i64,
     session: &mut Session,
     coupon: &str,
-) -> Result<(), Refusal> {
+) -> Result<()> {
     let coupon: Coupon = books.find(coupon)?;
     if !coupon.is_valid(now) {
         return Err(Refusal::invalid("This coupon can no longer be used."));
@@ -122,21 +117,21 @@ pub(crate) fn apply_coupon(
 }
 
 /// Counts that a session's discount was used.
-pub(crate) fn redeem(desk: &mut Desk<'_>, session: &Session) {
+pub(crate) fn redeem(books: &mut Books, session: &Session) {
     let code = session
         .code
         .as_deref()
-        .and_then(|id| desk.books.get::<PromotionCode>(id));
+        .and_then(|id| books.get::<PromotionCode>(id));
     if let Some(mut code) = code.cloned() {
         code.times_redeemed = code.times_redeemed.saturating_add(1);
-        desk.books.put(code);
+        books.put(code);
     }
     let coupon = session
         .coupon
         .as_deref()
-        .and_then(|id| desk.books.get::<Coupon>(id));
+        .and_then(|id| books.get::<Coupon>(id));
     if let Some(mut coupon) = coupon.cloned() {
         coupon.times_redeemed = coupon.times_redeemed.saturating_add(1);
-        desk.books.put(coupon);
+        books.put(coupon);
     }
 }

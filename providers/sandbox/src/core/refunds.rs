@@ -1,14 +1,8 @@
 //! Giving money back, all of it or a part, once or several times. Never more than was taken, and
 //! nothing while a bank decides about it. It may be on its way for days, and may fail.
 
-use super::{
-    books::Desk,
-    disputes,
-    money::written,
-    objects::{Charge, Refund, RefundStatus},
-    params::Metadata,
-    refusal::Refusal,
-};
+use super::{disputes, money::written};
+use crate::core::prelude::*;
 
 /// Why a refund fails.
 pub(crate) const FAILURES: [&str; 6] = [
@@ -32,13 +26,9 @@ pub(crate) struct Wanted {
 }
 
 /// Gives it back.
-pub(crate) fn refund(
-    desk: &mut Desk<'_>,
-    mut charge: Charge,
-    wanted: Wanted,
-) -> Result<Refund, Refusal> {
+pub(crate) fn refund(books: &mut Books, mut charge: Charge, wanted: Wanted) -> Result<Refund> {
     let id = &charge.head.id;
-    let disputed = disputes::of(desk.books, id)
+    let disputed = disputes::of(books, id)
         .iter()
         .any(|dispute| dispute.status.holds());
     if disputed {
@@ -66,7 +56,7 @@ pub(crate) fn refund(
     }
     let status = wanted.status.unwrap_or(charge.refunds);
     let refund = Refund {
-        head: desk.head("re_"),
+        head: books.head("re_"),
         amount,
         currency: charge.currency.clone(),
         charge: charge.head.id.clone(),
@@ -76,25 +66,23 @@ pub(crate) fn refund(
         status,
         failure: (status == RefundStatus::Failed).then(|| "unknown".into()),
     };
-    desk.books.put(refund.clone());
-    desk.emit("refund.created", &refund);
+    books.tell("refund.created", &refund);
     if status.takes() {
         charge.amount_refunded = charge.amount_refunded.saturating_add(amount);
-        desk.books.put(charge.clone());
-        desk.emit("charge.refunded", &charge);
+        books.tell("charge.refunded", &charge);
     } else {
-        desk.emit("refund.failed", &refund);
+        books.emit("refund.failed", &refund);
     }
     Ok(refund)
 }
 
 /// What becomes of one. Saying again what became of it changes nothing.
 pub(crate) fn turn(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     mut refund: Refund,
     status: RefundStatus,
     failure: Option<&'static str>,
-) -> Result<Refund, Refusal> {
+) -> Result<Refund> {
     if refund.status == status {
         return Ok(refund);
     }
@@ -117,15 +105,14 @@ pub(crate) fn turn(
         refund.failure = Some(failure.unwrap_or("unknown").into());
     }
     if !status.takes() {
-        let mut charge: Charge = desk.books.find(&refund.charge)?;
+        let mut charge: Charge = books.find(&refund.charge)?;
         charge.amount_refunded = charge.amount_refunded.saturating_sub(refund.amount).max(0);
-        desk.books.put(charge);
+        books.put(charge);
     }
-    desk.books.put(refund.clone());
-    desk.emit("refund.updated", &refund);
-    desk.emit("charge.refund.updated", &refund);
+    books.tell("refund.updated", &refund);
+    books.emit("charge.refund.updated", &refund);
     if status == RefundStatus::Failed {
-        desk.emit("refund.failed", &refund);
+        books.emit("refund.failed", &refund);
     }
     Ok(refund)
 }

@@ -3,6 +3,9 @@
 
 use serde_json::{Value, json};
 
+/// What came of a request.
+pub(crate) type Result<T, E = Refusal> = std::result::Result<T, E>;
+
 /// Why not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {

@@ -1,36 +1,21 @@
 //! What happens at a bank, said by a script: `POST /script/...`, with the project's key and in forms
 //! as Stripe's API has them. Nothing here is Stripe's; what comes of it is.
 
-use serde_json::Value;
-
-use super::{
-    api::refunds::charge_of,
-    billing,
-    books::{Desk, Kept as _},
-    disputes,
-    objects::{Charge, Customer, Dispute, Endpoint, Invoice, Refund, RefundStatus, Subscription},
-    params::Params,
-    refunds,
-    refusal::Refusal,
-};
+use super::{api::refunds::charge_of, billing, disputes, refunds};
+use crate::core::prelude::*;
 
 /// Answers `POST /script/<path>`.
-pub(crate) fn call(
-    desk: &mut Desk<'_>,
-    method: &str,
-    path: &str,
-    params: &Params,
-) -> Result<Value, Refusal> {
+pub(crate) fn call(books: &mut Books, method: &str, path: &str, params: &Params) -> Result<Value> {
     let segments: Vec<&str> = path.split('/').collect();
     match (method, segments.as_slice()) {
-        ("POST", ["charges", id]) => charge(desk, params, id),
-        ("POST", ["customers", id]) => customer(desk, params, id),
-        ("POST", ["invoices", id, "pay_part"]) => pay_part(desk, params, id),
-        ("POST", ["refunds", id, word]) => refund(desk, params, id, word),
-        ("POST", ["subscriptions", id, word]) => subscription(desk, params, id, word),
-        ("POST", ["webhook_endpoints", id, "disable"]) => disable(desk, params, id),
-        ("POST", ["disputes"]) => dispute(desk, params),
-        ("POST", ["disputes", id, word]) => decide(desk, params, id, word),
+        ("POST", ["charges", id]) => charge(books, params, id),
+        ("POST", ["customers", id]) => customer(books, params, id),
+        ("POST", ["invoices", id, "pay_part"]) => pay_part(books, params, id),
+        ("POST", ["refunds", id, word]) => refund(books, params, id, word),
+        ("POST", ["subscriptions", id, word]) => subscription(books, params, id, word),
+        ("POST", ["webhook_endpoints", id, "disable"]) => disable(books, params, id),
+        ("POST", ["disputes"]) => dispute(books, params),
+        ("POST", ["disputes", id, word]) => decide(books, params, id, word),
         _ => Err(Refusal {
             message: format!("There is no such script ({method}: /script/{path})."),
             ..Refusal::no_route(method, path)
@@ -39,7 +24,7 @@ pub(crate) fn call(
 }
 
 /// How refunds of a payment begin: by the charge's name or the payment's.
-fn charge(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+fn charge(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let word = params.word("refunds", &["succeeded", "pending", "failed"])?;
     let word = word.ok_or_else(|| Refusal::missing("refunds"))?;
     params.finish()?;
@@ -48,68 +33,63 @@ fn charge(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refus
     } else {
         (Some(id.to_owned()), None)
     };
-    let mut charge: Charge = charge_of(desk, charge, intent)?;
+    let mut charge: Charge = charge_of(books, charge, intent)?;
     charge.refunds = match word {
         "pending" => RefundStatus::Pending,
         "failed" => RefundStatus::Failed,
         _ => RefundStatus::Succeeded,
     };
-    desk.books.put(charge.clone());
-    Ok(charge.view(desk.books))
+    books.put(charge.clone());
+    Ok(charge.view(books))
 }
 
 /// Whether their card declines.
-fn customer(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+fn customer(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let declines = params.flag("declines")?;
     let declines = declines.ok_or_else(|| Refusal::missing("declines"))?;
     params.finish()?;
-    let mut customer: Customer = desk.books.find(id)?;
+    let mut customer: Customer = books.find(id)?;
     customer.declines = declines;
-    desk.books.put(customer.clone());
-    Ok(customer.view(desk.books))
+    books.put(customer.clone());
+    Ok(customer.view(books))
 }
 
 /// A part of an invoice is paid, by a payment of its own.
-fn pay_part(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+fn pay_part(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let amount = params.integer("amount")?;
     let amount = amount.ok_or_else(|| Refusal::missing("amount"))?;
     params.finish()?;
-    let invoice: Invoice = desk.books.find(id)?;
-    billing::pay_part(desk, invoice, amount)?;
-    let invoice: Invoice = desk.books.find(id)?;
-    Ok(invoice.view(desk.books))
+    let invoice: Invoice = books.find(id)?;
+    billing::pay_part(books, invoice, amount)?;
+    let invoice: Invoice = books.find(id)?;
+    Ok(invoice.view(books))
 }
 
 /// Days of failures: nothing more is sent there.
-fn disable(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+fn disable(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
-    let mut endpoint: Endpoint = desk.books.find(id)?;
+    let mut endpoint: Endpoint = books.find(id)?;
     endpoint.enabled = false;
-    desk.books.put(endpoint.clone());
-    Ok(endpoint.view(desk.books))
+    books.put(endpoint.clone());
+    Ok(endpoint.view(books))
 }
 
 /// A trial that ended without a card, or will.
-fn subscription(
-    desk: &mut Desk<'_>,
-    params: &Params,
-    id: &str,
-    word: &str,
-) -> Result<Value, Refusal> {
+fn subscription(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
     params.finish()?;
-    let mut subscription: Subscription = desk.books.find(id)?;
+    let mut subscription: Subscription = books.find(id)?;
     match word {
-        "pause" => subscription = billing::suspend(desk, subscription)?,
+        "pause" => subscription = billing::suspend(books, subscription)?,
         "lose_card" => {
             subscription.no_card = true;
-            desk.books.put(subscription.clone());
+            books.put(subscription.clone());
         }
         _ => return Err(Refusal::no_such("script", word)),
     }
-    Ok(subscription.view(desk.books))
+    Ok(subscription.view(books))
 }
 
-fn refund(desk: &mut Desk<'_>, params: &Params, id: &str, word: &str) -> Result<Value, Refusal> {
+fn refund(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
     let failure = params.word("failure_reason", &refunds::FAILURES)?;
     params.finish()?;
     let status = match word {
@@ -118,12 +98,12 @@ fn refund(desk: &mut Desk<'_>, params: &Params, id: &str, word: &str) -> Result<
         "cancel" => RefundStatus::Canceled,
         _ => return Err(Refusal::no_such("script", word)),
     };
-    let refund: Refund = desk.books.find(id)?;
-    let refund = refunds::turn(desk, refund, status, failure)?;
-    Ok(refund.view(desk.books))
+    let refund: Refund = books.find(id)?;
+    let refund = refunds::turn(books, refund, status, failure)?;
+    Ok(refund.view(books))
 }
 
-fn dispute(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+fn dispute(books: &mut Books, params: &Params) -> Result<Value> {
     let charge = params.text("charge")?;
     let intent = params.text("payment_intent")?;
     let wanted = disputes::Wanted {
@@ -132,20 +112,20 @@ fn dispute(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
         inquiry: params.flag("inquiry")? == Some(true),
     };
     params.finish()?;
-    let charge = charge_of(desk, charge, intent)?;
-    let dispute = disputes::open(desk, charge, wanted)?;
-    Ok(dispute.view(desk.books))
+    let charge = charge_of(books, charge, intent)?;
+    let dispute = disputes::open(books, charge, wanted)?;
+    Ok(dispute.view(books))
 }
 
-fn decide(desk: &mut Desk<'_>, params: &Params, id: &str, word: &str) -> Result<Value, Refusal> {
+fn decide(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
     params.finish()?;
-    let dispute: Dispute = desk.books.find(id)?;
+    let dispute: Dispute = books.find(id)?;
     let dispute = match word {
-        "win" => disputes::close(desk, dispute, true)?,
-        "lose" | "close" => disputes::close(desk, dispute, false)?,
-        "escalate" => disputes::escalate(desk, dispute)?,
-        "answer" => disputes::answer(desk, dispute)?,
+        "win" => disputes::close(books, dispute, true)?,
+        "lose" | "close" => disputes::close(books, dispute, false)?,
+        "escalate" => disputes::escalate(books, dispute)?,
+        "answer" => disputes::answer(books, dispute)?,
         _ => return Err(Refusal::no_such("script", word)),
     };
-    Ok(dispute.view(desk.books))
+    Ok(dispute.view(books))
 }

@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::{
     api,
-    books::{Books, Desk},
+    books::Books,
     calendar::after,
     checkout::{Action, Buyer, act},
     due,
     ids::Ids,
-    objects::{Customer, Event, Invoice, Request, Session, Subscription},
+    objects::{Customer, Event, Invoice, Session, Subscription},
     params::Params,
     promotions,
     refusal::Refusal,
@@ -43,33 +43,18 @@ pub(crate) const QUIET: [&str; 10] = [
 
 struct Shop {
     books: Books,
-    ids: Ids,
-    now: i64,
 }
 
 impl Shop {
     fn new() -> Self {
-        let mut shop = Self {
-            books: Books::new("http://here/sandbox/p".into()),
-            ids: Ids::new([7; 32]),
-            now: START,
-        };
-        promotions::seed(&mut shop.desk());
-        shop
-    }
-
-    fn desk(&mut self) -> Desk<'_> {
-        Desk {
-            books: &mut self.books,
-            now: self.now,
-            ids: &mut self.ids,
-            request: Request::default(),
-        }
+        let mut books = Books::new("http://here/sandbox/p".into(), START, Ids::new([7; 32]));
+        promotions::seed(&mut books);
+        Self { books }
     }
 
     fn call(&mut self, method: &str, path: &str, query: &str) -> Result<Value, Refusal> {
         let params = Params::new(url::form_urlencoded::parse(query.as_bytes()).into_owned())?;
-        api::call(&mut self.desk(), method, path, &params)
+        api::call(&mut self.books, method, path, &params)
     }
 
     fn post(&mut self, path: &str, query: &str) -> Value {
@@ -103,7 +88,7 @@ impl Shop {
     }
 
     fn act(&mut self, session: &str, action: Action) -> Result<Session, Refusal> {
-        act(&mut self.desk(), session, action, &Buyer::default())
+        act(&mut self.books, session, action, &Buyer::default())
     }
 
     /// A subscription to a price, and its identifier.
@@ -138,8 +123,8 @@ impl Shop {
     }
 
     fn until(&mut self, now: i64) {
-        self.now = now;
-        while due::step(&mut self.books, &mut self.ids, now) {}
+        self.books.now = now;
+        while due::step(&mut self.books) {}
     }
 
     /// What happened since the last time that this was asked, oldest first.

@@ -12,20 +12,16 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use serde_json::Value;
 
 use super::{auth, failed, refused, unkind};
+use crate::core::prelude::*;
 use crate::{
     Sandbox,
     core::{
         self, api,
-        books::Desk,
         faults::{Fault, Kind},
         ids::Ids,
-        operations,
-        params::Params,
-        refusal::Refusal,
-        script,
+        operations, script,
     },
     unkind::{Answer, Outcome, Request},
 };
@@ -155,17 +151,17 @@ async fn answer(
     let (method, path, trouble) = (asked.method.clone(), path.to_owned(), fault.clone());
     let millis = i64::try_from(START.elapsed().as_millis()).unwrap_or(i64::MAX);
     let (hands, secret_key) = (Arc::clone(&till), keys.secret_key);
-    let work = move |desk: &mut Desk<'_>| {
-        desk.request = by.clone();
+    let work = move |books: &mut Books| {
+        books.request = by.clone();
         if door == Door::Script {
-            let body = script::call(desk, method.as_str(), &path, &params)?;
+            let body = script::call(books, method.as_str(), &path, &params)?;
             return Ok((Outcome::from(Answer { status: 200, body }), false));
         }
         let key = by.key.as_deref();
         let replayed = false;
-        let now = desk.now;
+        let now = books.now;
         let mut once = Once {
-            desk,
+            books,
             key,
             replayed,
         };
@@ -184,7 +180,7 @@ async fn answer(
             let (status, body) = if std::ptr::eq(with, &form) && other == at {
                 once.call(method.as_str(), &path, &params, trouble.as_ref())?
             } else {
-                unkind::read(once.desk, other, with)?
+                unkind::read(once.books, other, with)?
             };
             Ok::<_, Refusal>(Answer { status, body })
         })?;
@@ -228,23 +224,23 @@ async fn hang(fault: &Fault) -> Response {
 }
 
 /// A call that is done once for its key.
-struct Once<'a, 'b> {
-    desk: &'a mut Desk<'b>,
+struct Once<'a> {
+    books: &'a mut Books,
     key: Option<&'a str>,
     replayed: bool,
 }
 
-impl Once<'_, '_> {
+impl Once<'_> {
     fn call(
         &mut self,
         method: &str,
         path: &str,
         params: &Params,
         trouble: Option<&Fault>,
-    ) -> Result<(u16, Value), Refusal> {
+    ) -> Result<(u16, Value)> {
         let digest = operations::digest(method, path, params);
         if let Some(key) = self.key
-            && let Some(answer) = operations::replay(self.desk, key, &digest)?
+            && let Some(answer) = operations::replay(self.books, key, &digest)?
         {
             self.replayed = true;
             return Ok(answer);
@@ -256,23 +252,23 @@ impl Once<'_, '_> {
             }
             // It began: the same key gets the same answer for a day.
             Some(fault) if fault.kind == Kind::Error => (fault.status, fault.body()),
-            _ => match api::call(self.desk, method, path, params) {
+            _ => match api::call(self.books, method, path, params) {
                 Ok(body) => (200, body),
                 // What was looked up and found wrong is an outcome; a malformed request has none.
-                Err(refusal) if refusal.is_outcome() && !self.desk.books.is_changed() => {
+                Err(refusal) if refusal.is_outcome() && !self.books.is_changed() => {
                     (refusal.status, refusal.body())
                 }
                 Err(refusal) => return Err(refusal),
             },
         };
         if let Some(key) = self.key {
-            operations::keep(self.desk, key, digest, status, &body);
+            operations::keep(self.books, key, digest, status, &body);
         }
         Ok((status, body))
     }
 }
 
-fn params(asked: &Asked) -> Result<Params, Refusal> {
+fn params(asked: &Asked) -> Result<Params> {
     let body: &[u8] = &asked.body;
     let form = asked.headers.get(header::CONTENT_TYPE).is_none_or(|kind| {
         let kind = kind.to_str().unwrap_or_default().to_ascii_lowercase();

@@ -4,9 +4,9 @@
 use axum::http::{HeaderMap, header};
 use subtle::ConstantTimeEq as _;
 
-use crate::core::refusal::Refusal;
+use crate::core::prelude::*;
 
-pub(super) fn check(headers: &HeaderMap, secret_key: &str) -> Result<(), Refusal> {
+pub(super) fn check(headers: &HeaderMap, secret_key: &str) -> Result<()> {
     let sent = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok());

@@ -9,17 +9,12 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::{IntoResponse as _, Redirect, Response},
 };
-use serde_json::json;
 
 use super::{failed, fields::Fields, is_browser, refused};
+use crate::core::prelude::*;
 use crate::{
     Sandbox,
-    core::{
-        books::Desk,
-        checkout::{self, Action, Buyer},
-        objects::{PaymentStatus, Session, Status},
-        refusal::Refusal,
-    },
+    core::checkout::{self, Action, Buyer},
     courier, pages,
     till::Failure,
 };
@@ -85,14 +80,9 @@ async fn page(
     if sandbox.0.catch_up(project).await.is_err() {
         return pages::unavailable();
     }
-    let work = move |desk: &mut Desk<'_>| {
-        let session: Session = desk.books.find(&id)?;
-        Ok(pages::checkout(
-            &session,
-            desk.books,
-            &settings.name,
-            &notice,
-        ))
+    let work = move |books: &mut Books| {
+        let session: Session = books.find(&id)?;
+        Ok(pages::checkout(&session, books, &settings.name, &notice))
     };
     match sandbox.0.at(project, work).await {
         Ok(page) => page.answer(status),
@@ -127,10 +117,10 @@ pub(super) async fn act(
         Ok(()) => {
             let id = id.clone();
             let till = sandbox.0.till(project);
-            let work = move |desk: &mut Desk<'_>| {
-                let begun = action == Action::Pay && till.unkind.lock().begin_debit(&id, desk.now);
+            let work = move |books: &mut Books| {
+                let begun = action == Action::Pay && till.unkind.lock().begin_debit(&id, books.now);
                 let action = if begun { Action::PayLater } else { action };
-                checkout::act(desk, &id, action, &buyer)
+                checkout::act(books, &id, action, &buyer)
             };
             sandbox.0.at(project, work).await
         }

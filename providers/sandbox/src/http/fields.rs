@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 
 use axum::http::{HeaderMap, header};
-use serde_json::Value;
 
-use crate::core::refusal::Refusal;
+use crate::core::prelude::*;
 
 /// Longest value.
 const MAX_CHARS: usize = 512;
@@ -16,7 +15,7 @@ pub(super) struct Fields(BTreeMap<String, String>);
 
 impl Fields {
     /// Reads a body; only `known` fields may be in it.
-    pub(super) fn read(headers: &HeaderMap, body: &[u8], known: &[&str]) -> Result<Self, Refusal> {
+    pub(super) fn read(headers: &HeaderMap, body: &[u8], known: &[&str]) -> Result<Self> {
         let kind = headers
             .get(header::CONTENT_TYPE)
             .and_then(|kind| kind.to_str().ok());
@@ -54,7 +53,7 @@ fn from_form(body: &[u8]) -> Vec<(String, String)> {
     url::form_urlencoded::parse(body).into_owned().collect()
 }
 
-fn from_json(body: &[u8]) -> Result<Vec<(String, String)>, Refusal> {
+fn from_json(body: &[u8]) -> Result<Vec<(String, String)>> {
     if body.trim_ascii().is_empty() {
         return Ok(Vec::new());
     }

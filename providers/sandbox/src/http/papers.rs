@@ -6,13 +6,9 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
+use crate::core::prelude::*;
 use crate::{
     Sandbox,
-    core::{
-        books::Desk,
-        objects::{Charge, Invoice, InvoiceStatus},
-        refusal::Refusal,
-    },
     pages::{self, papers},
     till::Failure,
 };
@@ -21,8 +17,8 @@ pub(super) async fn receipt(
     State(sandbox): State<Sandbox>,
     Path((project, id)): Path<(String, String)>,
 ) -> Response {
-    let page = move |desk: &Desk<'_>, shop: &str| {
-        let charge: Charge = desk.books.find(&id)?;
+    let page = move |books: &Books, shop: &str| {
+        let charge: Charge = books.find(&id)?;
         Ok(papers::receipt(&charge, shop))
     };
     paper(&sandbox, &project, page, |page| page.answer(StatusCode::OK)).await
@@ -32,9 +28,9 @@ pub(super) async fn invoice(
     State(sandbox): State<Sandbox>,
     Path((project, id)): Path<(String, String)>,
 ) -> Response {
-    let page = move |desk: &Desk<'_>, shop: &str| {
-        let invoice = written(desk, &id)?;
-        Ok(papers::invoice(&invoice, desk.books, shop))
+    let page = move |books: &Books, shop: &str| {
+        let invoice = written(books, &id)?;
+        Ok(papers::invoice(&invoice, books, shop))
     };
     paper(&sandbox, &project, page, |page| page.answer(StatusCode::OK)).await
 }
@@ -43,17 +39,17 @@ pub(super) async fn pdf(
     State(sandbox): State<Sandbox>,
     Path((project, id)): Path<(String, String)>,
 ) -> Response {
-    let file = move |desk: &Desk<'_>, shop: &str| {
-        let invoice = written(desk, &id)?;
-        Ok(papers::pdf(&invoice, desk.books, shop))
+    let file = move |books: &Books, shop: &str| {
+        let invoice = written(books, &id)?;
+        Ok(papers::pdf(&invoice, books, shop))
     };
     let answer = |file| ([(header::CONTENT_TYPE, "application/pdf")], file).into_response();
     paper::<Vec<u8>>(&sandbox, &project, file, answer).await
 }
 
 /// A draft is nobody's business yet.
-fn written(desk: &Desk<'_>, id: &str) -> Result<Invoice, Refusal> {
-    let invoice: Invoice = desk.books.find(id)?;
+fn written(books: &Books, id: &str) -> Result<Invoice> {
+    let invoice: Invoice = books.find(id)?;
     if invoice.status == InvoiceStatus::Draft {
         return Err(Refusal::no_such("invoice", id));
     }
@@ -63,13 +59,13 @@ fn written(desk: &Desk<'_>, id: &str) -> Result<Invoice, Refusal> {
 async fn paper<T: Send + 'static>(
     sandbox: &Sandbox,
     project: &str,
-    draw: impl FnOnce(&Desk<'_>, &str) -> Result<T, Refusal> + Send + 'static,
+    draw: impl FnOnce(&Books, &str) -> Result<T> + Send + 'static,
     answer: impl FnOnce(T) -> Response,
 ) -> Response {
     let Some((project, settings)) = sandbox.project(project) else {
         return pages::nothing();
     };
-    let work = move |desk: &mut Desk<'_>| draw(desk, &settings.name);
+    let work = move |books: &mut Books| draw(books, &settings.name);
     match sandbox.0.at(project, work).await {
         Ok(paper) => answer(paper),
         Err(Failure::Refused(_)) => pages::nothing(),

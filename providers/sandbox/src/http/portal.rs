@@ -8,21 +8,14 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::{IntoResponse as _, Redirect, Response},
 };
-use serde_json::{Value, json};
 
 use super::{checkout::encoded, failed, fields::Fields, is_browser, refused};
+use crate::core::prelude::*;
 use crate::{
     Sandbox,
     core::{
-        billing,
-        books::{Books, Desk},
-        disputes, money,
-        objects::{
-            Charge, Configuration, Customer, Dispute, PortalSession, Refund, RefundStatus,
-            Subscription,
-        },
+        billing, disputes, money,
         refunds::{self, Wanted},
-        refusal::Refusal,
     },
     courier, pages,
     till::Failure,
@@ -53,9 +46,9 @@ pub(super) async fn back(Path((project, id, _)): Path<(String, String, String)>)
 }
 
 /// The visit, while it lasts.
-fn visit(desk: &Desk<'_>, id: &str) -> Result<PortalSession, Refusal> {
-    let visit: PortalSession = desk.books.find(id)?;
-    if visit.closes_at() <= desk.now {
+fn visit(books: &Books, id: &str) -> Result<PortalSession> {
+    let visit: PortalSession = books.find(id)?;
+    if visit.closes_at() <= books.now {
         return Err(Refusal::no_such("billing_portal.session", id));
     }
     Ok(visit)
@@ -74,17 +67,11 @@ async fn page(
     if sandbox.0.catch_up(project).await.is_err() {
         return pages::unavailable();
     }
-    let work = move |desk: &mut Desk<'_>| {
-        let visit = visit(desk, &id)?;
-        let offer: Configuration = desk.books.find(&visit.configuration)?;
+    let work = move |books: &mut Books| {
+        let visit = visit(books, &id)?;
+        let offer: Configuration = books.find(&visit.configuration)?;
         let notice = notice.as_deref();
-        Ok(pages::portal(
-            &visit,
-            &offer,
-            desk.books,
-            &settings.name,
-            notice,
-        ))
+        Ok(pages::portal(&visit, &offer, books, &settings.name, notice))
     };
     match sandbox.0.at(project, work).await {
         Ok(page) => page.answer(status),
@@ -114,7 +101,7 @@ pub(super) async fn act(
                 Ok(()) => {
                     let id = id.clone();
                     let work =
-                        move |desk: &mut Desk<'_>| done(desk, &id, &word, fields).map_err(as_state);
+                        move |books: &mut Books| done(books, &id, &word, fields).map_err(as_state);
                     sandbox.0.at(project, work).await
                 }
                 Err(failure) => Err(failure),
@@ -151,93 +138,89 @@ fn as_state(refusal: Refusal) -> Refusal {
 }
 
 /// Does what was asked for, and tells how things stand then.
-fn done(desk: &mut Desk<'_>, id: &str, word: &str, mut fields: Fields) -> Result<Value, Refusal> {
-    let visit = visit(desk, id)?;
+fn done(books: &mut Books, id: &str, word: &str, mut fields: Fields) -> Result<Value> {
+    let visit = visit(books, id)?;
     match word {
         "switch" | "cancel" | "undo" | "pay_now" => {
-            of_subscription(desk, &visit, word, &mut fields)?;
+            of_subscription(books, &visit, word, &mut fields)?;
         }
         "card" => {
-            let mut customer: Customer = desk.books.find(&visit.customer)?;
+            let mut customer: Customer = books.find(&visit.customer)?;
             customer.declines = match fields.take("declines").as_deref() {
                 Some("true") => true,
                 Some("false") => false,
                 _ => return Err(Refusal::missing("declines")),
             };
-            desk.books.put(customer);
+            books.put(customer);
         }
-        "refund" => give_back(desk, &visit, &mut fields)?,
+        "refund" => give_back(books, &visit, &mut fields)?,
         "refund_succeeds" | "refund_fails" => {
-            let refund = refund(desk, &visit, &mut fields)?;
+            let refund = refund(books, &visit, &mut fields)?;
             let status = match word {
                 "refund_fails" => RefundStatus::Failed,
                 _ => RefundStatus::Succeeded,
             };
-            refunds::turn(desk, refund, status, None)?;
+            refunds::turn(books, refund, status, None)?;
         }
         "dispute" => {
-            let charge = charge(desk, &visit, &mut fields)?;
+            let charge = charge(books, &visit, &mut fields)?;
             let amount = amount(&mut fields, &charge)?;
             let wanted = disputes::Wanted {
                 amount,
                 reason: None,
                 inquiry: fields.take("inquiry").as_deref() == Some("true"),
             };
-            disputes::open(desk, charge, wanted)?;
+            disputes::open(books, charge, wanted)?;
         }
         "dispute_won" | "dispute_lost" => {
-            let dispute = dispute(desk, &visit, &mut fields)?;
-            disputes::close(desk, dispute, word == "dispute_won")?;
+            let dispute = dispute(books, &visit, &mut fields)?;
+            disputes::close(books, dispute, word == "dispute_won")?;
         }
         "dispute_escalated" => {
-            let dispute = dispute(desk, &visit, &mut fields)?;
-            disputes::escalate(desk, dispute)?;
+            let dispute = dispute(books, &visit, &mut fields)?;
+            disputes::escalate(books, dispute)?;
         }
         _ => return Err(Refusal::no_such("action", word)),
     }
-    Ok(state(desk.books, &visit.customer))
+    Ok(state(books, &visit.customer))
 }
 
 fn of_subscription(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     visit: &PortalSession,
     word: &str,
     fields: &mut Fields,
-) -> Result<(), Refusal> {
-    let offer: Configuration = desk.books.find(&visit.configuration)?;
+) -> Result<()> {
+    let offer: Configuration = books.find(&visit.configuration)?;
     if word == "switch" {
         let price = fields.take("price");
         let price = price.ok_or_else(|| Refusal::missing("price"))?;
-        let subscription = subscription(desk, visit, fields)?;
+        let subscription = subscription(books, visit, fields)?;
         let offered = offer.prices().any(|one| one == price);
         if !offer.offers("subscription_update") || !(offered || price == subscription.item.price) {
             return Err(Refusal::param("price", "This tier is not offered here."));
         }
-        billing::switch(desk, &offer, subscription, &price)?;
+        billing::switch(books, &offer, subscription, &price)?;
         return Ok(());
     }
-    let subscription = subscription(desk, visit, fields)?;
+    let subscription = subscription(books, visit, fields)?;
     match word {
-        "pay_now" => billing::pay_now(desk, subscription)?,
+        "pay_now" => billing::pay_now(books, subscription)?,
         _ if !offer.offers("subscription_cancel") => {
             return Err(Refusal::invalid("Subscriptions cannot be canceled here."));
         }
         "cancel" if offer.cancels_now() => {
-            billing::cancel_now(desk, subscription)?;
+            billing::cancel_now(books, subscription)?;
         }
         _ => {
-            billing::cancel_at_end(desk, subscription, word == "cancel")?;
+            billing::cancel_at_end(books, subscription, word == "cancel")?;
         }
     }
     Ok(())
 }
 
-fn give_back(
-    desk: &mut Desk<'_>,
-    visit: &PortalSession,
-    fields: &mut Fields,
-) -> Result<(), Refusal> {
-    let charge = charge(desk, visit, fields)?;
+fn give_back(books: &mut Books, visit: &PortalSession, fields: &mut Fields) -> Result<()> {
+    let charge = charge(books, visit, fields)?;
     let amount = amount(fields, &charge)?;
     let status = match fields.take("status").as_deref() {
         None => None,
@@ -251,17 +234,13 @@ fn give_back(
         status,
         ..Wanted::default()
     };
-    refunds::refund(desk, charge, wanted).map(drop)
+    refunds::refund(books, charge, wanted).map(drop)
 }
 
 /// The one that is named, or the only one that runs.
-fn subscription(
-    desk: &Desk<'_>,
-    visit: &PortalSession,
-    fields: &mut Fields,
-) -> Result<Subscription, Refusal> {
+fn subscription(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Result<Subscription> {
     let id = fields.take("subscription");
-    let found = desk.books.newest::<Subscription>(|subscription| {
+    let found = books.newest::<Subscription>(|subscription| {
         subscription.customer == visit.customer
             && match &id {
                 Some(id) => subscription.head.id == *id,
@@ -279,9 +258,9 @@ fn subscription(
 }
 
 /// The one that is named, or the newest.
-fn charge(desk: &Desk<'_>, visit: &PortalSession, fields: &mut Fields) -> Result<Charge, Refusal> {
+fn charge(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Result<Charge> {
     let id = fields.take("charge");
-    let found = desk.books.newest::<Charge>(|charge| {
+    let found = books.newest::<Charge>(|charge| {
         charge.customer.as_ref() == Some(&visit.customer)
             && id.as_ref().is_none_or(|id| *id == charge.head.id)
     });
@@ -290,32 +269,26 @@ fn charge(desk: &Desk<'_>, visit: &PortalSession, fields: &mut Fields) -> Result
 }
 
 /// The one that is named, or the newest that waits.
-fn refund(desk: &Desk<'_>, visit: &PortalSession, fields: &mut Fields) -> Result<Refund, Refusal> {
+fn refund(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Result<Refund> {
     let id = fields.take("refund");
-    let found = desk.books.newest::<Refund>(|refund| match &id {
+    let found = books.newest::<Refund>(|refund| match &id {
         Some(id) => *id == refund.head.id,
         None => refund.status == RefundStatus::Pending,
     });
-    let theirs = |refund: &&&Refund| is_theirs(desk.books, visit, &refund.charge);
+    let theirs = |refund: &&&Refund| is_theirs(books, visit, &refund.charge);
     let first = found.iter().find(theirs).copied().cloned();
     first.ok_or_else(|| Refusal::no_such("refund", id.as_deref().unwrap_or_default()))
 }
 
 /// The one that is named, or the newest of the charge that is.
-fn dispute(
-    desk: &Desk<'_>,
-    visit: &PortalSession,
-    fields: &mut Fields,
-) -> Result<Dispute, Refusal> {
+fn dispute(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Result<Dispute> {
     let (id, charge) = (fields.take("dispute"), fields.take("charge"));
-    let found = desk
-        .books
-        .newest::<Dispute>(|dispute| match (&id, &charge) {
-            (Some(id), _) => *id == dispute.head.id,
-            (None, Some(charge)) => *charge == dispute.charge,
-            (None, None) => true,
-        });
-    let theirs = |dispute: &&&Dispute| is_theirs(desk.books, visit, &dispute.charge);
+    let found = books.newest::<Dispute>(|dispute| match (&id, &charge) {
+        (Some(id), _) => *id == dispute.head.id,
+        (None, Some(charge)) => *charge == dispute.charge,
+        (None, None) => true,
+    });
+    let theirs = |dispute: &&&Dispute| is_theirs(books, visit, &dispute.charge);
     let mut theirs = found.iter().filter(theirs).copied();
     // Those that are decided, where none waits: saying it again is no error.
     let first = theirs.clone().find(|dispute| dispute.status.is_open());
@@ -329,7 +302,7 @@ fn is_theirs(books: &Books, visit: &PortalSession, charge: &str) -> bool {
 }
 
 /// `amount` as a person types it, or `amountCents` as a script counts; none: all that is left.
-fn amount(fields: &mut Fields, charge: &Charge) -> Result<Option<i64>, Refusal> {
+fn amount(fields: &mut Fields, charge: &Charge) -> Result<Option<i64>> {
     let typed = match (fields.take("amount"), fields.take("amountCents")) {
         (None, None) => return Ok(None),
         (Some(text), None) => money::typed(&text, &charge.currency),

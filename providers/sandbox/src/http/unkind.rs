@@ -6,12 +6,12 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use serde_json::Value;
 
 use super::failed;
+use crate::core::prelude::*;
 use crate::{
     Error,
-    core::{api, books::Desk, params::Params, refusal::Refusal},
+    core::api,
     till::Failure,
     unkind::{Form, Unkind, Unkindness},
 };
@@ -26,7 +26,7 @@ pub(super) fn script(
     method: &str,
     params: &Params,
     now: i64,
-) -> Result<Value, Refusal> {
+) -> Result<Value> {
     let mut form = form(params);
     let settings = match method {
         "POST" => {
@@ -56,10 +56,10 @@ pub(super) fn form(params: &Params) -> Form {
 }
 
 /// Reads something else than was asked for.
-pub(super) fn read(desk: &mut Desk<'_>, path: &str, form: &Form) -> Result<(u16, Value), Refusal> {
+pub(super) fn read(books: &mut Books, path: &str, form: &Form) -> Result<(u16, Value)> {
     let params = Params::new(form.clone())?;
     let path = path.trim_start_matches("/v1/");
-    match api::call(desk, "GET", path, &params) {
+    match api::call(books, "GET", path, &params) {
         Ok(body) => Ok((200, body)),
         // Whoever asked may know another way.
         Err(refusal) if refusal.status == 404 => Ok((404, refusal.body())),

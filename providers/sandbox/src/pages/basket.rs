@@ -3,11 +3,8 @@
 use maud::{Markup, html};
 
 use super::{Notice, alert};
-use crate::core::{
-    books::Books,
-    money::written,
-    objects::{Coupon, PromotionCode, Session, Status, checkout_url},
-};
+use crate::core::money::written;
+use crate::core::prelude::*;
 
 /// The basket with its total.
 pub(super) fn basket(session: &Session, books: &Books, notice: &Notice) -> Markup {

@@ -3,11 +3,8 @@
 use maud::{Markup, html};
 
 use super::{Notice, Page, alert, back, basket::basket};
-use crate::core::{
-    books::Books,
-    money::written,
-    objects::{Customer, Later, Mode, Session, Status, checkout_url},
-};
+use crate::core::money::written;
+use crate::core::prelude::*;
 
 /// The page of a session as it is now.
 pub(crate) fn checkout(session: &Session, books: &Books, shop: &str, notice: &Notice) -> Page {

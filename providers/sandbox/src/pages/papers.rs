@@ -3,12 +3,8 @@
 use maud::{Markup, html};
 
 use super::Page;
-use crate::core::{
-    books::Books,
-    calendar::date,
-    money::written,
-    objects::{Charge, Invoice, invoice_url},
-};
+use crate::core::prelude::*;
+use crate::core::{calendar::date, money::written};
 
 fn rows(rows: &[(String, String)]) -> Markup {
     html! {

@@ -4,13 +4,8 @@
 use maud::{Markup, html};
 
 use super::button;
-use crate::core::{
-    books::Books,
-    calendar::date,
-    disputes,
-    money::written,
-    objects::{Charge, Dispute, DisputeStatus, PortalSession, Refund, RefundStatus},
-};
+use crate::core::prelude::*;
+use crate::core::{calendar::date, disputes, money::written};
 
 /// So many are shown.
 const MOST: usize = 50;

@@ -3,14 +3,11 @@
 use maud::{Markup, html};
 
 use super::{Page, alert, back, button, payments::payments};
+use crate::core::prelude::*;
 use crate::core::{
     billing::{How, how},
-    books::Books,
     calendar::date,
     money::written,
-    objects::{
-        Configuration, Customer, PortalSession, Price, Product, Standing, Subscription, portal_url,
-    },
 };
 
 /// The page of a visit.

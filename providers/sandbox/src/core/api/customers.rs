@@ -1,16 +1,9 @@
 //! Customers.
 
-use serde_json::Value;
+use crate::core::email;
+use crate::core::prelude::*;
 
-use crate::core::{
-    books::{Desk, Kept as _},
-    email,
-    objects::Customer,
-    params::Params,
-    refusal::Refusal,
-};
-
-pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let email = params.bounded("email", 512)?;
     if let Some(text) = &email {
         email::checked(text, "email")?;
@@ -20,7 +13,7 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
     let metadata = params.metadata("metadata")?;
     params.finish()?;
     let customer = Customer {
-        head: desk.head("cus_"),
+        head: books.head("cus_"),
         email,
         name,
         description,
@@ -28,12 +21,12 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
         declines: false,
         balance: 0,
     };
-    desk.books.put(customer.clone());
-    Ok(customer.view(desk.books))
+    books.put(customer.clone());
+    Ok(customer.view(books))
 }
 
-pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
-    let mut customer: Customer = desk.books.find(id)?;
+pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+    let mut customer: Customer = books.find(id)?;
     if let Some(text) = params.bounded("email", 512)? {
         email::checked(&text, "email")?;
         customer.email = Some(text);
@@ -46,7 +39,6 @@ pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<V
     }
     params.change_metadata("metadata", &mut customer.metadata)?;
     params.finish()?;
-    desk.books.put(customer.clone());
-    desk.emit("customer.updated", &customer);
-    Ok(customer.view(desk.books))
+    books.tell("customer.updated", &customer);
+    Ok(customer.view(books))
 }

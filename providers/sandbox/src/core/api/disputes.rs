@@ -1,18 +1,11 @@
 //! Disputes.
 
-use serde_json::Value;
-
-use crate::core::{
-    books::{Desk, Kept as _},
-    disputes,
-    objects::Dispute,
-    params::Params,
-    refusal::Refusal,
-};
+use crate::core::disputes;
+use crate::core::prelude::*;
 
 /// Evidence is not kept; sending some is.
-pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
-    let mut dispute: Dispute = desk.books.find(id)?;
+pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+    let mut dispute: Dispute = books.find(id)?;
     params.change_metadata("metadata", &mut dispute.metadata)?;
     let submit = params.flag("submit")?;
     let names = params.below("evidence");
@@ -20,23 +13,23 @@ pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<V
         params.text(&format!("evidence[{name}]"))?;
     }
     params.finish()?;
-    desk.books.put(dispute.clone());
+    books.put(dispute.clone());
     // Evidence is submitted unless it is staged.
     let sends = submit.unwrap_or(!names.is_empty());
     if sends {
-        dispute = disputes::answer(desk, dispute)?;
+        dispute = disputes::answer(books, dispute)?;
     }
-    Ok(dispute.view(desk.books))
+    Ok(dispute.view(books))
 }
 
 /// The shop gives in.
-pub(super) fn close(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+pub(super) fn close(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
-    let dispute: Dispute = desk.books.find(id)?;
+    let dispute: Dispute = books.find(id)?;
     if !dispute.status.is_open() {
         let message = "This dispute is already closed.";
         return Err(Refusal::invalid(message).with_code("dispute_closed"));
     }
-    let dispute = disputes::close(desk, dispute, false)?;
-    Ok(dispute.view(desk.books))
+    let dispute = disputes::close(books, dispute, false)?;
+    Ok(dispute.view(books))
 }

@@ -1,22 +1,16 @@
 //! Webhook endpoints and the account.
 
 use data_encoding::HEXLOWER;
-use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::core::{
-    books::{Books, Desk, Kept as _},
-    checkout::address,
-    objects::Endpoint,
-    params::Params,
-    refusal::Refusal,
-};
+use crate::core::checkout::address;
+use crate::core::prelude::*;
 
 /// Stripe's own bound.
 const MAX_ENDPOINTS: usize = 16;
 const MAX_KINDS: usize = 200;
 
-fn kinds(params: &Params) -> Result<Option<Vec<String>>, Refusal> {
+fn kinds(params: &Params) -> Result<Option<Vec<String>>> {
     const PATH: &str = "enabled_events";
     let kinds = params.list(PATH)?;
     if kinds.is_empty() {
@@ -37,7 +31,7 @@ fn kinds(params: &Params) -> Result<Option<Vec<String>>, Refusal> {
     }
 }
 
-pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let url = address(params, "url")?.ok_or_else(|| Refusal::missing("url"))?;
     let kinds = kinds(params)?.ok_or_else(|| Refusal::missing("enabled_events"))?;
     let description = params.bounded("description", 5000)?;
@@ -45,14 +39,14 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
     let api_version = params.bounded("api_version", 40)?;
     params.flag("connect")?;
     params.finish()?;
-    if desk.books.all::<Endpoint>().count() >= MAX_ENDPOINTS {
+    if books.all::<Endpoint>().count() >= MAX_ENDPOINTS {
         let message =
             format!("You have reached the maximum of {MAX_ENDPOINTS} test webhook endpoints.");
         return Err(Refusal::invalid(message));
     }
     let endpoint = Endpoint {
-        head: desk.head("we_"),
-        secret: desk.ids.usual("whsec_"),
+        head: books.head("we_"),
+        secret: books.ids.usual("whsec_"),
         url,
         kinds,
         enabled: true,
@@ -60,8 +54,8 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
         metadata,
         api_version,
     };
-    desk.books.put(endpoint.clone());
-    let mut view = endpoint.view(desk.books);
+    books.put(endpoint.clone());
+    let mut view = endpoint.view(books);
     if let Some(fields) = view.as_object_mut() {
         // Shown this once.
         fields.insert("secret".into(), json!(endpoint.secret));
@@ -69,8 +63,8 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
     Ok(view)
 }
 
-pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
-    let mut endpoint: Endpoint = desk.books.find(id)?;
+pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+    let mut endpoint: Endpoint = books.find(id)?;
     if let Some(url) = address(params, "url")? {
         endpoint.url = url;
     }
@@ -85,19 +79,19 @@ pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<V
     }
     params.change_metadata("metadata", &mut endpoint.metadata)?;
     params.finish()?;
-    desk.books.put(endpoint.clone());
-    Ok(endpoint.view(desk.books))
+    books.put(endpoint.clone());
+    Ok(endpoint.view(books))
 }
 
-pub(super) fn delete(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+pub(super) fn delete(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
-    desk.books.find::<Endpoint>(id)?;
-    desk.books.forget::<Endpoint>(id);
+    books.find::<Endpoint>(id)?;
+    books.forget::<Endpoint>(id);
     Ok(json!({ "id": id, "object": "webhook_endpoint", "deleted": true }))
 }
 
 /// Whose key it is. The name stays as long as the sandbox's address does.
-pub(super) fn account(books: &Books, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn account(books: &Books, params: &Params) -> Result<Value> {
     params.finish()?;
     let digest = HEXLOWER.encode(&Sha256::digest(books.base.as_bytes()));
     Ok(json!({

@@ -2,15 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
 use super::{list::Paging, range::Range};
-use crate::core::{
-    books::{Desk, Kept as _},
-    objects::{EVENT_SECONDS, Event},
-    params::Params,
-    refusal::Refusal,
-};
+use crate::core::prelude::*;
 
 const MAX_TYPES: usize = 20;
 
@@ -22,7 +15,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn read(params: &Params) -> Result<Self, Refusal> {
+    fn read(params: &Params) -> Result<Self> {
         let mut kinds = params.list("types")?;
         if kinds.len() > MAX_TYPES {
             let message = format!("You may pass up to {MAX_TYPES} types.");
@@ -58,16 +51,16 @@ pub(crate) fn covers(wanted: &str, kind: &str) -> bool {
     }
 }
 
-pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     let paging = Paging::read(params)?;
     let created = Range::read(params, "created")?;
     let wanted = Wanted::read(params)?;
     params.finish()?;
-    let oldest = desk.now.saturating_sub(EVENT_SECONDS);
+    let oldest = books.now.saturating_sub(EVENT_SECONDS);
     let mut low = (created.least().max(oldest), 0);
     let mut high = (created.most(), u64::MAX);
     let place = |id: &String, param: &str| {
-        let event = desk.books.find::<Event>(id);
+        let event = books.find::<Event>(id);
         let event = event.map_err(|refusal| refusal.of_param(param))?;
         Ok::<_, Refusal>((event.head.created, event.head.n))
     };
@@ -79,12 +72,12 @@ pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
         let (at, n) = place(id, "ending_before")?;
         low = low.max((at, n.saturating_add(1)));
     }
-    let all: &BTreeMap<(i64, u64), String> = desk.books.events();
+    let all: &BTreeMap<(i64, u64), String> = books.events();
     let mut between: Vec<&Event> = Vec::new();
     let most = paging.limit.saturating_add(1);
     if low <= high {
         let range = all.range(low..=high);
-        let event = |(_, id): (&(i64, u64), &String)| desk.books.get::<Event>(id);
+        let event = |(_, id): (&(i64, u64), &String)| books.get::<Event>(id);
         if paging.before.is_some() {
             let found = range.filter_map(event).filter(|event| wanted.is(event));
             between.extend(found.take(most));
@@ -98,7 +91,7 @@ pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
     if paging.before.is_some() {
         between.reverse();
     }
-    let data: Vec<Value> = between.iter().map(|event| event.view(desk.books)).collect();
+    let data: Vec<Value> = between.iter().map(|event| event.view(books)).collect();
     Ok(json!({
         "object": "list",
         "has_more": has_more,
@@ -108,11 +101,11 @@ pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
 }
 
 /// As long as it is kept.
-pub(super) fn one(desk: &Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+pub(super) fn one(books: &Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
-    let event: Event = desk.books.find(id)?;
-    if event.head.created < desk.now.saturating_sub(EVENT_SECONDS) {
+    let event: Event = books.find(id)?;
+    if event.head.created < books.now.saturating_sub(EVENT_SECONDS) {
         return Err(Refusal::no_such("event", id));
     }
-    Ok(event.view(desk.books))
+    Ok(event.view(books))
 }

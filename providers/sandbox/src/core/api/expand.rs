@@ -1,20 +1,13 @@
 //! `expand[]`: identifiers in an answer are replaced by what they name, as deep as is asked for.
 
-use serde_json::Value;
-
 use super::read;
-use crate::core::{
-    books::Books,
-    objects::{InvoicePayment, Refund, Session, line_items},
-    params::Params,
-    refusal::Refusal,
-    shape,
-};
+use crate::core::prelude::*;
+use crate::core::shape;
 
 const MAX_DEPTH: usize = 4;
 
 /// Unfolds an answer.
-pub(super) fn expand(books: &Books, params: &Params, answer: &mut Value) -> Result<(), Refusal> {
+pub(super) fn expand(books: &Books, params: &Params, answer: &mut Value) -> Result<()> {
     for path in params.expansions() {
         let names: Vec<&str> = path.split('.').collect();
         let deep = names.iter().filter(|name| **name != "data").count();

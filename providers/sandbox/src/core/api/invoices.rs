@@ -1,38 +1,25 @@
 //! Invoices, what waits for one, and what paid them.
 
-use serde_json::{Value, json};
-
 use super::{list::Paging, read};
-use crate::core::{
-    billing,
-    books::{Desk, Kept as _},
-    money,
-    objects::{Customer, Invoice, InvoiceItem, InvoiceLine, InvoicePayment, Price, Subscription},
-    params::Params,
-    refusal::Refusal,
-};
+use crate::core::prelude::*;
+use crate::core::{billing, money};
 
-pub(super) fn invoice(
-    desk: &mut Desk<'_>,
-    params: &Params,
-    id: &str,
-    word: &str,
-) -> Result<Value, Refusal> {
+pub(super) fn invoice(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
     params.flag("auto_advance")?;
     params.text("payment_method")?;
     params.finish()?;
-    let invoice: Invoice = desk.books.find(id)?;
+    let invoice: Invoice = books.find(id)?;
     match word {
-        "finalize" => billing::finalize(desk, invoice)?,
-        "pay" => billing::pay(desk, invoice)?,
-        "void" => billing::void(desk, invoice)?,
+        "finalize" => billing::finalize(books, invoice)?,
+        "pay" => billing::pay(books, invoice)?,
+        "void" => billing::void(books, invoice)?,
         _ => return Err(Refusal::no_route("POST", &format!("invoices/{id}/{word}"))),
     }
-    let invoice: Invoice = desk.books.find(id)?;
-    Ok(invoice.view(desk.books))
+    let invoice: Invoice = books.find(id)?;
+    Ok(invoice.view(books))
 }
 
-pub(super) fn invoice_payments(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn invoice_payments(books: &Books, params: &Params) -> Result<Value> {
     let invoice = params.text("invoice")?;
     let status = params.word("status", &["open", "paid", "canceled"])?;
     let kind = params.word("payment[type]", &["payment_intent", "charge"])?;
@@ -43,7 +30,7 @@ pub(super) fn invoice_payments(desk: &Desk<'_>, params: &Params) -> Result<Value
     if intent.is_some() && kind.is_none() {
         return Err(Refusal::missing("payment[type]"));
     }
-    read::some::<InvoicePayment>(desk, params, "/v1/invoice_payments", |payment| {
+    read::some::<InvoicePayment>(books, params, "/v1/invoice_payments", |payment| {
         let word = if payment.paid_at.is_some() {
             "paid"
         } else {
@@ -57,27 +44,27 @@ pub(super) fn invoice_payments(desk: &Desk<'_>, params: &Params) -> Result<Value
 }
 
 /// All lines of an invoice, which shows the first ten by itself.
-pub(super) fn lines(desk: &Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+pub(super) fn lines(books: &Books, params: &Params, id: &str) -> Result<Value> {
     let paging = Paging::read(params)?;
     params.finish()?;
-    let lines = desk.books.find::<Invoice>(id)?.line_views(desk.books);
+    let lines = books.find::<Invoice>(id)?.line_views(books);
     paging.views(&lines, &format!("/v1/invoices/{id}/lines"))
 }
 
 /// Something that is to be on a customer's next invoice.
-pub(super) fn create_item(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn create_item(books: &mut Books, params: &Params) -> Result<Value> {
     let customer = params.required("customer")?;
-    let known = desk.books.find::<Customer>(&customer);
+    let known = books.find::<Customer>(&customer);
     known.map_err(|refusal| refusal.of_param("customer"))?;
     let subscription = params.text("subscription")?;
     if let Some(id) = &subscription {
-        let known = desk.books.find::<Subscription>(id);
+        let known = books.find::<Subscription>(id);
         known.map_err(|refusal| refusal.of_param("subscription"))?;
     }
     let quantity = params.integer::<i64>("quantity")?.unwrap_or(1);
     let (currency, unit_amount, price, product) = match params.text("pricing[price]")? {
         Some(id) => {
-            let price = desk.books.find::<Price>(&id);
+            let price = books.find::<Price>(&id);
             let price = price.map_err(|refusal| refusal.of_param("pricing[price]"))?;
             (price.currency, price.unit_amount, id, price.product)
         }
@@ -88,11 +75,11 @@ pub(super) fn create_item(desk: &mut Desk<'_>, params: &Params) -> Result<Value,
             (currency, amount, String::new(), String::new())
         }
     };
-    let start = params.integer("period[start]")?.unwrap_or(desk.now);
+    let start = params.integer("period[start]")?.unwrap_or(books.now);
     let line = InvoiceLine {
         description: match params.bounded("description", 500)? {
             Some(text) => text,
-            None => desk.product_name(&product),
+            None => books.product_name(&product),
         },
         amount: unit_amount.saturating_mul(quantity),
         quantity,
@@ -105,42 +92,38 @@ pub(super) fn create_item(desk: &mut Desk<'_>, params: &Params) -> Result<Value,
     let metadata = params.metadata("metadata")?;
     params.finish()?;
     let item = InvoiceItem {
-        head: desk.head("ii_"),
+        head: books.head("ii_"),
         customer,
         subscription,
         currency,
         line,
         metadata,
     };
-    let item = billing::wait(desk, item)?;
-    desk.emit("invoiceitem.created", &item);
-    Ok(item.view(desk.books))
+    let item = billing::wait(books, item)?;
+    books.emit("invoiceitem.created", &item);
+    Ok(item.view(books))
 }
 
-pub(super) fn items(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn items(books: &Books, params: &Params) -> Result<Value> {
     let customer = params.text("customer")?;
     let invoice = params.text("invoice")?;
     let pending = params.flag("pending")?;
-    read::some::<InvoiceItem>(desk, params, "/v1/invoiceitems", |item| {
+    read::some::<InvoiceItem>(books, params, "/v1/invoiceitems", |item| {
         customer.as_ref().is_none_or(|id| *id == item.customer) && {
-            let on = item.invoice(desk.books).map(|invoice| &invoice.head.id);
+            let on = item.invoice(books).map(|invoice| &invoice.head.id);
             (invoice.is_none() || invoice.as_ref() == on)
                 && pending.is_none_or(|pending| pending == on.is_none())
         }
     })
 }
 
-pub(super) fn delete_item(
-    desk: &mut Desk<'_>,
-    params: &Params,
-    id: &str,
-) -> Result<Value, Refusal> {
+pub(super) fn delete_item(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
-    let item: InvoiceItem = desk.books.find(id)?;
-    if item.invoice(desk.books).is_some() {
+    let item: InvoiceItem = books.find(id)?;
+    if item.invoice(books).is_some() {
         let message = "This invoice item is already attached to an invoice.";
         return Err(Refusal::invalid(message));
     }
-    desk.books.forget::<InvoiceItem>(id);
+    books.forget::<InvoiceItem>(id);
     Ok(json!({ "id": id, "object": "invoiceitem", "deleted": true }))
 }

@@ -1,8 +1,6 @@
 //! Stripe's lists: a page of objects, the newest first.
 
-use serde_json::{Value, json};
-
-use crate::core::{params::Params, refusal::Refusal};
+use crate::core::prelude::*;
 
 const USUAL: usize = 10;
 const MOST: usize = 100;
@@ -15,7 +13,7 @@ pub(super) struct Paging {
 }
 
 impl Paging {
-    pub(super) fn read(params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn read(params: &Params) -> Result<Self> {
         let limit = params.integer::<usize>("limit")?.unwrap_or(USUAL);
         if !(1..=MOST).contains(&limit) {
             let message = format!("Invalid limit: must be between 1 and {MOST}");
@@ -29,7 +27,7 @@ impl Paging {
     }
 
     /// The page of what is there as callers see it.
-    pub(super) fn views(&self, found: &[Value], url: &str) -> Result<Value, Refusal> {
+    pub(super) fn views(&self, found: &[Value], url: &str) -> Result<Value> {
         fn id(view: &Value) -> &str {
             let id = view.get("id").and_then(Value::as_str);
             id.unwrap_or_default()
@@ -44,7 +42,7 @@ impl Paging {
         id: impl Fn(&T) -> &str,
         view: impl Fn(&'a T) -> Value,
         url: &str,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Value> {
         let place = |wanted: &str, param: &str| {
             let place = found.iter().position(|object| id(object) == wanted);
             place.ok_or_else(|| Refusal::no_such("object", wanted).of_param(param))

@@ -1,50 +1,38 @@
 //! The customer portal: what it offers, and visits to it.
 
-use serde_json::{Value, json};
-
 use super::read;
-use crate::core::{
-    books::{Desk, Kept as _},
-    checkout::address,
-    objects::{Configuration, Customer, PortalSession, Price},
-    params::{Metadata, Params},
-    refusal::Refusal,
-    shape,
-};
+use crate::core::prelude::*;
+use crate::core::{checkout::address, shape};
 
 const MAX_PRODUCTS: usize = 10;
 const MAX_PRICES: usize = 10;
 const CONDITIONS: [&str; 2] = ["decreasing_item_amount", "shortening_interval"];
 
-pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     if params.below("features").is_empty() {
         return Err(Refusal::missing("features"));
     }
     let blank = Configuration {
-        head: desk.head("bpc_"),
-        updated: desk.now,
+        head: books.head("bpc_"),
+        updated: books.now,
         active: true,
         name: None,
         default_return_url: None,
         metadata: Metadata::new(),
         features: json!({}),
     };
-    save(desk, params, blank)
+    save(books, params, blank)
 }
 
-pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
-    let mut configuration: Configuration = desk.books.find(id)?;
+pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+    let mut configuration: Configuration = books.find(id)?;
     configuration.active = params.flag("active")?.unwrap_or(configuration.active);
-    configuration.updated = desk.now;
-    save(desk, params, configuration)
+    configuration.updated = books.now;
+    save(books, params, configuration)
 }
 
-fn save(
-    desk: &mut Desk<'_>,
-    params: &Params,
-    mut configuration: Configuration,
-) -> Result<Value, Refusal> {
-    features(desk, params, &mut configuration.features)?;
+fn save(books: &mut Books, params: &Params, mut configuration: Configuration) -> Result<Value> {
+    features(books, params, &mut configuration.features)?;
     params.change_metadata("metadata", &mut configuration.metadata)?;
     if let Some(name) = params.bounded("name", 100)? {
         configuration.name = Some(name);
@@ -54,8 +42,8 @@ fn save(
     }
     params.bounded("business_profile[headline]", 60)?;
     params.finish()?;
-    desk.books.put(configuration.clone());
-    Ok(configuration.view(desk.books))
+    books.put(configuration.clone());
+    Ok(configuration.view(books))
 }
 
 /// What may be offered.
@@ -78,7 +66,7 @@ const WORDS: [(&str, &str, &[&str]); 3] = [
     ("subscription_update", "proration_behavior", &BEHAVIORS),
 ];
 
-fn features(desk: &Desk<'_>, params: &Params, to: &mut Value) -> Result<(), Refusal> {
+fn features(books: &Books, params: &Params, to: &mut Value) -> Result<()> {
     const UPDATE: &str = "features[subscription_update]";
     for feature in FEATURES {
         if let Some(enabled) = params.flag(&format!("features[{feature}][enabled]"))? {
@@ -97,7 +85,7 @@ fn features(desk: &Desk<'_>, params: &Params, to: &mut Value) -> Result<(), Refu
         let word = params.word(&format!("{path}[{name}][type]"), &CONDITIONS)?;
         conditions.extend(word.map(|word| json!({ "type": word })));
     }
-    let tiers = tiers(desk, params, &format!("{UPDATE}[products]"))?;
+    let tiers = tiers(books, params, &format!("{UPDATE}[products]"))?;
     let mut update = json!({});
     if !updates.is_empty() {
         shape::set(&mut update, json!({ "default_allowed_updates": updates }));
@@ -118,7 +106,7 @@ fn features(desk: &Desk<'_>, params: &Params, to: &mut Value) -> Result<(), Refu
     Ok(())
 }
 
-fn tiers(desk: &Desk<'_>, params: &Params, path: &str) -> Result<Vec<Value>, Refusal> {
+fn tiers(books: &Books, params: &Params, path: &str) -> Result<Vec<Value>> {
     let mut tiers = Vec::new();
     for name in params.below(path) {
         let product = params.required(&format!("{path}[{name}][product]"))?;
@@ -128,7 +116,7 @@ fn tiers(desk: &Desk<'_>, params: &Params, path: &str) -> Result<Vec<Value>, Ref
             return Err(Refusal::missing(prices_path));
         }
         for id in &prices {
-            let price = desk.books.find::<Price>(id);
+            let price = books.find::<Price>(id);
             let price = price.map_err(|refusal| refusal.of_param(&prices_path))?;
             if price.product != product {
                 let message = format!("The price {id} does not belong to the product {product}.");
@@ -144,31 +132,26 @@ fn tiers(desk: &Desk<'_>, params: &Params, path: &str) -> Result<Vec<Value>, Ref
     Ok(tiers)
 }
 
-pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     const URL: &str = "/v1/billing_portal/configurations";
     let active = params.flag("active")?;
     let default = params.flag("is_default")?;
-    read::some::<Configuration>(desk, params, URL, |configuration| {
+    read::some::<Configuration>(books, params, URL, |configuration| {
         active.is_none_or(|active| active == configuration.active) && default != Some(true)
     })
 }
 
-pub(super) fn visit(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn visit(books: &mut Books, params: &Params) -> Result<Value> {
     let customer = params.required("customer")?;
     let configuration = params.text("configuration")?;
     let return_url = address(params, "return_url")?;
     params.text("locale")?;
     params.finish()?;
-    desk.books
-        .find::<Customer>(&customer)
-        .map_err(|refusal| refusal.of_param("customer"))?;
+    books.named::<Customer>(&customer, "customer")?;
     let configuration: Configuration = match configuration {
-        Some(id) => desk
-            .books
-            .find(&id)
-            .map_err(|refusal| refusal.of_param("configuration"))?,
+        Some(id) => books.named(&id, "configuration")?,
         None => {
-            let newest = desk.books.newest::<Configuration>(|found| found.active);
+            let newest = books.newest::<Configuration>(|found| found.active);
             let first = newest.first().copied().cloned();
             first.ok_or_else(|| {
                 Refusal::invalid("No configuration provided and there is none to fall back on.")
@@ -180,11 +163,11 @@ pub(super) fn visit(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refus
         return Err(Refusal::param("configuration", message));
     }
     let visit = PortalSession {
-        head: desk.secret_head("bps_"),
+        head: books.secret_head("bps_"),
         customer,
         return_url: return_url.or(configuration.default_return_url),
         configuration: configuration.head.id,
     };
-    desk.books.put(visit.clone());
-    Ok(visit.view(desk.books))
+    books.put(visit.clone());
+    Ok(visit.view(books))
 }

@@ -1,16 +1,8 @@
 //! Products and prices, stored or made up along with something else.
 
-use serde_json::{Value, json};
-
 use super::read;
-use crate::core::{
-    books::{Desk, Kept as _},
-    calendar::Interval,
-    money,
-    objects::{Price, Product},
-    params::{Metadata, Params},
-    refusal::Refusal,
-};
+use crate::core::money;
+use crate::core::prelude::*;
 
 const MAX_NAME_CHARS: usize = 250;
 
@@ -31,7 +23,7 @@ impl Made {
 }
 
 /// How often, where it is said.
-pub(crate) fn interval(params: &Params, path: &str) -> Result<Option<Interval>, Refusal> {
+pub(crate) fn interval(params: &Params, path: &str) -> Result<Option<Interval>> {
     if params.below(path).is_empty() {
         return Ok(None);
     }
@@ -52,7 +44,7 @@ pub(crate) fn interval(params: &Params, path: &str) -> Result<Option<Interval>, 
     }
 }
 
-fn product_at(desk: &mut Desk<'_>, params: &Params, path: &str) -> Result<Product, Refusal> {
+fn product_at(books: &mut Books, params: &Params, path: &str) -> Result<Product> {
     let at = |name: &str| {
         if path.is_empty() {
             name.to_owned()
@@ -71,17 +63,17 @@ fn product_at(desk: &mut Desk<'_>, params: &Params, path: &str) -> Result<Produc
         description: params.bounded(&at("description"), 500)?,
         active: params.flag(&at("active"))?.unwrap_or(true),
         metadata: params.metadata(&at("metadata"))?,
-        head: desk.head("prod_"),
+        head: books.head("prod_"),
     })
 }
 
 /// A price that is described where it is used.
 pub(crate) fn inline_price(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     params: &Params,
     path: &str,
     interval: Option<Interval>,
-) -> Result<Made, Refusal> {
+) -> Result<Made> {
     let at = |name: &str| {
         if path.is_empty() {
             name.to_owned()
@@ -109,15 +101,12 @@ pub(crate) fn inline_price(
             let message = "You may only specify one of these parameters: product, product_data.";
             return Err(Refusal::param(product_path, message));
         }
-        Some(id) => desk
-            .books
-            .find::<Product>(&id)
-            .map_err(|refusal| refusal.of_param(product_path))?,
-        None if inline => product_at(desk, params, &data_path)?,
+        Some(id) => books.named::<Product>(&id, &product_path)?,
+        None if inline => product_at(books, params, &data_path)?,
         None => return Err(Refusal::missing(product_path)),
     };
     let price = Price {
-        head: desk.head("price_"),
+        head: books.head("price_"),
         product: product.head.id.clone(),
         active: true,
         currency,
@@ -130,20 +119,15 @@ pub(crate) fn inline_price(
     Ok(Made { price, product })
 }
 
-pub(super) fn create_product(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
-    let product = product_at(desk, params, "")?;
+pub(super) fn create_product(books: &mut Books, params: &Params) -> Result<Value> {
+    let product = product_at(books, params, "")?;
     params.finish()?;
-    desk.books.put(product.clone());
-    desk.emit("product.created", &product);
-    Ok(product.view(desk.books))
+    books.tell("product.created", &product);
+    Ok(product.view(books))
 }
 
-pub(super) fn update_product(
-    desk: &mut Desk<'_>,
-    params: &Params,
-    id: &str,
-) -> Result<Value, Refusal> {
-    let mut product: Product = desk.books.find(id)?;
+pub(super) fn update_product(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+    let mut product: Product = books.find(id)?;
     if let Some(name) = params.bounded("name", MAX_NAME_CHARS)? {
         product.name = name;
     }
@@ -153,32 +137,27 @@ pub(super) fn update_product(
     product.active = params.flag("active")?.unwrap_or(product.active);
     params.change_metadata("metadata", &mut product.metadata)?;
     params.finish()?;
-    desk.books.put(product.clone());
-    desk.emit("product.updated", &product);
-    Ok(product.view(desk.books))
+    books.tell("product.updated", &product);
+    Ok(product.view(books))
 }
 
 /// Only one that never had a price goes; others are archived.
-pub(super) fn delete_product(
-    desk: &mut Desk<'_>,
-    params: &Params,
-    id: &str,
-) -> Result<Value, Refusal> {
+pub(super) fn delete_product(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
-    let product: Product = desk.books.find(id)?;
-    if desk.books.all::<Price>().any(|price| price.product == id) {
+    let product: Product = books.find(id)?;
+    if books.all::<Price>().any(|price| price.product == id) {
         let message =
             "This product cannot be deleted because it has one or more user-created prices.";
         return Err(Refusal::invalid(message));
     }
-    desk.emit("product.deleted", &product);
-    desk.books.forget::<Product>(id);
+    books.emit("product.deleted", &product);
+    books.forget::<Product>(id);
     Ok(json!({ "id": id, "object": "product", "deleted": true }))
 }
 
 /// What a price costs stays; whether it is sold, and how it is called, may change.
-pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
-    let mut price: Price = desk.books.find(id)?;
+pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+    let mut price: Price = books.find(id)?;
     price.active = params.flag("active")?.unwrap_or(price.active);
     if let Some(nickname) = params.bounded("nickname", 250)? {
         price.nickname = Some(nickname);
@@ -192,16 +171,14 @@ pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<V
     params.change_metadata("metadata", &mut price.metadata)?;
     params.word("tax_behavior", &["exclusive", "inclusive", "unspecified"])?;
     params.finish()?;
-    take_key(desk, &price, transfer)?;
-    desk.books.put(price.clone());
-    desk.emit("price.updated", &price);
-    Ok(price.view(desk.books))
+    take_key(books, &price, transfer)?;
+    books.tell("price.updated", &price);
+    Ok(price.view(books))
 }
 
 /// A lookup key names one price.
-fn take_key(desk: &mut Desk<'_>, price: &Price, transfer: bool) -> Result<(), Refusal> {
-    let former = desk
-        .books
+fn take_key(books: &mut Books, price: &Price, transfer: bool) -> Result<()> {
+    let former = books
         .all::<Price>()
         .find(|other| {
             other.lookup_key.is_some()
@@ -212,7 +189,7 @@ fn take_key(desk: &mut Desk<'_>, price: &Price, transfer: bool) -> Result<(), Re
     match former {
         Some(mut other) if transfer => {
             other.lookup_key = None;
-            desk.books.put(other);
+            books.put(other);
             Ok(())
         }
         Some(other) => {
@@ -227,18 +204,18 @@ fn take_key(desk: &mut Desk<'_>, price: &Price, transfer: bool) -> Result<(), Re
     }
 }
 
-pub(super) fn list_products(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn list_products(books: &Books, params: &Params) -> Result<Value> {
     let active = params.flag("active")?;
     let ids = params.list("ids")?;
-    read::some::<Product>(desk, params, "/v1/products", |product| {
+    read::some::<Product>(books, params, "/v1/products", |product| {
         active.is_none_or(|active| product.active == active)
             && (ids.is_empty() || ids.contains(&product.head.id))
     })
 }
 
-pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let every = interval(params, "recurring")?;
-    let Made { mut price, product } = inline_price(desk, params, "", every)?;
+    let Made { mut price, product } = inline_price(books, params, "", every)?;
     price.metadata = params.metadata("metadata")?;
     price.nickname = params.bounded("nickname", 250)?;
     price.lookup_key = params.bounded("lookup_key", 200)?;
@@ -246,23 +223,21 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
     params.word("billing_scheme", &["per_unit"])?;
     let transfer = params.flag("transfer_lookup_key")? == Some(true);
     params.finish()?;
-    take_key(desk, &price, transfer)?;
-    if desk.books.get::<Product>(&product.head.id).is_none() {
-        desk.books.put(product.clone());
-        desk.emit("product.created", &product);
+    take_key(books, &price, transfer)?;
+    if books.get::<Product>(&product.head.id).is_none() {
+        books.tell("product.created", &product);
     }
-    desk.books.put(price.clone());
-    desk.emit("price.created", &price);
-    Ok(price.view(desk.books))
+    books.tell("price.created", &price);
+    Ok(price.view(books))
 }
 
-pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     let keys = params.list("lookup_keys")?;
     let product = params.text("product")?;
     let active = params.flag("active")?;
     let currency = params.text("currency")?;
     let kind = params.word("type", &["one_time", "recurring"])?;
-    read::some::<Price>(desk, params, "/v1/prices", |price| {
+    read::some::<Price>(books, params, "/v1/prices", |price| {
         let key = price.lookup_key.as_ref();
         (keys.is_empty() || key.is_some_and(|key| keys.contains(key)))
             && product.as_ref().is_none_or(|id| *id == price.product)

@@ -1,15 +1,8 @@
 //! Coupons and promotion codes.
 
-use serde_json::Value;
-
 use super::read;
-use crate::core::{
-    books::{Desk, Kept as _},
-    money,
-    objects::{Coupon, Customer, Duration, Off, PromotionCode},
-    params::Params,
-    refusal::Refusal,
-};
+use crate::core::money;
+use crate::core::prelude::*;
 
 /// `12.5` as hundredths of a percent, where it is one.
 fn percent(text: &str) -> Option<i64> {
@@ -22,7 +15,7 @@ fn percent(text: &str) -> Option<i64> {
     (1..=10_000).contains(&hundredths).then_some(hundredths)
 }
 
-fn off(params: &Params) -> Result<Off, Refusal> {
+fn off(params: &Params) -> Result<Off> {
     let amount = params.integer::<i64>("amount_off")?;
     match (params.text("percent_off")?, amount) {
         (Some(text), None) => percent(&text).map(Off::Percent).ok_or_else(|| {
@@ -46,7 +39,7 @@ fn off(params: &Params) -> Result<Off, Refusal> {
     }
 }
 
-pub(super) fn create_coupon(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn create_coupon(books: &mut Books, params: &Params) -> Result<Value> {
     let off = off(params)?;
     let months = params.integer::<u32>("duration_in_months")?;
     let duration = match params.word("duration", &["once", "forever", "repeating"])? {
@@ -64,14 +57,14 @@ pub(super) fn create_coupon(desk: &mut Desk<'_>, params: &Params) -> Result<Valu
     let id = params.bounded("id", 100)?;
     params.finish()?;
     if let Some(id) = &id
-        && (desk.books.get::<Coupon>(id).is_some() || id.contains(['/', '_']))
+        && (books.get::<Coupon>(id).is_some() || id.contains(['/', '_']))
     {
         let message = "Coupon already exists, or its id has a slash or an underscore.";
         return Err(Refusal::param("id", message).with_code("resource_already_exists"));
     }
-    let id = id.unwrap_or_else(|| desk.ids.usual(""));
+    let id = id.unwrap_or_else(|| books.ids.usual(""));
     let coupon = Coupon {
-        head: desk.books.head(id, desk.now),
+        head: books.head_of(id),
         name,
         off,
         duration,
@@ -80,11 +73,11 @@ pub(super) fn create_coupon(desk: &mut Desk<'_>, params: &Params) -> Result<Valu
         times_redeemed: 0,
         metadata,
     };
-    desk.books.put(coupon.clone());
-    Ok(coupon.view(desk.books))
+    books.put(coupon.clone());
+    Ok(coupon.view(books))
 }
 
-pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     params
         .word("promotion[type]", &["coupon"])?
         .ok_or_else(|| Refusal::missing("promotion[type]"))?;
@@ -104,13 +97,9 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
     };
     let metadata = params.metadata("metadata")?;
     params.finish()?;
-    desk.books
-        .find::<Coupon>(&coupon)
-        .map_err(|refusal| refusal.of_param("promotion[coupon]"))?;
+    books.named::<Coupon>(&coupon, "promotion[coupon]")?;
     if let Some(customer) = &customer {
-        desk.books
-            .find::<Customer>(customer)
-            .map_err(|refusal| refusal.of_param("customer"))?;
+        books.named::<Customer>(customer, "customer")?;
     }
     let code = match code {
         Some(code) if !code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') => {
@@ -118,7 +107,7 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
             return Err(Refusal::param("code", message));
         }
         Some(code) => code,
-        None => desk
+        None => books
             .ids
             .usual("")
             .chars()
@@ -126,8 +115,8 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
             .collect::<String>()
             .to_ascii_uppercase(),
     };
-    let now = desk.now;
-    let taken = desk.books.all::<PromotionCode>().any(|other| {
+    let now = books.now;
+    let taken = books.all::<PromotionCode>().any(|other| {
         other.is_active(now) && other.customer == customer && other.code.eq_ignore_ascii_case(&code)
     });
     if taken && active {
@@ -135,7 +124,7 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
         return Err(Refusal::param("code", message));
     }
     let promotion = PromotionCode {
-        head: desk.head("promo_"),
+        head: books.head("promo_"),
         code,
         coupon,
         active,
@@ -147,17 +136,17 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
         minimum,
         metadata,
     };
-    desk.books.put(promotion.clone());
-    Ok(promotion.view(desk.books))
+    books.put(promotion.clone());
+    Ok(promotion.view(books))
 }
 
-pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     let code = params.text("code")?;
     let active = params.flag("active")?;
     let customer = params.text("customer")?;
     let coupon = params.text("coupon")?;
-    let now = desk.now;
-    read::some::<PromotionCode>(desk, params, "/v1/promotion_codes", |promotion| {
+    let now = books.now;
+    read::some::<PromotionCode>(books, params, "/v1/promotion_codes", |promotion| {
         let same = |code: &String| promotion.code.eq_ignore_ascii_case(code);
         code.as_ref().is_none_or(same)
             && active.is_none_or(|active| promotion.is_active(now) == active)

@@ -1,6 +1,6 @@
 //! A range of a list: `created[gte]` and the like, or one instant.
 
-use crate::core::{params::Params, refusal::Refusal};
+use crate::core::prelude::*;
 
 /// From one second to another, both included.
 pub(super) struct Range {
@@ -9,7 +9,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    pub(super) fn read(params: &Params, path: &str) -> Result<Self, Refusal> {
+    pub(super) fn read(params: &Params, path: &str) -> Result<Self> {
         let bound = |name: &str| params.integer::<i64>(&format!("{path}[{name}]"));
         if let Some(exactly) = params.integer::<i64>(path)? {
             return Ok(Self {

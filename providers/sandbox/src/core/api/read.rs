@@ -1,46 +1,38 @@
 //! Reading objects, one or all.
 
-use serde_json::{Value, json};
-
 use super::{list::Paging, range::Range};
-use crate::core::{
-    books::{Books, Desk, Kept},
-    params::Params,
-    refusal::Refusal,
-};
+use crate::core::prelude::*;
 
 /// One by its identifier.
-pub(super) fn one<T: Kept>(desk: &Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+pub(super) fn one<T: Kept>(books: &Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
-    let object: T = desk.books.find(id)?;
-    Ok(object.view(desk.books))
+    let object: T = books.find(id)?;
+    Ok(object.view(books))
 }
 
 /// A page of those that pass.
 pub(super) fn some<T: Kept>(
-    desk: &Desk<'_>,
+    books: &Books,
     params: &Params,
     url: &str,
     pass: impl Fn(&T) -> bool,
-) -> Result<Value, Refusal> {
+) -> Result<Value> {
     let paging = Paging::read(params)?;
     let created = Range::read(params, "created")?;
     params.finish()?;
-    let found = desk
-        .books
-        .newest(|object: &T| created.has(object.head().created) && pass(object));
-    let view = |object: &T| object.view(desk.books);
+    let found = books.newest(|object: &T| created.has(object.head().created) && pass(object));
+    let view = |object: &T| object.view(books);
     paging.page(found, |object| &object.head().id, view, url)
 }
 
 /// A page of those that say of themselves what the parameters of these names ask for: `name`, or `name=a|b`
 /// where only these words are possible.
 pub(super) fn by<T: Kept>(
-    desk: &Desk<'_>,
+    books: &Books,
     params: &Params,
     path: &str,
     names: &[&str],
-) -> Result<Value, Refusal> {
+) -> Result<Value> {
     let mut wanted = Vec::new();
     for name in names {
         let (name, words) = name.split_once('=').unwrap_or((name, ""));
@@ -55,7 +47,7 @@ pub(super) fn by<T: Kept>(
         }
         wanted.extend(text.map(|text| (name, text)));
     }
-    some::<T>(desk, params, &format!("/v1/{path}"), |object| {
+    some::<T>(books, params, &format!("/v1/{path}"), |object| {
         let said = match wanted.is_empty() {
             true => Value::Null,
             // Texts and numbers alone: this cannot fail.

@@ -1,16 +1,9 @@
 //! Refunds.
 
-use serde_json::Value;
+use crate::core::prelude::*;
+use crate::core::refunds::{Wanted, refund};
 
-use crate::core::{
-    books::{Desk, Kept as _},
-    objects::{Charge, Intent, Refund},
-    params::Params,
-    refunds::{Wanted, refund},
-    refusal::Refusal,
-};
-
-pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let charge = params.text("charge")?;
     let intent = params.text("payment_intent")?;
     let wanted = Wanted {
@@ -23,24 +16,21 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
         status: None,
     };
     params.finish()?;
-    let charge = charge_of(desk, charge, intent)?;
-    let refund = refund(desk, charge, wanted)?;
-    Ok(refund.view(desk.books))
+    let charge = charge_of(books, charge, intent)?;
+    let refund = refund(books, charge, wanted)?;
+    Ok(refund.view(books))
 }
 
 /// The charge that a request names, by itself or by its payment.
 pub(in crate::core) fn charge_of(
-    desk: &Desk<'_>,
+    books: &Books,
     charge: Option<String>,
     intent: Option<String>,
-) -> Result<Charge, Refusal> {
+) -> Result<Charge> {
     let (id, param) = match (charge, intent) {
         (Some(charge), None) => (charge, "charge"),
         (None, Some(intent)) => {
-            let intent: Intent = desk
-                .books
-                .find(&intent)
-                .map_err(|refusal| refusal.of_param("payment_intent"))?;
+            let intent: Intent = books.named(&intent, "payment_intent")?;
             let nothing = || {
                 let message = "This PaymentIntent does not have a successful charge to refund.";
                 Refusal::param("payment_intent", message)
@@ -53,25 +43,24 @@ pub(in crate::core) fn charge_of(
             return Err(Refusal::invalid(message));
         }
     };
-    let charge = desk.books.find(&id);
+    let charge = books.find(&id);
     charge.map_err(|refusal| refusal.of_param(param))
 }
 
 /// Only what is written on it changes.
-pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
-    let mut refund: Refund = desk.books.find(id)?;
+pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+    let mut refund: Refund = books.find(id)?;
     params.change_metadata("metadata", &mut refund.metadata)?;
     params.finish()?;
-    desk.books.put(refund.clone());
-    desk.emit("refund.updated", &refund);
-    desk.emit("charge.refund.updated", &refund);
-    Ok(refund.view(desk.books))
+    books.tell("refund.updated", &refund);
+    books.emit("charge.refund.updated", &refund);
+    Ok(refund.view(books))
 }
 
 /// Refunds to cards are on their way at once, so none waits to be called off.
-pub(super) fn cancel(desk: &Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+pub(super) fn cancel(books: &Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
-    let refund: Refund = desk.books.find(id)?;
+    let refund: Refund = books.find(id)?;
     let message = format!(
         "You can only cancel a refund with the status requires_action. This refund is {}.",
         refund.status.word()

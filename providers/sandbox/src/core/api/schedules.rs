@@ -1,24 +1,14 @@
 //! Subscription schedules: the tier that runs, and one that follows.
 
-use serde_json::Value;
-
 use super::read;
-use crate::core::{
-    billing,
-    books::{Desk, Kept as _},
-    objects::{Price, Schedule, ScheduleStatus, Subscription},
-    params::Params,
-    refusal::Refusal,
-};
+use crate::core::billing;
+use crate::core::prelude::*;
 
-pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let id = params.required("from_subscription")?;
     let metadata = params.metadata("metadata")?;
     params.finish()?;
-    let mut subscription: Subscription = desk
-        .books
-        .find(&id)
-        .map_err(|refusal| refusal.of_param("from_subscription"))?;
+    let mut subscription: Subscription = books.named(&id, "from_subscription")?;
     if !subscription.status.is_running() {
         let message = format!(
             "You cannot migrate a subscription that is already attached or {}.",
@@ -26,23 +16,23 @@ pub(super) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Value, Refu
         );
         return Err(Refusal::param("from_subscription", message));
     }
-    let plan = billing::schedule(desk, &mut subscription, None, metadata)?;
-    Ok(plan.view(desk.books))
+    let plan = billing::schedule(books, &mut subscription, None, metadata)?;
+    Ok(plan.view(books))
 }
 
-pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     let customer = params.text("customer")?;
     let canceled = params.text("canceled_at[gte]")?;
-    read::some::<Schedule>(desk, params, "/v1/subscription_schedules", |plan| {
+    read::some::<Schedule>(books, params, "/v1/subscription_schedules", |plan| {
         customer.as_ref().is_none_or(|id| *id == plan.customer)
             && (canceled.is_none() || plan.status == ScheduleStatus::Canceled)
     })
 }
 
 /// Two phases: the one that runs, and the one that follows at its end.
-pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
-    let mut plan: Schedule = desk.books.find(id)?;
-    let mut subscription: Subscription = desk.books.find(&plan.subscription)?;
+pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+    let mut plan: Schedule = books.find(id)?;
+    let mut subscription: Subscription = books.find(&plan.subscription)?;
     params.change_metadata("metadata", &mut plan.metadata)?;
     params.word("end_behavior", &["release"])?;
     let behaviors = ["always_invoice", "create_prorations", "none"];
@@ -72,7 +62,7 @@ pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<V
             return Err(Refusal::param(path, message));
         }
         if place == 1 {
-            let price = desk.books.find::<Price>(&price);
+            let price = books.find::<Price>(&price);
             next = Some((
                 path.clone(),
                 price.map_err(|refusal| refusal.of_param(path))?,
@@ -80,21 +70,21 @@ pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<V
         }
     }
     params.finish()?;
-    desk.books.put(plan.clone());
+    books.put(plan.clone());
     if let Some((path, price)) = next {
         if !price.active || price.currency != subscription.currency || price.interval.is_none() {
             let message = "An active recurring price of the subscription's currency is expected.";
             return Err(Refusal::param(path, message));
         }
-        plan = billing::plan(desk, &mut subscription, plan, &price)?;
+        plan = billing::plan(books, &mut subscription, plan, &price)?;
     }
-    Ok(plan.view(desk.books))
+    Ok(plan.view(books))
 }
 
-pub(super) fn release(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+pub(super) fn release(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.flag("preserve_cancel_date")?;
     params.finish()?;
-    let plan: Schedule = desk.books.find(id)?;
+    let plan: Schedule = books.find(id)?;
     if plan.status != ScheduleStatus::Active {
         let message = format!(
             "You cannot release a subscription schedule that is currently in the `{}` status.",
@@ -102,19 +92,18 @@ pub(super) fn release(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<
         );
         return Err(Refusal::invalid(message));
     }
-    let mut subscription: Subscription = desk.books.find(&plan.subscription)?;
-    billing::release(desk, &mut subscription)?;
-    desk.books.put(subscription.clone());
-    desk.emit("customer.subscription.updated", &subscription);
-    let plan: Schedule = desk.books.find(id)?;
-    Ok(plan.view(desk.books))
+    let mut subscription: Subscription = books.find(&plan.subscription)?;
+    billing::release(books, &mut subscription)?;
+    books.tell("customer.subscription.updated", &subscription);
+    let plan: Schedule = books.find(id)?;
+    Ok(plan.view(books))
 }
 
-pub(super) fn cancel(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+pub(super) fn cancel(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.flag("invoice_now")?;
     params.flag("prorate")?;
     params.finish()?;
-    let plan: Schedule = desk.books.find(id)?;
-    let plan = billing::call_off(desk, plan)?;
-    Ok(plan.view(desk.books))
+    let plan: Schedule = books.find(id)?;
+    let plan = billing::call_off(books, plan)?;
+    Ok(plan.view(books))
 }

@@ -1,21 +1,14 @@
 //! Subscriptions.
 
-use serde_json::Value;
-
 use super::read;
-use crate::core::{
-    billing::{self, Change, Prorate},
-    books::{Desk, Kept as _},
-    objects::{Item, Meanwhile, Pause, Price, Standing, Subscription},
-    params::{Metadata, Params},
-    refusal::Refusal,
-};
+use crate::core::billing::{self, Change, Prorate};
+use crate::core::prelude::*;
 
 const MAX_QUANTITY: i64 = 999_999;
 /// As Stripe has it.
 const MAX_ITEMS: usize = 20;
 
-pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
+pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     const WORDS: [&str; 9] = [
         "active",
         "past_due",
@@ -30,7 +23,7 @@ pub(super) fn list(desk: &Desk<'_>, params: &Params) -> Result<Value, Refusal> {
     let customer = params.text("customer")?;
     let price = params.text("price")?;
     let status = params.word("status", &WORDS)?;
-    read::some::<Subscription>(desk, params, "/v1/subscriptions", |subscription| {
+    read::some::<Subscription>(books, params, "/v1/subscriptions", |subscription| {
         let stands = match status {
             None => subscription.status != Standing::Canceled,
             Some("all") => true,
@@ -59,7 +52,7 @@ struct Update {
 }
 
 impl Update {
-    fn read(desk: &mut Desk<'_>, params: &Params, old: &Subscription) -> Result<Self, Refusal> {
+    fn read(books: &mut Books, params: &Params, old: &Subscription) -> Result<Self> {
         let mut metadata = old.metadata.clone();
         params.change_metadata("metadata", &mut metadata)?;
         params.text("default_payment_method")?;
@@ -75,7 +68,7 @@ impl Update {
             })?)),
         };
         let update = Self {
-            change: change(desk, params, old)?,
+            change: change(books, params, old)?,
             pause: pause(params)?,
             trial_end,
             ending: params.flag("cancel_at_period_end")?,
@@ -87,18 +80,14 @@ impl Update {
 }
 
 /// What it is to be billed by: an item that is named is changed or deleted, another is added.
-fn items(
-    desk: &mut Desk<'_>,
-    params: &Params,
-    old: &Subscription,
-) -> Result<Option<Vec<Item>>, Refusal> {
+fn items(books: &mut Books, params: &Params, old: &Subscription) -> Result<Option<Vec<Item>>> {
     let mut items: Vec<Item> = old.items().cloned().collect();
     let names = params.below("items");
     for name in &names {
         let at = |field: &str| format!("items[{name}][{field}]");
         let price = params.text(&at("price"))?;
         if let Some(id) = &price {
-            let found = desk.books.find::<Price>(id);
+            let found = books.find::<Price>(id);
             found.map_err(|refusal| refusal.of_param(at("price")))?;
         }
         let quantity = params.integer::<i64>(&at("quantity"))?;
@@ -109,8 +98,8 @@ fn items(
         let deleted = params.flag(&at("deleted"))? == Some(true);
         let Some(id) = params.text(&at("id"))? else {
             items.push(Item {
-                id: desk.ids.usual("si_"),
-                created: desk.now,
+                id: books.ids.usual("si_"),
+                created: books.now,
                 price: price.ok_or_else(|| Refusal::missing(at("price")))?,
                 quantity: quantity.unwrap_or(1),
             });
@@ -133,12 +122,8 @@ fn items(
     Ok((!names.is_empty()).then_some(items))
 }
 
-fn change(
-    desk: &mut Desk<'_>,
-    params: &Params,
-    old: &Subscription,
-) -> Result<Option<Change>, Refusal> {
-    let items = items(desk, params, old)?;
+fn change(books: &mut Books, params: &Params, old: &Subscription) -> Result<Option<Change>> {
+    let items = items(books, params, old)?;
     let prorate = match params.word(
         "proration_behavior",
         &["always_invoice", "create_prorations", "none"],
@@ -165,7 +150,7 @@ fn change(
     }))
 }
 
-fn pause(params: &Params) -> Result<Option<Option<Pause>>, Refusal> {
+fn pause(params: &Params) -> Result<Option<Option<Pause>>> {
     const PATH: &str = "pause_collection";
     if params.is_unset(PATH) {
         return Ok(Some(None));
@@ -187,9 +172,9 @@ fn pause(params: &Params) -> Result<Option<Option<Pause>>, Refusal> {
     })))
 }
 
-pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
-    let mut subscription: Subscription = desk.books.find(id)?;
-    let update = Update::read(desk, params, &subscription)?;
+pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+    let mut subscription: Subscription = books.find(id)?;
+    let update = Update::read(books, params, &subscription)?;
     if subscription.ended_at.is_some() {
         let message =
             "A canceled subscription can only update its cancellation_details and metadata.";
@@ -204,45 +189,44 @@ pub(super) fn update(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<V
     }
     if let Some(change) = update.change {
         // First, since it alone can still be refused.
-        subscription = billing::change(desk, subscription, change)?;
+        subscription = billing::change(books, subscription, change)?;
     }
     if let Some(at) = update.trial_end {
-        subscription = billing::set_trial_end(desk, subscription, at)?;
+        subscription = billing::set_trial_end(books, subscription, at)?;
     }
     match update.pause {
-        Some(Some(pause)) => subscription = billing::pause_collection(desk, subscription, pause)?,
-        Some(None) => subscription = billing::collect_again(desk, subscription),
+        Some(Some(pause)) => subscription = billing::pause_collection(books, subscription, pause)?,
+        Some(None) => subscription = billing::collect_again(books, subscription),
         None => {}
     }
     if update.metadata != subscription.metadata {
         subscription.metadata = update.metadata;
-        desk.books.put(subscription.clone());
-        desk.emit("customer.subscription.updated", &subscription);
+        books.tell("customer.subscription.updated", &subscription);
     }
     if let Some(ending) = update.ending {
-        subscription = billing::cancel_at_end(desk, subscription, ending)?;
+        subscription = billing::cancel_at_end(books, subscription, ending)?;
     }
-    Ok(subscription.view(desk.books))
+    Ok(subscription.view(books))
 }
 
 /// One whose trial ended without a card goes on.
-pub(super) fn resume(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+pub(super) fn resume(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let anchor = params.word("billing_cycle_anchor", &["now", "unchanged"])?;
     params.word(
         "proration_behavior",
         &["always_invoice", "create_prorations", "none"],
     )?;
     params.finish()?;
-    let subscription: Subscription = desk.books.find(id)?;
-    let subscription = billing::resume(desk, subscription, anchor != Some("unchanged"))?;
-    Ok(subscription.view(desk.books))
+    let subscription: Subscription = books.find(id)?;
+    let subscription = billing::resume(books, subscription, anchor != Some("unchanged"))?;
+    Ok(subscription.view(books))
 }
 
-pub(super) fn cancel(desk: &mut Desk<'_>, params: &Params, id: &str) -> Result<Value, Refusal> {
+pub(super) fn cancel(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.flag("invoice_now")?;
     params.flag("prorate")?;
     params.finish()?;
-    let subscription: Subscription = desk.books.find(id)?;
-    let subscription = billing::cancel_now(desk, subscription)?;
-    Ok(subscription.view(desk.books))
+    let subscription: Subscription = books.find(id)?;
+    let subscription = billing::cancel_now(books, subscription)?;
+    Ok(subscription.view(books))
 }

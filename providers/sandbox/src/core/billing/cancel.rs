@@ -1,13 +1,9 @@
 //! How a subscription ends: now, or when what is paid for ends. The latter can be taken back.
 
 use super::{finalize::give_up, invoicing::drop_prorations};
-use crate::core::{
-    books::Desk,
-    objects::{Invoice, InvoiceStatus, Standing, Subscription},
-    refusal::Refusal,
-};
+use crate::core::prelude::*;
 
-fn must_run(subscription: &Subscription) -> Result<(), Refusal> {
+fn must_run(subscription: &Subscription) -> Result<()> {
     if subscription.status.is_running() {
         return Ok(());
     }
@@ -17,63 +13,58 @@ fn must_run(subscription: &Subscription) -> Result<(), Refusal> {
 
 /// Sets whether it ends with its period.
 pub(crate) fn cancel_at_end(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     mut subscription: Subscription,
     ending: bool,
-) -> Result<Subscription, Refusal> {
+) -> Result<Subscription> {
     must_run(&subscription)?;
     if ending {
         // What ends has no next tier.
-        super::release(desk, &mut subscription)?;
+        super::release(books, &mut subscription)?;
     }
     if subscription.cancel_at_end != ending {
         subscription.cancel_at_end = ending;
-        subscription.canceled_at = ending.then_some(desk.now);
+        subscription.canceled_at = ending.then_some(books.now);
         subscription.why_ended = ending.then(|| "cancellation_requested".into());
-        desk.books.put(subscription.clone());
-        desk.emit("customer.subscription.updated", &subscription);
+        books.tell("customer.subscription.updated", &subscription);
     }
     Ok(subscription)
 }
 
 /// Ends it now.
-pub(crate) fn cancel_now(
-    desk: &mut Desk<'_>,
-    subscription: Subscription,
-) -> Result<Subscription, Refusal> {
+pub(crate) fn cancel_now(books: &mut Books, subscription: Subscription) -> Result<Subscription> {
     if subscription.ended_at.is_some() {
         return Err(Refusal::no_such("subscription", &subscription.head.id));
     }
     let id = subscription.head.id.clone();
-    end(desk, subscription, "cancellation_requested");
-    desk.books.find(&id)
+    end(books, subscription, "cancellation_requested");
+    books.find(&id)
 }
 
 /// It is over.
-pub(super) fn end(desk: &mut Desk<'_>, mut subscription: Subscription, why: &str) {
+pub(super) fn end(books: &mut Books, mut subscription: Subscription, why: &str) {
     if let Some(retry) = subscription.retry.take()
-        && let Some(invoice) = desk.books.get::<Invoice>(&retry.invoice).cloned()
+        && let Some(invoice) = books.get::<Invoice>(&retry.invoice).cloned()
     {
         // Nobody tries any more.
-        give_up(desk, invoice, false);
+        give_up(books, invoice, false);
     }
-    let drafts = desk.books.all::<Invoice>().filter(|invoice| {
+    let drafts = books.all::<Invoice>().filter(|invoice| {
         invoice.subscription == subscription.head.id && invoice.status == InvoiceStatus::Draft
     });
     let drafts: Vec<Invoice> = drafts.cloned().collect();
     for mut draft in drafts {
         // It stays one until the shop decides.
         draft.finalizes_at = None;
-        desk.books.put(draft);
+        books.put(draft);
     }
-    super::schedule::cancel(desk, &mut subscription);
+    super::schedule::cancel(books, &mut subscription);
     subscription.pause = None;
-    drop_prorations(desk, &subscription);
+    drop_prorations(books, &subscription);
     subscription.status = Standing::Canceled;
     subscription.scheduled = None;
-    subscription.canceled_at = subscription.canceled_at.or(Some(desk.now));
-    subscription.ended_at = Some(desk.now);
+    subscription.canceled_at = subscription.canceled_at.or(Some(books.now));
+    subscription.ended_at = Some(books.now);
     subscription.why_ended = Some(why.to_owned());
-    desk.books.put(subscription.clone());
-    desk.emit("customer.subscription.deleted", &subscription);
+    books.tell("customer.subscription.deleted", &subscription);
 }

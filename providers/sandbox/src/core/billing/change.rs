@@ -2,13 +2,10 @@
 //! cycle where Stripe begins one: another interval, from free to paid, or when the shop says so.
 
 use super::invoicing::{collect, cycle_lines, declines, discount, draw_up, miss, sum, wait};
+use crate::core::prelude::*;
 use crate::core::{
-    books::Desk,
-    calendar::{Interval, after, date},
+    calendar::{after, date},
     money::share,
-    objects::{InvoiceItem, InvoiceLine, Item, Price, Reason, Retry, Standing, Subscription},
-    params::Metadata,
-    refusal::Refusal,
 };
 
 /// What becomes of time that is paid for already.
@@ -35,15 +32,15 @@ pub(crate) struct Change {
 
 /// Changes it.
 pub(crate) fn change(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     mut subscription: Subscription,
     wanted: Change,
-) -> Result<Subscription, Refusal> {
+) -> Result<Subscription> {
     let before: Vec<Item> = subscription.items().cloned().collect();
     if before == wanted.items && !wanted.anchored_now {
         return Ok(subscription);
     }
-    let interval = fitting(desk, &subscription, &before, &wanted.items)?;
+    let interval = fitting(books, &subscription, &before, &wanted.items)?;
     if !subscription.status.is_running() {
         let message = format!("This subscription is {}.", subscription.status.word());
         return Err(Refusal::invalid(message));
@@ -52,15 +49,15 @@ pub(crate) fn change(
         // Nothing was paid for, and nothing is asked for before its time.
         subscription.set_items(wanted.items);
         subscription.interval = interval;
-        return Ok(told(desk, subscription));
+        return Ok(told(books, subscription));
     }
-    let from_free = worth(desk, &before) == 0 && worth(desk, &wanted.items) > 0;
+    let from_free = worth(books, &before) == 0 && worth(books, &wanted.items) > 0;
     let whole_cycle = wanted.anchored_now || interval != subscription.interval || from_free;
     let prorates = wanted.prorate != Prorate::No;
     let mut lines = Vec::new();
     let goes = |item: &&Item| prorates && (whole_cycle || !wanted.items.contains(item));
     for item in before.iter().filter(goes) {
-        let unused = prorated(desk, &subscription, item, "Unused time on")?;
+        let unused = prorated(books, &subscription, item, "Unused time on")?;
         let amount = unused.amount.saturating_neg();
         lines.push(InvoiceLine { amount, ..unused });
     }
@@ -68,57 +65,53 @@ pub(crate) fn change(
     let mut off = 0;
     if whole_cycle {
         subscription.interval = interval;
-        subscription.anchor = desk.now;
+        subscription.anchor = books.now;
         subscription.cycle = 1;
-        subscription.period_start = desk.now;
-        subscription.period_end = after(desk.now, interval, 1);
-        let (cycle, discount) = cycle_lines(desk, &subscription)?;
+        subscription.period_start = books.now;
+        subscription.period_end = after(books.now, interval, 1);
+        let (cycle, discount) = cycle_lines(books, &subscription)?;
         off = discount;
         lines.extend(cycle);
     } else if !prorates {
-        return Ok(told(desk, subscription));
+        return Ok(told(books, subscription));
     } else {
         for item in wanted.items.iter().filter(|item| !before.contains(item)) {
-            lines.push(prorated(desk, &subscription, item, "Remaining time on")?);
+            lines.push(prorated(books, &subscription, item, "Remaining time on")?);
         }
         if wanted.prorate == Prorate::NextTime {
             for line in lines {
-                keep(desk, &subscription, line)?;
+                keep(books, &subscription, line)?;
             }
-            return Ok(told(desk, subscription));
+            return Ok(told(books, subscription));
         }
     }
-    bill(desk, subscription, lines, off, wanted.must_pay)
+    bill(books, subscription, lines, off, wanted.must_pay)
 }
 
 /// Has a proration wait for the next invoice.
-fn keep(
-    desk: &mut Desk<'_>,
-    subscription: &Subscription,
-    line: InvoiceLine,
-) -> Result<(), Refusal> {
+fn keep(books: &mut Books, subscription: &Subscription, line: InvoiceLine) -> Result<()> {
     let item = InvoiceItem {
-        head: desk.head("ii_"),
+        head: books.head("ii_"),
         customer: subscription.customer.clone(),
         subscription: Some(subscription.head.id.clone()),
         currency: subscription.currency.clone(),
         line,
         metadata: Metadata::new(),
     };
-    wait(desk, item).map(drop)
+    wait(books, item).map(drop)
 }
 
 /// Whether a subscription can be billed by such items; how often then.
 fn fitting(
-    desk: &Desk<'_>,
+    books: &Books,
     subscription: &Subscription,
     before: &[Item],
     items: &[Item],
-) -> Result<Interval, Refusal> {
+) -> Result<Interval> {
     const PARAM: &str = "items[0][price]";
     let mut common = None;
     for item in items {
-        let price: Price = desk.books.find(&item.price)?;
+        let price: Price = books.find(&item.price)?;
         if !price.active && !before.iter().any(|had| had.price == item.price) {
             let message = "The price specified is inactive. This field only accepts active prices.";
             return Err(Refusal::param(PARAM, message));
@@ -145,74 +138,73 @@ fn fitting(
 }
 
 /// What a cycle of these costs.
-fn worth(desk: &Desk<'_>, items: &[Item]) -> i64 {
+fn worth(books: &Books, items: &[Item]) -> i64 {
     let amounts = items.iter().map(|item| {
-        let price = desk.books.get::<Price>(&item.price);
+        let price = books.get::<Price>(&item.price);
         price.map_or(0, |price| price.unit_amount.saturating_mul(item.quantity))
     });
     amounts.fold(0, i64::saturating_add)
 }
 
-fn told(desk: &mut Desk<'_>, subscription: Subscription) -> Subscription {
-    desk.books.put(subscription.clone());
-    desk.emit("customer.subscription.updated", &subscription);
+fn told(books: &mut Books, subscription: Subscription) -> Subscription {
+    books.tell("customer.subscription.updated", &subscription);
     subscription
 }
 
 /// Bills it now. Where the card declines it is refused, or the subscription is past due.
 fn bill(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     mut subscription: Subscription,
     lines: Vec<InvoiceLine>,
     off: i64,
     must_pay: bool,
-) -> Result<Subscription, Refusal> {
-    let refused = sum(&lines) > off && declines(desk, &subscription.customer);
+) -> Result<Subscription> {
+    let refused = sum(&lines) > off && declines(books, &subscription.customer);
     if refused && must_pay {
         return Err(Refusal::declined());
     }
-    let invoice = draw_up(desk, &mut subscription, Reason::Update, lines, off);
+    let invoice = draw_up(books, &mut subscription, Reason::Update, lines, off);
     if refused && invoice.due_amount() > 0 {
-        let next_at = super::dunning::first_retry(desk.now);
+        let next_at = super::dunning::first_retry(books.now);
         subscription.status = Standing::PastDue;
         subscription.retry = Some(Retry {
             invoice: invoice.head.id.clone(),
-            failed_at: desk.now,
+            failed_at: books.now,
             made: 0,
             next_at,
         });
-        let subscription = told(desk, subscription);
-        miss(desk, invoice, Some(next_at))?;
+        let subscription = told(books, subscription);
+        miss(books, invoice, Some(next_at))?;
         return Ok(subscription);
     }
-    let subscription = told(desk, subscription);
-    collect(desk, invoice)?;
+    let subscription = told(books, subscription);
+    collect(books, invoice)?;
     Ok(subscription)
 }
 
 /// What the rest of the period is worth of an item.
 fn prorated(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     subscription: &Subscription,
     item: &Item,
     what: &str,
-) -> Result<InvoiceLine, Refusal> {
-    let price: Price = desk.books.find(&item.price)?;
-    let left = subscription.period_end.saturating_sub(desk.now).max(0);
+) -> Result<InvoiceLine> {
+    let price: Price = books.find(&item.price)?;
+    let left = subscription.period_end.saturating_sub(books.now).max(0);
     let whole = subscription
         .period_end
         .saturating_sub(subscription.period_start);
     let amount = price.unit_amount.saturating_mul(item.quantity);
-    let amount = amount.saturating_sub(discount(desk, subscription, amount));
-    let name = desk.product_name(&price.product);
+    let amount = amount.saturating_sub(discount(books, subscription, amount));
+    let name = books.product_name(&price.product);
     Ok(InvoiceLine {
-        id: desk.ids.usual("il_"),
-        description: format!("{what} {name} after {}", date(desk.now)),
+        id: books.ids.usual("il_"),
+        description: format!("{what} {name} after {}", date(books.now)),
         amount: share(amount, left, whole),
         quantity: item.quantity,
         price: price.head.id,
         product: price.product,
-        start: desk.now,
+        start: books.now,
         end: subscription.period_end,
         proration: true,
         item: item.id.clone(),

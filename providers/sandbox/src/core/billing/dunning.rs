@@ -4,11 +4,7 @@ use super::{
     cancel::end,
     invoicing::{collect, declines, miss},
 };
-use crate::core::{
-    books::Desk,
-    objects::{Invoice, Standing, Subscription},
-    refusal::Refusal,
-};
+use crate::core::prelude::*;
 
 const DAY: i64 = 24 * 3600;
 /// Days after the first failure at which it is tried again.
@@ -24,58 +20,57 @@ pub(super) fn first_retry(failed_at: i64) -> i64 {
     retry_at(failed_at, 0).unwrap_or(failed_at)
 }
 
-/// Tries again. The desk's instant is the one that was set for it.
-pub(crate) fn retry(desk: &mut Desk<'_>, subscription: Subscription) {
+/// Tries again. The books' instant is the one that was set for it.
+pub(crate) fn retry(books: &mut Books, subscription: Subscription) {
     let kept = subscription.clone();
-    if again(desk, subscription).is_err() {
-        end(desk, kept, "payment_failed");
+    if again(books, subscription).is_err() {
+        end(books, kept, "payment_failed");
     }
 }
 
-fn again(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refusal> {
-    if !subscription.no_card && !declines(desk, &subscription.customer) {
-        return recover(desk, subscription);
+fn again(books: &mut Books, mut subscription: Subscription) -> Result<()> {
+    if !subscription.no_card && !declines(books, &subscription.customer) {
+        return recover(books, subscription);
     }
     let Some(mut retry) = subscription.retry.take() else {
         return Err(Refusal::invalid("Nothing is to be tried again."));
     };
-    let invoice: Invoice = desk.books.find(&retry.invoice)?;
+    let invoice: Invoice = books.find(&retry.invoice)?;
     retry.made = retry.made.saturating_add(1);
     let next = retry_at(retry.failed_at, retry.made);
-    miss(desk, invoice, next)?;
+    miss(books, invoice, next)?;
     match next {
         Some(next_at) => {
             retry.next_at = next_at;
             subscription.retry = Some(retry);
-            desk.books.put(subscription);
+            books.put(subscription);
         }
-        None => end(desk, subscription, "payment_failed"),
+        None => end(books, subscription, "payment_failed"),
     }
     Ok(())
 }
 
 /// The customer pays what is due.
-pub(crate) fn pay_now(desk: &mut Desk<'_>, subscription: Subscription) -> Result<(), Refusal> {
+pub(crate) fn pay_now(books: &mut Books, subscription: Subscription) -> Result<()> {
     if subscription.status == Standing::Active {
         return Ok(());
     }
     if subscription.status != Standing::PastDue {
         return Err(Refusal::invalid("This subscription has nothing to pay."));
     }
-    if declines(desk, &subscription.customer) {
+    if declines(books, &subscription.customer) {
         return Err(Refusal::declined());
     }
-    recover(desk, subscription)
+    recover(books, subscription)
 }
 
-fn recover(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refusal> {
+fn recover(books: &mut Books, mut subscription: Subscription) -> Result<()> {
     let invoice = subscription.retry.take().map(|retry| retry.invoice);
     // A first payment that failed late is not tried again by itself.
     let invoice = invoice.or_else(|| subscription.latest_invoice.clone());
-    let invoice: Invoice = desk.books.find(&invoice.unwrap_or_default())?;
+    let invoice: Invoice = books.find(&invoice.unwrap_or_default())?;
     subscription.status = Standing::Active;
     subscription.no_card = false;
-    desk.books.put(subscription.clone());
-    desk.emit("customer.subscription.updated", &subscription);
-    collect(desk, invoice)
+    books.tell("customer.subscription.updated", &subscription);
+    collect(books, invoice)
 }

@@ -4,76 +4,70 @@ use super::{
     dunning::first_retry,
     invoicing::{collect, collect_part, declines, miss},
 };
-use crate::core::{
-    books::Desk,
-    objects::{Customer, Invoice, InvoiceStatus, Retry, Standing, Subscription},
-    refusal::Refusal,
-};
+use crate::core::prelude::*;
 
 /// Writes it out, with what the customer has of money from before.
-pub(super) fn write_out(desk: &mut Desk<'_>, mut invoice: Invoice) -> Invoice {
-    if let Some(mut customer) = desk.books.get::<Customer>(&invoice.customer).cloned() {
+pub(super) fn write_out(books: &mut Books, mut invoice: Invoice) -> Invoice {
+    if let Some(mut customer) = books.get::<Customer>(&invoice.customer).cloned() {
         invoice.balance = customer.balance;
         if customer.balance != invoice.balance_after() {
             customer.balance = invoice.balance_after();
-            desk.books.put(customer);
+            books.put(customer);
         }
     }
     invoice.status = InvoiceStatus::Open;
     invoice.finalizes_at = None;
-    invoice.finalized_at = Some(desk.now);
-    desk.books.put(invoice.clone());
-    desk.emit("invoice.finalized", &invoice);
+    invoice.finalized_at = Some(books.now);
+    books.tell("invoice.finalized", &invoice);
     invoice
 }
 
 /// A draft's hour is over, or the shop says so: it is written out and paid, or tried again later.
-pub(crate) fn finalize(desk: &mut Desk<'_>, invoice: Invoice) -> Result<(), Refusal> {
+pub(crate) fn finalize(books: &mut Books, invoice: Invoice) -> Result<()> {
     if invoice.status != InvoiceStatus::Draft {
         let message =
             "This invoice is already finalized, you can't re-finalize a non-draft invoice.";
         return Err(Refusal::invalid(message).with_code("invoice_not_editable"));
     }
-    let invoice = write_out(desk, invoice);
-    let subscription = desk.books.get::<Subscription>(&invoice.subscription);
+    let invoice = write_out(books, invoice);
+    let subscription = books.get::<Subscription>(&invoice.subscription);
     let Some(mut subscription) = subscription.cloned() else {
-        return collect(desk, invoice);
+        return collect(books, invoice);
     };
-    let no_card = subscription.no_card || declines(desk, &invoice.customer);
+    let no_card = subscription.no_card || declines(books, &invoice.customer);
     if invoice.due_amount() == 0 || !no_card {
-        return collect(desk, invoice);
+        return collect(books, invoice);
     }
     if !subscription.status.is_running() {
-        return miss(desk, invoice, None);
+        return miss(books, invoice, None);
     }
-    let next_at = first_retry(desk.now);
+    let next_at = first_retry(books.now);
     subscription.status = Standing::PastDue;
     subscription.retry = Some(Retry {
         invoice: invoice.head.id.clone(),
-        failed_at: desk.now,
+        failed_at: books.now,
         made: 0,
         next_at,
     });
-    desk.books.put(subscription.clone());
-    desk.emit("customer.subscription.updated", &subscription);
-    miss(desk, invoice, Some(next_at))
+    books.tell("customer.subscription.updated", &subscription);
+    miss(books, invoice, Some(next_at))
 }
 
 /// The shop has it paid now.
-pub(crate) fn pay(desk: &mut Desk<'_>, invoice: Invoice) -> Result<(), Refusal> {
+pub(crate) fn pay(books: &mut Books, invoice: Invoice) -> Result<()> {
     match invoice.status {
-        InvoiceStatus::Draft => finalize(desk, invoice),
+        InvoiceStatus::Draft => finalize(books, invoice),
         InvoiceStatus::Open => {
-            let subscription = desk.books.get::<Subscription>(&invoice.subscription);
+            let subscription = books.get::<Subscription>(&invoice.subscription);
             let waits = subscription.filter(|subscription| {
                 let retry = subscription.retry.as_ref().map(|retry| &retry.invoice);
                 let due = retry.or(subscription.latest_invoice.as_ref());
                 subscription.status == Standing::PastDue && due == Some(&invoice.head.id)
             });
             match waits.cloned() {
-                Some(subscription) => super::pay_now(desk, subscription),
-                None if declines(desk, &invoice.customer) => Err(Refusal::declined()),
-                None => collect(desk, invoice),
+                Some(subscription) => super::pay_now(books, subscription),
+                None if declines(books, &invoice.customer) => Err(Refusal::declined()),
+                None => collect(books, invoice),
             }
         }
         InvoiceStatus::Paid => {
@@ -86,49 +80,45 @@ pub(crate) fn pay(desk: &mut Desk<'_>, invoice: Invoice) -> Result<(), Refusal> 
 }
 
 /// A part of it is paid by a payment of its own.
-pub(crate) fn pay_part(
-    desk: &mut Desk<'_>,
-    mut invoice: Invoice,
-    amount: i64,
-) -> Result<(), Refusal> {
+pub(crate) fn pay_part(books: &mut Books, mut invoice: Invoice, amount: i64) -> Result<()> {
     if invoice.status != InvoiceStatus::Open {
         let message = "Only an open invoice can be paid in parts.";
         return Err(Refusal::invalid(message));
     }
-    collect_part(desk, &mut invoice, amount)?;
-    desk.emit("invoice.updated", &invoice);
+    collect_part(books, &mut invoice, amount)?;
+    books.emit("invoice.updated", &invoice);
     Ok(())
 }
 
 /// The shop wants nothing for it.
-pub(crate) fn void(desk: &mut Desk<'_>, invoice: Invoice) -> Result<(), Refusal> {
+pub(crate) fn void(books: &mut Books, invoice: Invoice) -> Result<()> {
     if invoice.status != InvoiceStatus::Open {
         let message = "You can only void an invoice that is open.";
         return Err(Refusal::invalid(message).with_code("invoice_not_editable"));
     }
-    give_up(desk, invoice, true);
+    give_up(books, invoice, true);
     Ok(())
 }
 
 /// A draft that is given up at once.
-pub(super) fn immediate(desk: &mut Desk<'_>, invoice: Invoice, void: bool) {
-    let invoice = write_out(desk, invoice);
-    give_up(desk, invoice, void);
+pub(super) fn immediate(books: &mut Books, invoice: Invoice, void: bool) {
+    let invoice = write_out(books, invoice);
+    give_up(books, invoice, void);
 }
 
-pub(super) fn give_up(desk: &mut Desk<'_>, mut invoice: Invoice, void: bool) {
+pub(super) fn give_up(books: &mut Books, mut invoice: Invoice, void: bool) {
     invoice.status = if void {
         InvoiceStatus::Void
     } else {
         InvoiceStatus::Uncollectible
     };
     invoice.next_attempt = None;
-    invoice.ended_at = Some(desk.now);
-    desk.books.put(invoice.clone());
+    invoice.ended_at = Some(books.now);
+    books.put(invoice.clone());
     let kind = if void {
         "invoice.voided"
     } else {
         "invoice.marked_uncollectible"
     };
-    desk.emit(kind, &invoice);
+    books.emit(kind, &invoice);
 }

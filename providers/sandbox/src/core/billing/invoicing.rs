@@ -3,35 +3,27 @@
 use std::collections::BTreeSet;
 
 use super::finalize::write_out;
-use crate::core::{
-    books::{Books, Desk},
-    objects::{
-        Coupon, Customer, Intent, Invoice, InvoiceItem, InvoiceLine, InvoicePayment, InvoiceStatus,
-        Item, Price, Product, Reason, Subscription, Until,
-    },
-    params::Metadata,
-    payments::{self, Payment},
-    refusal::Refusal,
-};
+use crate::core::payments::{self, Payment};
+use crate::core::prelude::*;
 
-impl Desk<'_> {
+impl Books {
     /// What people call a product.
     pub(crate) fn product_name(&self, product: &str) -> String {
-        let product = self.books.get::<Product>(product);
+        let product = self.get::<Product>(product);
         product.map_or_else(|| "Subscription".into(), |product| product.name.clone())
     }
 }
 
 /// What a lasting discount takes off an amount now.
-pub(super) fn discount(desk: &Desk<'_>, subscription: &Subscription, amount: i64) -> i64 {
+pub(super) fn discount(books: &Books, subscription: &Subscription, amount: i64) -> i64 {
     let Some(term) = &subscription.discount else {
         return 0;
     };
     let lasts = match term.until {
         Until::Forever => true,
-        Until::Time(end) => desk.now < end,
+        Until::Time(end) => books.now < end,
     };
-    let coupon = desk.books.get::<Coupon>(&term.coupon);
+    let coupon = books.get::<Coupon>(&term.coupon);
     coupon
         .filter(|_| lasts)
         .map_or(0, |coupon| coupon.off.of(amount))
@@ -45,14 +37,14 @@ pub(super) fn sum(lines: &[InvoiceLine]) -> i64 {
 
 /// The lines of a whole cycle, the one that runs: the newest item first. With what a discount takes off.
 pub(super) fn cycle_lines(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     subscription: &Subscription,
-) -> Result<(Vec<InvoiceLine>, i64), Refusal> {
-    let mut line = |item: &Item| -> Result<InvoiceLine, Refusal> {
-        let price: Price = desk.books.find(&item.price)?;
+) -> Result<(Vec<InvoiceLine>, i64)> {
+    let mut line = |item: &Item| -> Result<InvoiceLine> {
+        let price: Price = books.find(&item.price)?;
         Ok(InvoiceLine {
-            id: desk.ids.usual("il_"),
-            description: desk.product_name(&price.product),
+            id: books.ids.usual("il_"),
+            description: books.product_name(&price.product),
             amount: price.unit_amount.saturating_mul(item.quantity),
             quantity: item.quantity,
             price: price.head.id,
@@ -65,7 +57,7 @@ pub(super) fn cycle_lines(
     };
     let items = subscription.items().rev();
     let lines: Vec<InvoiceLine> = items.map(&mut line).collect::<Result<_, _>>()?;
-    let off = discount(desk, subscription, sum(&lines));
+    let off = discount(books, subscription, sum(&lines));
     Ok((lines, off))
 }
 
@@ -76,12 +68,12 @@ const DRAFT_SECONDS: i64 = 3600;
 const MAX_PENDING: usize = 40;
 
 /// Has something wait for the customer's next invoice, or that of a subscription.
-pub(crate) fn wait(desk: &mut Desk<'_>, item: InvoiceItem) -> Result<InvoiceItem, Refusal> {
-    if pending(desk.books, &item.customer).len() >= MAX_PENDING {
+pub(crate) fn wait(books: &mut Books, item: InvoiceItem) -> Result<InvoiceItem> {
+    if pending(books, &item.customer).len() >= MAX_PENDING {
         let message = format!("At most {MAX_PENDING} items of a customer wait for an invoice.");
         return Err(Refusal::invalid(message));
     }
-    desk.books.put(item.clone());
+    books.put(item.clone());
     Ok(item)
 }
 
@@ -108,46 +100,46 @@ fn pending_lines(books: &Books, subscription: &Subscription) -> Vec<InvoiceLine>
 }
 
 /// Forgets the prorations of a subscription that ends.
-pub(super) fn drop_prorations(desk: &mut Desk<'_>, subscription: &Subscription) {
-    let gone = pending(desk.books, &subscription.customer).into_iter();
+pub(super) fn drop_prorations(books: &mut Books, subscription: &Subscription) {
+    let gone = pending(books, &subscription.customer).into_iter();
     let gone = gone.filter(|item| {
         item.line.proration && item.subscription.as_ref() == Some(&subscription.head.id)
     });
     let gone: Vec<String> = gone.map(|item| item.head.id.clone()).collect();
     for id in gone {
-        desk.books.forget::<InvoiceItem>(&id);
+        books.forget::<InvoiceItem>(&id);
     }
 }
 
 /// An invoice that is written out at once, and not paid yet.
 pub(super) fn draw_up(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     subscription: &mut Subscription,
     reason: Reason,
     lines: Vec<InvoiceLine>,
     discount: i64,
 ) -> Invoice {
-    let mut invoice = draft(desk, subscription, reason, lines, discount);
+    let mut invoice = draft(books, subscription, reason, lines, discount);
     invoice.finalizes_at = None;
-    desk.emit("invoice.created", &invoice);
-    write_out(desk, invoice)
+    books.emit("invoice.created", &invoice);
+    write_out(books, invoice)
 }
 
 /// An invoice that may still change, with what waited for it in front.
 pub(super) fn draft(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     subscription: &mut Subscription,
     reason: Reason,
     lines: Vec<InvoiceLine>,
     discount: i64,
 ) -> Invoice {
-    let customer = desk.books.get::<Customer>(&subscription.customer);
+    let customer = books.get::<Customer>(&subscription.customer);
     let email = customer.and_then(|customer| customer.email.clone());
-    let head = desk.head("in_");
+    let head = books.head("in_");
     let mut all = match reason {
         // Checkout has said what it comes to.
         Reason::Create => Vec::new(),
-        _ => pending_lines(desk.books, subscription),
+        _ => pending_lines(books, subscription),
     };
     all.extend(lines);
     let invoice = Invoice {
@@ -166,32 +158,32 @@ pub(super) fn draft(
         subscription_metadata: subscription.metadata.clone(),
         intent: None,
         parts: 0,
-        finalizes_at: Some(desk.now.saturating_add(DRAFT_SECONDS)),
+        finalizes_at: Some(books.now.saturating_add(DRAFT_SECONDS)),
         finalized_at: None,
         balance: 0,
         ended_at: None,
     };
     subscription.latest_invoice = Some(invoice.head.id.clone());
-    desk.books.put(invoice.clone());
+    books.put(invoice.clone());
     invoice
 }
 
 /// The payment that is to pay what is left of it; begun once.
-pub(super) fn payment(desk: &mut Desk<'_>, invoice: &mut Invoice) -> Result<Intent, Refusal> {
+pub(super) fn payment(books: &mut Books, invoice: &mut Invoice) -> Result<Intent> {
     let amount = invoice.remaining();
     if let Some(intent) = &invoice.intent {
-        let mut intent: Intent = desk.books.find(intent)?;
+        let mut intent: Intent = books.find(intent)?;
         intent.amount = amount;
         return Ok(intent);
     }
-    let intent = begin(desk, invoice, amount);
+    let intent = begin(books, invoice, amount);
     invoice.intent = Some(intent.head.id.clone());
-    named(desk, invoice, &intent, None);
-    desk.books.put(invoice.clone());
+    named(books, invoice, &intent, None);
+    books.put(invoice.clone());
     Ok(intent)
 }
 
-fn begin(desk: &mut Desk<'_>, invoice: &Invoice, amount: i64) -> Intent {
+fn begin(books: &mut Books, invoice: &Invoice, amount: i64) -> Intent {
     let payment = Payment {
         amount,
         currency: &invoice.currency,
@@ -204,13 +196,13 @@ fn begin(desk: &mut Desk<'_>, invoice: &Invoice, amount: i64) -> Intent {
         // What is written on the subscription is not copied here.
         metadata: Metadata::new(),
     };
-    payments::begin(desk, payment)
+    payments::begin(books, payment)
 }
 
 /// Says which payment is of which invoice.
-pub(super) fn named(desk: &mut Desk<'_>, invoice: &Invoice, intent: &Intent, paid_at: Option<i64>) {
-    let head = desk.head("inpay_");
-    desk.books.put(InvoicePayment {
+pub(super) fn named(books: &mut Books, invoice: &Invoice, intent: &Intent, paid_at: Option<i64>) {
+    let head = books.head("inpay_");
+    books.put(InvoicePayment {
         head,
         invoice: invoice.head.id.clone(),
         intent: intent.head.id.clone(),
@@ -222,66 +214,60 @@ pub(super) fn named(desk: &mut Desk<'_>, invoice: &Invoice, intent: &Intent, pai
 }
 
 /// A part of it is paid, by a payment of its own.
-pub(super) fn collect_part(
-    desk: &mut Desk<'_>,
-    invoice: &mut Invoice,
-    amount: i64,
-) -> Result<(), Refusal> {
+pub(super) fn collect_part(books: &mut Books, invoice: &mut Invoice, amount: i64) -> Result<()> {
     if !(1..invoice.remaining()).contains(&amount) {
         let message = "A part of an invoice is more than nothing and less than what is left.";
         return Err(Refusal::param("amount", message));
     }
-    let intent = begin(desk, invoice, amount);
-    named(desk, invoice, &intent, Some(desk.now));
-    payments::succeed(desk, intent);
+    let intent = begin(books, invoice, amount);
+    named(books, invoice, &intent, Some(books.now));
+    payments::succeed(books, intent);
     invoice.parts = invoice.parts.saturating_add(amount);
-    desk.books.put(invoice.clone());
+    books.put(invoice.clone());
     Ok(())
 }
 
 /// Pays it, or finds that nothing is to be paid.
-pub(super) fn collect(desk: &mut Desk<'_>, mut invoice: Invoice) -> Result<(), Refusal> {
+pub(super) fn collect(books: &mut Books, mut invoice: Invoice) -> Result<()> {
     if invoice.remaining() > 0 {
-        let intent = payment(desk, &mut invoice)?;
+        let intent = payment(books, &mut invoice)?;
         let (id, amount) = (intent.head.id.clone(), intent.amount);
-        payments::succeed(desk, intent);
-        let paid = desk.books.all::<InvoicePayment>();
+        payments::succeed(books, intent);
+        let paid = books.all::<InvoicePayment>();
         let paid =
             paid.filter(|payment| payment.invoice == invoice.head.id && payment.intent == id);
         let paid: Vec<InvoicePayment> = paid.cloned().collect();
         for mut payment in paid {
             payment.amount = amount;
-            payment.paid_at = Some(desk.now);
-            desk.books.put(payment);
+            payment.paid_at = Some(books.now);
+            books.put(payment);
         }
     }
     invoice.attempts = invoice.attempts.saturating_add(1);
     invoice.status = InvoiceStatus::Paid;
-    invoice.paid_at = Some(desk.now);
+    invoice.paid_at = Some(books.now);
     invoice.next_attempt = None;
-    desk.books.put(invoice.clone());
-    desk.emit("invoice.paid", &invoice);
-    desk.emit("invoice.payment_succeeded", &invoice);
+    books.tell("invoice.paid", &invoice);
+    books.emit("invoice.payment_succeeded", &invoice);
     Ok(())
 }
 
 /// It was tried and is not paid.
 pub(super) fn miss(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     mut invoice: Invoice,
     next_attempt: Option<i64>,
-) -> Result<(), Refusal> {
-    let intent = payment(desk, &mut invoice)?;
-    payments::fail(desk, intent);
+) -> Result<()> {
+    let intent = payment(books, &mut invoice)?;
+    payments::fail(books, intent);
     invoice.attempts = invoice.attempts.saturating_add(1);
     invoice.next_attempt = next_attempt;
-    desk.books.put(invoice.clone());
-    desk.emit("invoice.payment_failed", &invoice);
+    books.tell("invoice.payment_failed", &invoice);
     Ok(())
 }
 
 /// Whether the customer's card is declined.
-pub(super) fn declines(desk: &Desk<'_>, customer: &str) -> bool {
-    let customer = desk.books.get::<Customer>(customer);
+pub(super) fn declines(books: &Books, customer: &str) -> bool {
+    let customer = books.get::<Customer>(customer);
     customer.is_some_and(|customer| customer.declines)
 }

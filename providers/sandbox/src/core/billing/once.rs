@@ -1,18 +1,14 @@
 //! An invoice for something that was bought once, paid already.
 
 use super::invoicing::named;
-use crate::core::{
-    books::Desk,
-    objects::{Intent, Invoice, InvoiceLine, InvoiceStatus, Reason, Session},
-    params::Metadata,
-};
+use crate::core::prelude::*;
 
 /// Draws it up, paid by the session's payment.
-pub(crate) fn invoice_once(desk: &mut Desk<'_>, session: &mut Session, intent: &Intent) {
-    let now = desk.now;
+pub(crate) fn invoice_once(books: &mut Books, session: &mut Session, intent: &Intent) {
+    let now = books.now;
     let lines = session.lines.iter().map(|line| InvoiceLine {
-        id: desk.ids.usual("il_"),
-        invoice_item: desk.ids.usual("ii_"),
+        id: books.ids.usual("il_"),
+        invoice_item: books.ids.usual("ii_"),
         description: line.name.clone(),
         amount: line.amount(),
         quantity: line.quantity,
@@ -24,7 +20,7 @@ pub(crate) fn invoice_once(desk: &mut Desk<'_>, session: &mut Session, intent: &
     });
     let lines: Vec<InvoiceLine> = lines.collect();
     let mut invoice = Invoice {
-        head: desk.head("in_"),
+        head: books.head("in_"),
         customer: session.customer.clone().unwrap_or_default(),
         email: session.email.clone(),
         subscription: String::new(),
@@ -44,16 +40,15 @@ pub(crate) fn invoice_once(desk: &mut Desk<'_>, session: &mut Session, intent: &
         balance: 0,
         ended_at: None,
     };
-    desk.emit("invoice.created", &invoice);
+    books.emit("invoice.created", &invoice);
     invoice.status = InvoiceStatus::Open;
     invoice.finalized_at = Some(now);
-    desk.emit("invoice.finalized", &invoice);
+    books.emit("invoice.finalized", &invoice);
     invoice.status = InvoiceStatus::Paid;
     invoice.paid_at = Some(now);
     invoice.attempts = 1;
-    named(desk, &invoice, intent, Some(now));
-    desk.books.put(invoice.clone());
-    desk.emit("invoice.paid", &invoice);
-    desk.emit("invoice.payment_succeeded", &invoice);
+    named(books, &invoice, intent, Some(now));
+    books.tell("invoice.paid", &invoice);
+    books.emit("invoice.payment_succeeded", &invoice);
     session.invoice = Some(invoice.head.id);
 }

@@ -2,45 +2,36 @@
 //! without a card waits after its trial until somebody resumes it.
 
 use super::invoicing::{collect, cycle_lines, declines, draw_up, sum};
-use crate::core::{
-    books::Desk,
-    calendar::after,
-    objects::{Pause, Reason, Standing, Subscription},
-    refusal::Refusal,
-};
+use crate::core::calendar::after;
+use crate::core::prelude::*;
 
 /// Collects nothing from now on, or as it was told anew.
 pub(crate) fn pause_collection(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     mut subscription: Subscription,
     pause: Pause,
-) -> Result<Subscription, Refusal> {
-    if pause.resumes_at.is_some_and(|at| at <= desk.now) {
+) -> Result<Subscription> {
+    if pause.resumes_at.is_some_and(|at| at <= books.now) {
         let message = "`resumes_at` must be in the future.";
         return Err(Refusal::param("pause_collection[resumes_at]", message));
     }
     if subscription.pause.as_ref() != Some(&pause) {
         subscription.pause = Some(pause);
-        desk.books.put(subscription.clone());
-        desk.emit("customer.subscription.updated", &subscription);
+        books.tell("customer.subscription.updated", &subscription);
     }
     Ok(subscription)
 }
 
 /// Collects again, from the next invoice on.
-pub(crate) fn collect_again(desk: &mut Desk<'_>, mut subscription: Subscription) -> Subscription {
+pub(crate) fn collect_again(books: &mut Books, mut subscription: Subscription) -> Subscription {
     if subscription.pause.take().is_some() {
-        desk.books.put(subscription.clone());
-        desk.emit("customer.subscription.updated", &subscription);
+        books.tell("customer.subscription.updated", &subscription);
     }
     subscription
 }
 
 /// It waits: a trial ended without a card.
-pub(crate) fn suspend(
-    desk: &mut Desk<'_>,
-    mut subscription: Subscription,
-) -> Result<Subscription, Refusal> {
+pub(crate) fn suspend(books: &mut Books, mut subscription: Subscription) -> Result<Subscription> {
     match subscription.status {
         Standing::Paused => return Ok(subscription),
         Standing::Trialing | Standing::Active => {}
@@ -50,17 +41,16 @@ pub(crate) fn suspend(
         }
     }
     subscription.status = Standing::Paused;
-    desk.books.put(subscription.clone());
-    desk.emit("customer.subscription.paused", &subscription);
+    books.tell("customer.subscription.paused", &subscription);
     Ok(subscription)
 }
 
 /// It goes on, with a cycle that begins now and is paid for at once.
 pub(crate) fn resume(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     mut subscription: Subscription,
     anchored_now: bool,
-) -> Result<Subscription, Refusal> {
+) -> Result<Subscription> {
     if subscription.status != Standing::Paused {
         let message = format!(
             "Only subscriptions with a status of `paused` can be resumed. This subscription has a \
@@ -69,17 +59,17 @@ pub(crate) fn resume(
         );
         return Err(Refusal::invalid(message));
     }
-    if !anchored_now && desk.now < subscription.period_end {
+    if !anchored_now && books.now < subscription.period_end {
         // What was paid for already goes on.
-        return Ok(going_on(desk, subscription));
+        return Ok(going_on(books, subscription));
     }
     if anchored_now {
-        subscription.anchor = desk.now;
+        subscription.anchor = books.now;
         subscription.cycle = 1;
-        subscription.period_start = desk.now;
-        subscription.period_end = after(desk.now, subscription.interval, 1);
+        subscription.period_start = books.now;
+        subscription.period_end = after(books.now, subscription.interval, 1);
     } else {
-        while subscription.period_end <= desk.now && subscription.period_end < i64::MAX {
+        while subscription.period_end <= books.now && subscription.period_end < i64::MAX {
             subscription.cycle = subscription.cycle.saturating_add(1);
             subscription.period_start = subscription.period_end;
             subscription.period_end = after(
@@ -89,20 +79,19 @@ pub(crate) fn resume(
             );
         }
     }
-    let (lines, off) = cycle_lines(desk, &subscription)?;
-    if sum(&lines) > off && declines(desk, &subscription.customer) {
+    let (lines, off) = cycle_lines(books, &subscription)?;
+    if sum(&lines) > off && declines(books, &subscription.customer) {
         return Err(Refusal::declined());
     }
-    let invoice = draw_up(desk, &mut subscription, Reason::Update, lines, off);
-    let subscription = going_on(desk, subscription);
-    collect(desk, invoice)?;
+    let invoice = draw_up(books, &mut subscription, Reason::Update, lines, off);
+    let subscription = going_on(books, subscription);
+    collect(books, invoice)?;
     Ok(subscription)
 }
 
-fn going_on(desk: &mut Desk<'_>, mut subscription: Subscription) -> Subscription {
+fn going_on(books: &mut Books, mut subscription: Subscription) -> Subscription {
     subscription.status = Standing::Active;
     subscription.no_card = false;
-    desk.books.put(subscription.clone());
-    desk.emit("customer.subscription.resumed", &subscription);
+    books.tell("customer.subscription.resumed", &subscription);
     subscription
 }

@@ -9,55 +9,53 @@ use super::{
     pause::collect_again,
     schedule, trial,
 };
-use crate::core::{
-    books::Desk,
-    calendar::after,
-    objects::{Invoice, Meanwhile, Price, Reason, Standing, Subscription},
-    refusal::Refusal,
-};
+use crate::core::calendar::after;
+use crate::core::prelude::*;
 
-/// Does what is due. The desk's instant is the one that was set for it.
-pub(crate) fn step(desk: &mut Desk<'_>, subscription: Subscription) {
+/// Does what is due. The books' instant is the one that was set for it.
+pub(crate) fn step(books: &mut Books, subscription: Subscription) {
     let resumes = subscription
         .pause
         .as_ref()
         .and_then(|pause| pause.resumes_at);
-    if resumes.is_some_and(|at| at <= desk.now) {
-        collect_again(desk, subscription);
+    if resumes.is_some_and(|at| at <= books.now) {
+        collect_again(books, subscription);
     } else if subscription.status == Standing::PastDue {
-        retry(desk, subscription);
+        retry(books, subscription);
     } else if subscription.status == Standing::Trialing
-        && subscription.announces_at().is_some_and(|at| at <= desk.now)
-        && desk.now < subscription.period_end
+        && subscription
+            .announces_at()
+            .is_some_and(|at| at <= books.now)
+        && books.now < subscription.period_end
     {
-        trial::announce(desk, subscription);
+        trial::announce(books, subscription);
     } else {
-        renew(desk, subscription);
+        renew(books, subscription);
     }
 }
 
 /// The end of a period.
-fn renew(desk: &mut Desk<'_>, subscription: Subscription) {
+fn renew(books: &mut Books, subscription: Subscription) {
     if subscription.cancel_at_end {
-        return end(desk, subscription, "cancellation_requested");
+        return end(books, subscription, "cancellation_requested");
     }
     let kept = subscription.clone();
     let outcome = if subscription.status == Standing::Trialing {
-        trial::over(desk, subscription)
+        trial::over(books, subscription)
     } else {
-        bill(desk, subscription)
+        bill(books, subscription)
     };
     if outcome.is_err() {
         // A price that is gone: books that cannot be billed must not be tried for ever.
-        end(desk, kept, "payment_failed");
+        end(books, kept, "payment_failed");
     }
 }
 
 /// Begins the next period and draws up what it costs.
-pub(super) fn bill(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refusal> {
-    schedule::advance(desk, &mut subscription)?;
+pub(super) fn bill(books: &mut Books, mut subscription: Subscription) -> Result<()> {
+    schedule::advance(books, &mut subscription)?;
     if let Some(next) = subscription.scheduled.take() {
-        let price: Price = desk.books.find(&next)?;
+        let price: Price = books.find(&next)?;
         let interval = price.interval.unwrap_or(subscription.interval);
         if interval != subscription.interval {
             subscription.interval = interval;
@@ -73,30 +71,29 @@ pub(super) fn bill(desk: &mut Desk<'_>, mut subscription: Subscription) -> Resul
         subscription.interval,
         subscription.cycle,
     );
-    cycle(desk, subscription)
+    cycle(books, subscription)
 }
 
 /// Draws up what the period that runs now costs.
-pub(super) fn cycle(desk: &mut Desk<'_>, mut subscription: Subscription) -> Result<(), Refusal> {
-    let (lines, discount) = cycle_lines(desk, &subscription)?;
-    let mut invoice = draft(desk, &mut subscription, Reason::Cycle, lines, discount);
+pub(super) fn cycle(books: &mut Books, mut subscription: Subscription) -> Result<()> {
+    let (lines, discount) = cycle_lines(books, &subscription)?;
+    let mut invoice = draft(books, &mut subscription, Reason::Cycle, lines, discount);
     let meanwhile = subscription.pause.as_ref().map(|pause| pause.behavior);
     if meanwhile == Some(Meanwhile::KeepAsDraft) {
         invoice.finalizes_at = None;
     }
-    desk.books.put(invoice.clone());
-    desk.books.put(subscription.clone());
-    desk.emit("customer.subscription.updated", &subscription);
-    desk.emit("invoice.created", &invoice);
-    uncollected(desk, invoice, meanwhile);
+    books.put(invoice.clone());
+    books.tell("customer.subscription.updated", &subscription);
+    books.emit("invoice.created", &invoice);
+    uncollected(books, invoice, meanwhile);
     Ok(())
 }
 
 /// While nothing is collected, an invoice is given up as soon as it is there.
-fn uncollected(desk: &mut Desk<'_>, invoice: Invoice, meanwhile: Option<Meanwhile>) {
+fn uncollected(books: &mut Books, invoice: Invoice, meanwhile: Option<Meanwhile>) {
     match meanwhile {
-        Some(Meanwhile::Void) => immediate(desk, invoice, true),
-        Some(Meanwhile::MarkUncollectible) => immediate(desk, invoice, false),
+        Some(Meanwhile::Void) => immediate(books, invoice, true),
+        Some(Meanwhile::MarkUncollectible) => immediate(books, invoice, false),
         Some(Meanwhile::KeepAsDraft) | None => {}
     }
 }

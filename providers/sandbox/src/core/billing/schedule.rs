@@ -1,21 +1,16 @@
 //! Schedules: the tier that runs now and the one that follows when its time is over. The portal makes
 //! one for a switch down; a shop may make them by the API.
 
-use crate::core::{
-    books::Desk,
-    calendar::after,
-    objects::{Phase, Price, Schedule, ScheduleStatus, Subscription},
-    params::Metadata,
-    refusal::Refusal,
-};
+use crate::core::calendar::after;
+use crate::core::prelude::*;
 
 /// Plans the next tier, where there is one, and keeps the subscription.
 pub(crate) fn schedule(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     subscription: &mut Subscription,
     next: Option<&Price>,
     metadata: Metadata,
-) -> Result<Schedule, Refusal> {
+) -> Result<Schedule> {
     if subscription.schedule.is_some() {
         let message = "This subscription already has a schedule.";
         return Err(Refusal::param("from_subscription", message));
@@ -27,7 +22,7 @@ pub(crate) fn schedule(
         end: subscription.period_end,
     };
     let plan = Schedule {
-        head: desk.head("sub_sched_"),
+        head: books.head("sub_sched_"),
         subscription: subscription.head.id.clone(),
         customer: subscription.customer.clone(),
         currency: subscription.currency.clone(),
@@ -37,13 +32,12 @@ pub(crate) fn schedule(
         metadata,
     };
     subscription.schedule = Some(plan.head.id.clone());
-    desk.books.put(plan.clone());
-    desk.emit("subscription_schedule.created", &plan);
+    books.tell("subscription_schedule.created", &plan);
     match next {
-        Some(price) => self::plan(desk, subscription, plan, price),
+        Some(price) => self::plan(books, subscription, plan, price),
         None => {
-            desk.books.put(subscription.clone());
-            desk.emit("customer.subscription.updated", subscription);
+            books.put(subscription.clone());
+            books.emit("customer.subscription.updated", subscription);
             Ok(plan)
         }
     }
@@ -51,11 +45,11 @@ pub(crate) fn schedule(
 
 /// Says what follows the tier that runs.
 pub(crate) fn plan(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     subscription: &mut Subscription,
     mut plan: Schedule,
     next: &Price,
-) -> Result<Schedule, Refusal> {
+) -> Result<Schedule> {
     if plan.status != ScheduleStatus::Active {
         let message = format!(
             "You cannot update a schedule that is {}.",
@@ -85,78 +79,78 @@ pub(crate) fn plan(
         },
     ];
     subscription.scheduled = Some(next.head.id.clone());
-    desk.books.put(plan.clone());
-    desk.books.put(subscription.clone());
-    desk.emit("subscription_schedule.updated", &plan);
-    desk.emit("customer.subscription.updated", subscription);
+    books.put(plan.clone());
+    books.put(subscription.clone());
+    books.emit("subscription_schedule.updated", &plan);
+    books.emit("customer.subscription.updated", subscription);
     Ok(plan)
 }
 
 /// The period of the tier that ran is over. A schedule whose last phase is over lets go.
-pub(super) fn advance(desk: &mut Desk<'_>, subscription: &mut Subscription) -> Result<(), Refusal> {
+pub(super) fn advance(books: &mut Books, subscription: &mut Subscription) -> Result<()> {
     let Some(id) = &subscription.schedule else {
         return Ok(());
     };
-    let plan: Schedule = desk.books.find(id)?;
+    let plan: Schedule = books.find(id)?;
     let over = plan
         .phases
         .last()
         .is_none_or(|last| last.end <= subscription.period_end);
     if over {
-        let_go(desk, subscription, plan, ScheduleStatus::Released);
+        let_go(books, subscription, plan, ScheduleStatus::Released);
     } else {
-        desk.emit("subscription_schedule.updated", &plan);
+        books.emit("subscription_schedule.updated", &plan);
     }
     Ok(())
 }
 
 /// The tier that runs stays, and nothing follows it by itself.
-pub(crate) fn release(desk: &mut Desk<'_>, subscription: &mut Subscription) -> Result<(), Refusal> {
+pub(crate) fn release(books: &mut Books, subscription: &mut Subscription) -> Result<()> {
     if let Some(id) = &subscription.schedule {
-        let plan: Schedule = desk.books.find(id)?;
-        let_go(desk, subscription, plan, ScheduleStatus::Released);
+        let plan: Schedule = books.find(id)?;
+        let_go(books, subscription, plan, ScheduleStatus::Released);
     }
     if subscription.scheduled.take().is_some() || subscription.schedule.is_some() {
-        desk.books.put(subscription.clone());
+        books.put(subscription.clone());
     }
     Ok(())
 }
 
 /// The subscription is over, and with it what was planned.
-pub(super) fn cancel(desk: &mut Desk<'_>, subscription: &mut Subscription) {
+pub(super) fn cancel(books: &mut Books, subscription: &mut Subscription) {
     let plan = subscription
         .schedule
         .as_deref()
-        .and_then(|id| desk.books.get::<Schedule>(id));
+        .and_then(|id| books.get::<Schedule>(id));
     if let Some(plan) = plan.cloned() {
-        let_go(desk, subscription, plan, ScheduleStatus::Canceled);
+        let_go(books, subscription, plan, ScheduleStatus::Canceled);
     }
 }
 
 fn let_go(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     subscription: &mut Subscription,
     mut plan: Schedule,
     status: ScheduleStatus,
 ) {
     plan.status = status;
-    plan.ended_at = Some(desk.now);
-    desk.books.put(plan.clone());
+    plan.ended_at = Some(books.now);
+    books.put(plan.clone());
     subscription.schedule = None;
     let kind = match status {
         ScheduleStatus::Canceled => "subscription_schedule.canceled",
         _ => "subscription_schedule.released",
     };
-    desk.emit(kind, &plan);
+    books.emit(kind, &plan);
 }
 
 /// Calls a schedule off, and its subscription with it.
-pub(crate) fn call_off(desk: &mut Desk<'_>, plan: Schedule) -> Result<Schedule, Refusal> {
+pub(crate) fn call_off(books: &mut Books, plan: Schedule) -> Result<Schedule> {
     if plan.status != ScheduleStatus::Active {
         let message = format!("This schedule is {}.", plan.status.word());
         return Err(Refusal::invalid(message));
     }
-    let subscription: Subscription = desk.books.find(&plan.subscription)?;
-    super::cancel_now(desk, subscription)?;
-    desk.books.find(&plan.head.id)
+    let subscription: Subscription = books.find(&plan.subscription)?;
+    super::cancel_now(books, subscription)?;
+    books.find(&plan.head.id)
 }

@@ -4,20 +4,13 @@ use super::{
     finalize::give_up,
     invoicing::{collect, cycle_lines, draw_up, miss, payment},
 };
-use crate::core::{
-    books::Desk,
-    calendar::{Interval, after},
-    objects::{
-        Coupon, Duration, Invoice, Item, Reason, Session, Standing, Subscription, TermDiscount,
-        Trial, Until,
-    },
-    refusal::Refusal,
-};
+use crate::core::calendar::after;
+use crate::core::prelude::*;
 
 /// Makes subscription and first invoice, and pays it where the money is there.
-pub(crate) fn start(desk: &mut Desk<'_>, session: &mut Session, paid: bool) -> Result<(), Refusal> {
-    let mut subscription = begun(desk, session, paid)?;
-    let (mut lines, _) = cycle_lines(desk, &subscription)?;
+pub(crate) fn start(books: &mut Books, session: &mut Session, paid: bool) -> Result<()> {
+    let mut subscription = begun(books, session, paid)?;
+    let (mut lines, _) = cycle_lines(books, &subscription)?;
     let mut off = session.discount;
     if subscription.trial.is_some() {
         off = 0;
@@ -26,24 +19,23 @@ pub(crate) fn start(desk: &mut Desk<'_>, session: &mut Session, paid: bool) -> R
             line.description = format!("Trial period for {}", line.description);
         }
     }
-    let mut invoice = draw_up(desk, &mut subscription, Reason::Create, lines, off);
+    let mut invoice = draw_up(books, &mut subscription, Reason::Create, lines, off);
     session.subscription = Some(subscription.head.id.clone());
     session.invoice = Some(invoice.head.id.clone());
-    desk.books.put(subscription.clone());
-    desk.emit("customer.subscription.created", &subscription);
+    books.tell("customer.subscription.created", &subscription);
     if paid {
-        collect(desk, invoice)
+        collect(books, invoice)
     } else {
-        payment(desk, &mut invoice).map(|_| ())
+        payment(books, &mut invoice).map(|_| ())
     }
 }
 
-fn begun(desk: &mut Desk<'_>, session: &Session, paid: bool) -> Result<Subscription, Refusal> {
+fn begun(books: &mut Books, session: &Session, paid: bool) -> Result<Subscription> {
     let nothing = || Refusal::invalid("This checkout has nothing to subscribe to.");
-    let now = desk.now;
-    let head = desk.head("sub_");
+    let now = books.now;
+    let head = books.head("sub_");
     let items = session.lines.iter().map(|line| Item {
-        id: desk.ids.usual("si_"),
+        id: books.ids.usual("si_"),
         created: now,
         price: line.price.clone(),
         quantity: line.quantity,
@@ -85,7 +77,7 @@ fn begun(desk: &mut Desk<'_>, session: &Session, paid: bool) -> Result<Subscript
         why_ended: None,
         latest_invoice: None,
         metadata: session.inner.clone(),
-        discount: lasting(desk, session),
+        discount: lasting(books, session),
         scheduled: None,
         retry: None,
         schedule: None,
@@ -96,69 +88,56 @@ fn begun(desk: &mut Desk<'_>, session: &Session, paid: bool) -> Result<Subscript
 }
 
 /// The discount that later cycles have too.
-fn lasting(desk: &mut Desk<'_>, session: &Session) -> Option<TermDiscount> {
-    let coupon = desk
-        .books
-        .get::<Coupon>(session.coupon.as_deref()?)?
-        .clone();
+fn lasting(books: &mut Books, session: &Session) -> Option<TermDiscount> {
+    let coupon = books.get::<Coupon>(session.coupon.as_deref()?)?.clone();
     let until = match coupon.duration {
         Duration::Once => return None,
         Duration::Forever => Until::Forever,
         Duration::Months(months) => {
-            Until::Time(after(desk.now, Interval::Month, i64::from(months)))
+            Until::Time(after(books.now, Interval::Month, i64::from(months)))
         }
     };
     Some(TermDiscount {
-        id: desk.ids.usual("di_"),
+        id: books.ids.usual("di_"),
         coupon: coupon.head.id,
         code: session.code.clone(),
-        start: desk.now,
+        start: books.now,
         until,
     })
 }
 
-fn first(desk: &Desk<'_>, session: &Session) -> Result<(Subscription, Invoice), Refusal> {
-    let subscription = desk
-        .books
-        .find(session.subscription.as_deref().unwrap_or_default())?;
-    let invoice = desk
-        .books
-        .find(session.invoice.as_deref().unwrap_or_default())?;
+fn first(books: &Books, session: &Session) -> Result<(Subscription, Invoice)> {
+    let subscription = books.find(session.subscription.as_deref().unwrap_or_default())?;
+    let invoice = books.find(session.invoice.as_deref().unwrap_or_default())?;
     Ok((subscription, invoice))
 }
 
 /// The money of the first invoice came.
-pub(crate) fn settle_first(desk: &mut Desk<'_>, session: &Session) -> Result<(), Refusal> {
-    let (mut subscription, invoice) = first(desk, session)?;
+pub(crate) fn settle_first(books: &mut Books, session: &Session) -> Result<()> {
+    let (mut subscription, invoice) = first(books, session)?;
     subscription.status = Standing::Active;
-    if subscription.period_end <= desk.now {
+    if subscription.period_end <= books.now {
         // It came after what it was for: the cycle begins with the money.
-        subscription.anchor = desk.now;
-        subscription.period_start = desk.now;
-        subscription.period_end = after(desk.now, subscription.interval, 1);
+        subscription.anchor = books.now;
+        subscription.period_start = books.now;
+        subscription.period_end = after(books.now, subscription.interval, 1);
     }
-    desk.books.put(subscription.clone());
-    desk.emit("customer.subscription.updated", &subscription);
-    collect(desk, invoice)
+    books.tell("customer.subscription.updated", &subscription);
+    collect(books, invoice)
 }
 
 /// It will not come. A debit that a bank gives back late leaves an invoice that can still be paid.
-pub(crate) fn fail_first(
-    desk: &mut Desk<'_>,
-    session: &Session,
-    late: bool,
-) -> Result<(), Refusal> {
-    let (mut subscription, invoice) = first(desk, session)?;
-    miss(desk, invoice.clone(), None)?;
+pub(crate) fn fail_first(books: &mut Books, session: &Session, late: bool) -> Result<()> {
+    let (mut subscription, invoice) = first(books, session)?;
+    miss(books, invoice.clone(), None)?;
     if late {
         subscription.status = Standing::PastDue;
     } else {
-        let invoice: Invoice = desk.books.find(&invoice.head.id)?;
-        give_up(desk, invoice, true);
+        let invoice: Invoice = books.find(&invoice.head.id)?;
+        give_up(books, invoice, true);
         subscription.status = Standing::IncompleteExpired;
-        subscription.ended_at = Some(desk.now);
+        subscription.ended_at = Some(books.now);
     }
-    desk.books.put(subscription.clone());
-    desk.emit("customer.subscription.updated", &subscription);
+    books.tell("customer.subscription.updated", &subscription);
     Ok(())
 }

@@ -5,13 +5,7 @@ use super::{
     change::{Change, Prorate, change},
     schedule::{plan, release, schedule},
 };
-use crate::core::{
-    books::Desk,
-    calendar::Interval,
-    objects::{Configuration, Item, Price, Schedule, Standing, Subscription},
-    params::Metadata,
-    refusal::Refusal,
-};
+use crate::core::prelude::*;
 
 /// When a switch counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,13 +32,13 @@ pub(crate) fn how(offer: &Configuration, from: &Price, to: &Price) -> How {
 
 /// Switches to another price.
 pub(crate) fn switch(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     offer: &Configuration,
     mut subscription: Subscription,
     to: &str,
-) -> Result<Subscription, Refusal> {
-    let from: Price = desk.books.find(&subscription.item.price)?;
-    let to: Price = desk.books.find(to)?;
+) -> Result<Subscription> {
+    let from: Price = books.find(&subscription.item.price)?;
+    let to: Price = books.find(to)?;
     if !matches!(subscription.status, Standing::Active | Standing::Trialing) {
         let status = subscription.status.word();
         let message = format!("This subscription is {status}: its tier cannot be switched now.");
@@ -57,24 +51,24 @@ pub(crate) fn switch(
     match how(offer, &from, &to) {
         How::Same if subscription.scheduled.is_none() => Ok(subscription),
         How::Same => {
-            release(desk, &mut subscription)?;
-            desk.emit("customer.subscription.updated", &subscription);
+            release(books, &mut subscription)?;
+            books.emit("customer.subscription.updated", &subscription);
             Ok(subscription)
         }
         How::AtEnd => {
             let running = subscription
                 .schedule
                 .as_deref()
-                .and_then(|id| desk.books.get::<Schedule>(id))
+                .and_then(|id| books.get::<Schedule>(id))
                 .cloned();
             match running {
-                Some(running) => plan(desk, &mut subscription, running, &to)?,
-                None => schedule(desk, &mut subscription, Some(&to), Metadata::new())?,
+                Some(running) => plan(books, &mut subscription, running, &to)?,
+                None => schedule(books, &mut subscription, Some(&to), Metadata::new())?,
             };
             Ok(subscription)
         }
         How::AtOnce => {
-            release(desk, &mut subscription)?;
+            release(books, &mut subscription)?;
             let prorate = match offer.proration() {
                 "none" => Prorate::No,
                 "create_prorations" => Prorate::NextTime,
@@ -91,7 +85,7 @@ pub(crate) fn switch(
                 anchored_now: false,
                 must_pay: true,
             };
-            change(desk, subscription, wanted)
+            change(books, subscription, wanted)
         }
     }
 }

@@ -2,13 +2,8 @@
 //! done any more is said plainly.
 
 use super::{complete, create::one_currency};
-use crate::core::{
-    books::Desk,
-    email,
-    objects::{Later, PaymentStatus, Session, Status},
-    promotions,
-    refusal::Refusal,
-};
+use crate::core::prelude::*;
+use crate::core::{email, promotions};
 
 /// What a buyer does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,40 +35,35 @@ pub(crate) struct Buyer {
 }
 
 /// Does it.
-pub(crate) fn act(
-    desk: &mut Desk<'_>,
-    id: &str,
-    action: Action,
-    buyer: &Buyer,
-) -> Result<Session, Refusal> {
-    let mut session: Session = desk.books.find(id)?;
-    if session.status == Status::Open && session.expires_at <= desk.now {
-        session = close(desk, session);
+pub(crate) fn act(books: &mut Books, id: &str, action: Action, buyer: &Buyer) -> Result<Session> {
+    let mut session: Session = books.find(id)?;
+    if session.status == Status::Open && session.expires_at <= books.now {
+        session = close(books, session);
     }
     if let Some(text) = &buyer.email {
         email::checked(text, "email")?;
     }
     match session.status {
-        Status::Open => on_open(desk, session, action, buyer),
-        Status::Complete => on_complete(desk, session, action),
+        Status::Open => on_open(books, session, action, buyer),
+        Status::Complete => on_complete(books, session, action),
         Status::Expired if action == Action::Expire => Ok(session),
         Status::Expired => Err(Refusal::impossible("This checkout has expired.")),
     }
 }
 
 fn on_open(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     mut session: Session,
     action: Action,
     buyer: &Buyer,
-) -> Result<Session, Refusal> {
+) -> Result<Session> {
     match action {
         Action::Settle => {
             return Err(Refusal::impossible(
                 "This checkout is still open: nothing was paid yet.",
             ));
         }
-        Action::Expire => return Ok(close(desk, session)),
+        Action::Expire => return Ok(close(books, session)),
         Action::Decline => return Ok(session),
         Action::Promotion if buyer.code.is_none() => {
             return Err(Refusal::missing("promotionCode"));
@@ -85,8 +75,8 @@ fn on_open(
         Action::Authenticate | Action::FailAuthentication if !challenged => {
             return Err(Refusal::impossible("Nobody asks this buyer who they are."));
         }
-        Action::Authenticate => return complete::authenticated(desk, session),
-        Action::FailAuthentication => return Ok(complete::not_authenticated(desk, session)),
+        Action::Authenticate => return complete::authenticated(books, session),
+        Action::FailAuthentication => return Ok(complete::not_authenticated(books, session)),
         Action::Challenge if challenged => return Ok(session),
         _ => {}
     }
@@ -96,33 +86,33 @@ fn on_open(
         return Err(Refusal::param("terms", message));
     }
     if let Some(code) = &buyer.code {
-        enter(desk, &mut session, code)?;
+        enter(books, &mut session, code)?;
     }
-    one_currency(desk.books, &session)?;
+    one_currency(books, &session)?;
     match action {
-        Action::Pay => complete::at_once(desk, session, buyer.email.as_deref()),
-        Action::Challenge => Ok(complete::challenge(desk, session, buyer.email.clone())),
-        Action::PayLater => complete::later(desk, session, buyer.email.as_deref()),
+        Action::Pay => complete::at_once(books, session, buyer.email.as_deref()),
+        Action::Challenge => Ok(complete::challenge(books, session, buyer.email.clone())),
+        Action::PayLater => complete::later(books, session, buyer.email.as_deref()),
         Action::Fail | Action::FailLate if session.total() == 0 => Err(Refusal::impossible(
             "Nothing is to be paid here, so no payment can fail.",
         )),
         Action::Fail | Action::FailLate => {
-            let session = complete::later(desk, session, buyer.email.as_deref())?;
-            complete::fail(desk, session, action == Action::FailLate)
+            let session = complete::later(books, session, buyer.email.as_deref())?;
+            complete::fail(books, session, action == Action::FailLate)
         }
         _ => {
-            desk.books.put(session.clone());
+            books.put(session.clone());
             Ok(session)
         }
     }
 }
 
-fn on_complete(desk: &mut Desk<'_>, session: Session, action: Action) -> Result<Session, Refusal> {
+fn on_complete(books: &mut Books, session: Session, action: Action) -> Result<Session> {
     let paid = session.payment_status != PaymentStatus::Unpaid;
     match (action, session.later) {
-        (Action::Settle, Some(Later::Outstanding)) => complete::settle(desk, session),
+        (Action::Settle, Some(Later::Outstanding)) => complete::settle(books, session),
         (Action::Fail | Action::FailLate, Some(Later::Outstanding)) => {
-            complete::fail(desk, session, action == Action::FailLate)
+            complete::fail(books, session, action == Action::FailLate)
         }
         (Action::Settle, Some(Later::Settled))
         | (Action::Fail | Action::FailLate, Some(Later::Failed))
@@ -142,23 +132,22 @@ fn on_complete(desk: &mut Desk<'_>, session: Session, action: Action) -> Result<
 }
 
 /// A buyer typed a promotion code.
-fn enter(desk: &Desk<'_>, session: &mut Session, text: &str) -> Result<(), Refusal> {
+fn enter(books: &Books, session: &mut Session, text: &str) -> Result<()> {
     const PARAM: &str = "promotionCode";
     if !session.codes_allowed {
         let message = "This checkout takes no promotion codes.";
         return Err(Refusal::param(PARAM, message));
     }
-    let code = promotions::typed(desk.books, desk.now, text, session.customer.as_deref())
+    let code = promotions::typed(books, books.now, text, session.customer.as_deref())
         .ok_or_else(|| Refusal::param(PARAM, "This promotion code is not valid."))?
         .clone();
-    promotions::apply_code(desk.books, desk.now, session, &code)
+    promotions::apply_code(books, books.now, session, &code)
         .map_err(|refusal| refusal.of_param(PARAM))
 }
 
 /// Nobody paid in time, or the shop called it off.
-pub(crate) fn close(desk: &mut Desk<'_>, mut session: Session) -> Session {
+pub(crate) fn close(books: &mut Books, mut session: Session) -> Session {
     session.status = Status::Expired;
-    desk.books.put(session.clone());
-    desk.emit("checkout.session.expired", &session);
+    books.tell("checkout.session.expired", &session);
     session
 }

@@ -1,22 +1,19 @@
 //! A buyer is done: the customer, payment, subscription and first invoice that come of a session.
 
+use crate::core::prelude::*;
 use crate::core::{
     billing,
-    books::Desk,
-    objects::{Challenge, Customer, Intent, Later, Mode, PaymentStatus, Session, Status},
-    params::Metadata,
     payments::{self, Payment},
     promotions,
-    refusal::Refusal,
 };
 
 /// Pays with a card.
 pub(super) fn at_once(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     mut session: Session,
     email: Option<&str>,
-) -> Result<Session, Refusal> {
-    begin(desk, &mut session, email)?;
+) -> Result<Session> {
+    begin(books, &mut session, email)?;
     let total = session.total();
     match session.mode {
         Mode::Payment if total == 0 => session.payment_status = PaymentStatus::NoPaymentRequired,
@@ -26,19 +23,19 @@ pub(super) fn at_once(
                 Some(id) => Intent {
                     customer: session.customer.clone(),
                     email: session.email.clone(),
-                    ..desk.books.find(id)?
+                    ..books.find(id)?
                 },
-                None => intent(desk, &session),
+                None => intent(books, &session),
             };
             session.intent = Some(intent.head.id.clone());
             if session.wishes.invoice {
-                billing::invoice_once(desk, &mut session, &intent);
+                billing::invoice_once(books, &mut session, &intent);
             }
-            payments::succeed(desk, intent);
+            payments::succeed(books, intent);
             session.payment_status = PaymentStatus::Paid;
         }
         Mode::Subscription => {
-            billing::start(desk, &mut session, true)?;
+            billing::start(books, &mut session, true)?;
             session.payment_status = if session.trial.is_some() {
                 PaymentStatus::NoPaymentRequired
             } else {
@@ -46,122 +43,110 @@ pub(super) fn at_once(
             };
         }
     }
-    desk.books.put(session.clone());
-    desk.emit("checkout.session.completed", &session);
+    books.tell("checkout.session.completed", &session);
     Ok(session)
 }
 
 /// Pays with a card whose bank asks who pays. With nothing to pay nobody asks.
-pub(super) fn challenge(
-    desk: &mut Desk<'_>,
-    mut session: Session,
-    email: Option<String>,
-) -> Session {
+pub(super) fn challenge(books: &mut Books, mut session: Session, email: Option<String>) -> Session {
     let asked = session.mode == Mode::Payment && session.total() > 0;
     let intent = asked.then(|| {
-        let intent = intent(desk, &session);
+        let intent = intent(books, &session);
         let id = intent.head.id.clone();
-        payments::ask(desk, intent);
+        payments::ask(books, intent);
         id
     });
     session.challenge = Some(Challenge { email, intent });
-    desk.books.put(session.clone());
+    books.put(session.clone());
     session
 }
 
 /// They are who they say.
-pub(super) fn authenticated(desk: &mut Desk<'_>, mut session: Session) -> Result<Session, Refusal> {
+pub(super) fn authenticated(books: &mut Books, mut session: Session) -> Result<Session> {
     let challenge = session.challenge.take();
     let email = challenge
         .as_ref()
         .and_then(|challenge| challenge.email.clone());
     session.intent = challenge.and_then(|challenge| challenge.intent);
-    at_once(desk, session, email.as_deref())
+    at_once(books, session, email.as_deref())
 }
 
 /// They are not, or gave up: another card may do.
-pub(super) fn not_authenticated(desk: &mut Desk<'_>, mut session: Session) -> Session {
+pub(super) fn not_authenticated(books: &mut Books, mut session: Session) -> Session {
     let challenge = session.challenge.take();
     let intent = challenge
         .and_then(|challenge| challenge.intent)
-        .and_then(|id| desk.books.get::<Intent>(&id).cloned());
+        .and_then(|id| books.get::<Intent>(&id).cloned());
     if let Some(intent) = intent {
-        payments::fail(desk, intent);
+        payments::fail(books, intent);
     }
-    desk.books.put(session.clone());
+    books.put(session.clone());
     session
 }
 
 /// Pays by a method whose money comes later. With nothing to pay it is as good as a card.
 pub(super) fn later(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     mut session: Session,
     email: Option<&str>,
-) -> Result<Session, Refusal> {
+) -> Result<Session> {
     if session.total() == 0 {
-        return at_once(desk, session, email);
+        return at_once(books, session, email);
     }
-    begin(desk, &mut session, email)?;
+    begin(books, &mut session, email)?;
     session.later = Some(Later::Outstanding);
     match session.mode {
-        Mode::Payment => session.intent = Some(intent(desk, &session).head.id),
-        Mode::Subscription => billing::start(desk, &mut session, false)?,
+        Mode::Payment => session.intent = Some(intent(books, &session).head.id),
+        Mode::Subscription => billing::start(books, &mut session, false)?,
     }
-    desk.books.put(session.clone());
-    desk.emit("checkout.session.completed", &session);
+    books.tell("checkout.session.completed", &session);
     Ok(session)
 }
 
 /// The money came.
-pub(super) fn settle(desk: &mut Desk<'_>, mut session: Session) -> Result<Session, Refusal> {
+pub(super) fn settle(books: &mut Books, mut session: Session) -> Result<Session> {
     session.later = Some(Later::Settled);
     session.payment_status = PaymentStatus::Paid;
     match (session.mode, &session.intent) {
         (Mode::Payment, Some(intent)) => {
-            let intent: Intent = desk.books.find(intent)?;
+            let intent: Intent = books.find(intent)?;
             if session.wishes.invoice {
-                billing::invoice_once(desk, &mut session, &intent);
+                billing::invoice_once(books, &mut session, &intent);
             }
-            payments::succeed(desk, intent);
+            payments::succeed(books, intent);
         }
-        _ => billing::settle_first(desk, &session)?,
+        _ => billing::settle_first(books, &session)?,
     }
-    desk.books.put(session.clone());
-    desk.emit("checkout.session.async_payment_succeeded", &session);
+    books.tell("checkout.session.async_payment_succeeded", &session);
     Ok(session)
 }
 
 /// It will not come; or it came, and a bank took it back.
-pub(super) fn fail(
-    desk: &mut Desk<'_>,
-    mut session: Session,
-    late: bool,
-) -> Result<Session, Refusal> {
+pub(super) fn fail(books: &mut Books, mut session: Session, late: bool) -> Result<Session> {
     session.later = Some(Later::Failed);
     match (session.mode, &session.intent) {
         (Mode::Payment, Some(intent)) => {
-            let intent: Intent = desk.books.find(intent)?;
-            payments::fail(desk, intent);
+            let intent: Intent = books.find(intent)?;
+            payments::fail(books, intent);
         }
-        _ => billing::fail_first(desk, &session, late)?,
+        _ => billing::fail_first(books, &session, late)?,
     }
-    desk.books.put(session.clone());
-    desk.emit("checkout.session.async_payment_failed", &session);
+    books.tell("checkout.session.async_payment_failed", &session);
     Ok(session)
 }
 
-fn begin(desk: &mut Desk<'_>, session: &mut Session, email: Option<&str>) -> Result<(), Refusal> {
+fn begin(books: &mut Books, session: &mut Session, email: Option<&str>) -> Result<()> {
     session.status = Status::Complete;
     match &session.customer {
         // A customer's email is theirs to change elsewhere, as on Stripe's page.
-        Some(id) => session.email = desk.books.find::<Customer>(id)?.email,
+        Some(id) => session.email = books.find::<Customer>(id)?.email,
         None => {
             session.email = email
                 .map(Into::into)
                 .or_else(|| session.customer_email.clone());
             if session.mode == Mode::Subscription || session.always_customer {
                 let customer = Customer {
-                    head: desk.head("cus_"),
+                    head: books.head("cus_"),
                     email: session.email.clone(),
                     name: None,
                     description: None,
@@ -170,15 +155,15 @@ fn begin(desk: &mut Desk<'_>, session: &mut Session, email: Option<&str>) -> Res
                     balance: 0,
                 };
                 session.customer = Some(customer.head.id.clone());
-                desk.books.put(customer);
+                books.put(customer);
             }
         }
     }
-    promotions::redeem(desk, session);
+    promotions::redeem(books, session);
     Ok(())
 }
 
-fn intent(desk: &mut Desk<'_>, session: &Session) -> Intent {
+fn intent(books: &mut Books, session: &Session) -> Intent {
     let payment = Payment {
         amount: session.total(),
         currency: &session.currency,
@@ -187,5 +172,5 @@ fn intent(desk: &mut Desk<'_>, session: &Session) -> Intent {
         description: session.description.as_deref(),
         metadata: session.inner.clone(),
     };
-    payments::begin(desk, payment)
+    payments::begin(books, payment)
 }

@@ -3,17 +3,10 @@
 use url::Url;
 
 use super::wishes::{trial, wishes};
+use crate::core::prelude::*;
 use crate::core::{
     api::prices::{inline_price, interval},
-    books::{Books, Desk},
-    email, money,
-    objects::{
-        Customer, Line, Mode, PaymentStatus, Price, Product, PromotionCode, Session, Status,
-        Subscription,
-    },
-    params::Params,
-    promotions,
-    refusal::Refusal,
+    email, money, promotions,
 };
 
 const MAX_LINES: usize = 10;
@@ -25,7 +18,7 @@ const LONGEST: i64 = 24 * 60 * MINUTE;
 const LEEWAY: i64 = 5 * MINUTE;
 
 /// Makes one.
-pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Refusal> {
+pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
     let mode = match params.word("mode", &["payment", "subscription"])? {
         Some("payment") => Mode::Payment,
         Some(_) => Mode::Subscription,
@@ -34,22 +27,22 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
     let success_url =
         address(params, "success_url")?.ok_or_else(|| Refusal::missing("success_url"))?;
     let cancel_url = address(params, "cancel_url")?;
-    let (customer, customer_email) = buyer(desk, params)?;
+    let (customer, customer_email) = buyer(books, params)?;
     let always_customer = always_customer(params, mode, customer.is_some())?;
-    let expires_at = closing(params, desk.now)?;
+    let expires_at = closing(params, books.now)?;
     let inner_path = inner(params, mode)?;
     let inner = params.metadata(&format!("{inner_path}[metadata]"))?;
     let description = params.bounded(&format!("{inner_path}[description]"), 500)?;
     without_effect(params, mode)?;
-    let trial = trial(params, mode, desk.now)?;
+    let trial = trial(params, mode, books.now)?;
     let wishes = wishes(params, mode, customer.is_some())?;
     let reference = params.bounded("client_reference_id", 200)?;
     let metadata = params.metadata("metadata")?;
     let codes_allowed = params.flag("allow_promotion_codes")?;
     let discount = discount(params, codes_allowed.is_some())?;
-    let basket = basket(desk, params, mode)?;
+    let basket = basket(books, params, mode)?;
     let mut session = Session {
-        head: desk.secret_head("cs_test_"),
+        head: books.secret_head("cs_test_"),
         mode,
         status: Status::Open,
         payment_status: PaymentStatus::Unpaid,
@@ -78,23 +71,23 @@ pub(crate) fn create(desk: &mut Desk<'_>, params: &Params) -> Result<Session, Re
         wishes,
         challenge: None,
     };
-    one_currency(desk.books, &session)?;
-    take_off(desk, &mut session, discount)?;
+    one_currency(books, &session)?;
+    take_off(books, &mut session, discount)?;
     params.finish()?;
     if mode == Mode::Payment {
         money::chargeable(session.total(), &session.currency)?;
     }
     for price in basket.inline {
         let (product, price) = price.split();
-        desk.books.put(product);
-        desk.books.put(price);
+        books.put(product);
+        books.put(price);
     }
-    desk.books.put(session.clone());
+    books.put(session.clone());
     Ok(session)
 }
 
 /// Whether a buyer who is unknown becomes a customer.
-fn always_customer(params: &Params, mode: Mode, known: bool) -> Result<bool, Refusal> {
+fn always_customer(params: &Params, mode: Mode, known: bool) -> Result<bool> {
     const PATH: &str = "customer_creation";
     let message = match params.word(PATH, &["always", "if_required"])? {
         Some(_) if mode == Mode::Subscription => {
@@ -109,7 +102,7 @@ fn always_customer(params: &Params, mode: Mode, known: bool) -> Result<bool, Ref
 }
 
 /// Takes what changes nothing here.
-fn without_effect(params: &Params, mode: Mode) -> Result<(), Refusal> {
+fn without_effect(params: &Params, mode: Mode) -> Result<()> {
     let words = ["auto", "book", "donate", "pay", "subscribe"];
     params.word("submit_type", &words)?;
     params.word("ui_mode", &["hosted", "hosted_page"])?;
@@ -123,12 +116,8 @@ fn without_effect(params: &Params, mode: Mode) -> Result<(), Refusal> {
 }
 
 /// Puts on a session the discount that it was asked for with.
-fn take_off(
-    desk: &Desk<'_>,
-    session: &mut Session,
-    discount: Option<Discount>,
-) -> Result<(), Refusal> {
-    let (books, now) = (&*desk.books, desk.now);
+fn take_off(books: &Books, session: &mut Session, discount: Option<Discount>) -> Result<()> {
+    let (books, now) = (books, books.now);
     match discount {
         Some(Discount::Coupon(id)) => promotions::apply_coupon(books, now, session, &id)
             .map_err(|refusal| refusal.of_param("discounts[0][coupon]")),
@@ -141,7 +130,7 @@ fn take_off(
 }
 
 /// A customer pays for all subscriptions in one currency.
-pub(super) fn one_currency(books: &Books, session: &Session) -> Result<(), Refusal> {
+pub(super) fn one_currency(books: &Books, session: &Session) -> Result<()> {
     let Some(customer) = session
         .customer
         .as_ref()
@@ -164,7 +153,7 @@ pub(super) fn one_currency(books: &Books, session: &Session) -> Result<(), Refus
 }
 
 /// An absolute address that a browser can be sent to.
-pub(crate) fn address(params: &Params, path: &str) -> Result<Option<String>, Refusal> {
+pub(crate) fn address(params: &Params, path: &str) -> Result<Option<String>> {
     let Some(text) = params.text(path)? else {
         return Ok(None);
     };
@@ -176,7 +165,7 @@ pub(crate) fn address(params: &Params, path: &str) -> Result<Option<String>, Ref
     Err(Refusal::param(path, message).with_code("url_invalid"))
 }
 
-fn buyer(desk: &Desk<'_>, params: &Params) -> Result<(Option<String>, Option<String>), Refusal> {
+fn buyer(books: &Books, params: &Params) -> Result<(Option<String>, Option<String>)> {
     let customer = params.text("customer")?;
     let email = params.bounded("customer_email", 512)?;
     match (&customer, &email) {
@@ -185,9 +174,7 @@ fn buyer(desk: &Desk<'_>, params: &Params) -> Result<(Option<String>, Option<Str
             return Err(Refusal::param("customer", message));
         }
         (Some(id), None) => {
-            desk.books
-                .find::<Customer>(id)
-                .map_err(|refusal| refusal.of_param("customer"))?;
+            books.named::<Customer>(id, "customer")?;
         }
         (None, Some(text)) => email::checked(text, "customer_email")?,
         _ => {}
@@ -195,7 +182,7 @@ fn buyer(desk: &Desk<'_>, params: &Params) -> Result<(Option<String>, Option<Str
     Ok((customer, email))
 }
 
-fn closing(params: &Params, now: i64) -> Result<i64, Refusal> {
+fn closing(params: &Params, now: i64) -> Result<i64> {
     let Some(at) = params.integer::<i64>("expires_at")? else {
         return Ok(now.saturating_add(LONGEST));
     };
@@ -214,7 +201,7 @@ fn closing(params: &Params, now: i64) -> Result<i64, Refusal> {
 }
 
 /// Where the metadata of what the session makes is; never that of the other mode.
-fn inner(params: &Params, mode: Mode) -> Result<&'static str, Refusal> {
+fn inner(params: &Params, mode: Mode) -> Result<&'static str> {
     let (ours, theirs, name) = match mode {
         Mode::Payment => ("payment_intent_data", "subscription_data", "subscription"),
         Mode::Subscription => ("subscription_data", "payment_intent_data", "payment"),
@@ -231,7 +218,7 @@ enum Discount {
     Code(String),
 }
 
-fn discount(params: &Params, codes_allowed: bool) -> Result<Option<Discount>, Refusal> {
+fn discount(params: &Params, codes_allowed: bool) -> Result<Option<Discount>> {
     let sent = params.below("discounts");
     let Some(first) = sent.first() else {
         return Ok(None);
@@ -265,7 +252,7 @@ struct Basket {
     inline: Vec<crate::core::api::prices::Made>,
 }
 
-fn basket(desk: &mut Desk<'_>, params: &Params, mode: Mode) -> Result<Basket, Refusal> {
+fn basket(books: &mut Books, params: &Params, mode: Mode) -> Result<Basket> {
     let names = params.below("line_items");
     if names.is_empty() {
         return Err(Refusal::missing("line_items"));
@@ -281,7 +268,7 @@ fn basket(desk: &mut Desk<'_>, params: &Params, mode: Mode) -> Result<Basket, Re
     };
     for name in names {
         let path = format!("line_items[{name}]");
-        let (line, currency) = line(desk, params, &path, &mut basket)?;
+        let (line, currency) = line(books, params, &path, &mut basket)?;
         if (mode == Mode::Subscription) != line.interval.is_some() {
             let message = match mode {
                 Mode::Payment => {
@@ -317,11 +304,11 @@ fn basket(desk: &mut Desk<'_>, params: &Params, mode: Mode) -> Result<Basket, Re
 }
 
 fn line(
-    desk: &mut Desk<'_>,
+    books: &mut Books,
     params: &Params,
     path: &str,
     basket: &mut Basket,
-) -> Result<(Line, String), Refusal> {
+) -> Result<(Line, String)> {
     let quantity_path = format!("{path}[quantity]");
     let quantity = params
         .integer::<i64>(&quantity_path)?
@@ -333,23 +320,20 @@ fn line(
     let price_path = format!("{path}[price]");
     let data_path = format!("{path}[price_data]");
     let inline = !params.below(&data_path).is_empty();
-    let id = desk.ids.usual("li_");
+    let id = books.ids.usual("li_");
     match params.text(&price_path)? {
         Some(_) if inline => {
             let message = "You may only specify one of these parameters: price, price_data.";
             Err(Refusal::param(price_path, message))
         }
         Some(price) => {
-            let price: Price = desk
-                .books
-                .find(&price)
-                .map_err(|refusal| refusal.of_param(&price_path))?;
+            let price: Price = books.named(&price, &price_path)?;
             if !price.active {
                 let message =
                     "The price specified is inactive. This field only accepts active prices.";
                 return Err(Refusal::param(price_path, message));
             }
-            let product = desk.books.get::<Product>(&price.product);
+            let product = books.get::<Product>(&price.product);
             if product.is_some_and(|product| !product.active) {
                 let message = format!(
                     "The price specified belongs to the product {}, which is not active.",
@@ -359,7 +343,7 @@ fn line(
             }
             let line = Line {
                 id,
-                name: desk.product_name(&price.product),
+                name: books.product_name(&price.product),
                 price: price.head.id,
                 product: price.product,
                 unit_amount: price.unit_amount,
@@ -370,7 +354,7 @@ fn line(
         }
         None if inline => {
             let every = interval(params, &format!("{data_path}[recurring]"))?;
-            let made = inline_price(desk, params, &data_path, every)?;
+            let made = inline_price(books, params, &data_path, every)?;
             let line = Line {
                 id,
                 name: made.name().to_owned(),

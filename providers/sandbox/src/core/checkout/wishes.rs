@@ -1,11 +1,7 @@
 //! What a shop wants of a session beside the money: trials, taxes, addresses, invoices, consent.
 
-use crate::core::{
-    billing::MAX_TRIAL_DAYS,
-    objects::{Cardless, Mode, TrialOffer, Wishes},
-    params::Params,
-    refusal::Refusal,
-};
+use crate::core::billing::MAX_TRIAL_DAYS;
+use crate::core::prelude::*;
 
 /// A trial ends so many seconds from now, at least.
 const SOONEST_TRIAL_END: i64 = 48 * 3600;
@@ -15,7 +11,7 @@ const LOCALES: &str = "auto bg cs da de el en en-GB es es-419 et fi fil fr fr-CA
     lv ms mt nb nl pl pt pt-BR ro ru sk sl sv th tr vi zh zh-HK zh-TW";
 
 /// Time that is to cost nothing, and what happens after it to who gave no card.
-pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<TrialOffer>, Refusal> {
+pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<TrialOffer>> {
     const METHOD: &str = "payment_method_collection";
     const DAYS: &str = "subscription_data[trial_period_days]";
     const END: &str = "subscription_data[trial_end]";
@@ -61,7 +57,7 @@ pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<Tria
 }
 
 /// Everything else, as it was asked for.
-pub(super) fn wishes(params: &Params, mode: Mode, known: bool) -> Result<Wishes, Refusal> {
+pub(super) fn wishes(params: &Params, mode: Mode, known: bool) -> Result<Wishes> {
     let on = |path: &str| Ok::<_, Refusal>(params.flag(path)? == Some(true));
     let locale = params.text("locale")?;
     if let Some(locale) = &locale

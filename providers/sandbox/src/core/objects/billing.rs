@@ -1,13 +1,9 @@
 //! Subscriptions.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{Head, Interval, Metadata, Price};
-use crate::core::{
-    books::{Books, Kept as _},
-    shape,
-};
+use crate::core::prelude::*;
+use crate::core::shape;
 
 words! {
     /// How a subscription is.

@@ -1,9 +1,8 @@
 //! Products, prices, coupons, promotion codes and customers.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Value, json};
 
-use super::{Head, Interval, Metadata};
+use crate::core::prelude::*;
 use crate::core::{money::share, shape};
 
 /// Something that is sold.

@@ -1,11 +1,10 @@
 //! What happened, who is to hear of it, and what was done under which key.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Value, json};
 use stripe::API_VERSION;
 
-use super::{Head, Metadata, Note};
-use crate::core::{books::Books, shape};
+use crate::core::prelude::*;
+use crate::core::shape;
 
 /// Something that happened, and how far the telling is.
 #[derive(Debug, Clone, Serialize, Deserialize)]

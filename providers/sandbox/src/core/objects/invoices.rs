@@ -1,10 +1,9 @@
 //! Invoices, what waits to be on one, and what pays them.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{Head, Metadata};
-use crate::core::{books::Books, shape};
+use crate::core::prelude::*;
+use crate::core::shape;
 
 words! {
     /// How an invoice is.

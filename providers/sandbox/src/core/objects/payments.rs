@@ -1,10 +1,9 @@
 //! Money that was taken, went back, or is disputed.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{Head, Metadata};
-use crate::core::{books::Books, shape};
+use crate::core::prelude::*;
+use crate::core::shape;
 
 /// How a payment is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,10 +1,9 @@
 //! What the customer portal offers, and visits to it.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{Head, Metadata};
-use crate::core::{books::Books, shape};
+use crate::core::prelude::*;
+use crate::core::shape;
 
 /// What the portal offers.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,10 +1,9 @@
 //! Subscription schedules.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{Head, Metadata, Subscription};
-use crate::core::{books::Books, shape};
+use crate::core::prelude::*;
+use crate::core::shape;
 
 words! {
     /// How a schedule is.

@@ -1,13 +1,10 @@
 //! Checkout sessions and what is in their baskets.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{Cardless, Head, Interval, Metadata, Price, catalog::unit};
-use crate::core::{
-    books::{Books, Kept as _},
-    shape,
-};
+use super::catalog::unit;
+use crate::core::prelude::*;
+use crate::core::shape;
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

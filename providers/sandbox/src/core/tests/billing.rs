@@ -166,7 +166,7 @@ fn a_discount_lasts_as_long_as_its_coupon_says() {
         "id=half&percent_off=50&duration=repeating&duration_in_months=2",
     );
     for (coupon, paid) in [("sandbox20", [800, 1000, 1000]), ("half", [500, 500, 1000])] {
-        shop.now = START;
+        shop.books.now = START;
         let more = format!("discounts[0][coupon]={coupon}");
         let subscription = shop.subscribed(&price, &more);
         for (cycle, paid) in (0..).zip(paid) {

@@ -22,7 +22,7 @@ impl Tiers {
         let large = shop.price("Large", 3000, "month");
         let subscription = shop.subscribed(&small, "");
         shop.told();
-        shop.now = START + 14 * DAY;
+        shop.books.now = START + 14 * DAY;
         Self {
             shop,
             small,
@@ -50,7 +50,7 @@ fn a_switch_is_credited_and_billed_for_the_rest_of_the_cycle() {
     let mut tiers = Tiers::new();
     let large = tiers.large.clone();
     tiers.change(&large, "proration_behavior=always_invoice");
-    let (now, subscription) = (tiers.shop.now, tiers.subscription.clone());
+    let (now, subscription) = (tiers.shop.books.now, tiers.subscription.clone());
     let invoice = tiers.shop.invoice_of(&subscription);
     assert_eq!((invoice.reason, invoice.paid()), (Reason::Update, 1000));
     assert_eq!(tiers.lines(), [(-500, true), (1500, true)]);
@@ -141,7 +141,7 @@ fn another_interval_a_first_price_and_an_anchor_begin_a_whole_cycle() {
     let yearly = tiers.shop.price("Small", 10_000, "year");
     tiers.change(&yearly, "proration_behavior=always_invoice");
     assert_eq!(tiers.lines(), [(-500, true), (10_000, false)]);
-    let year = after(tiers.shop.now, Interval::Year, 1);
+    let year = after(tiers.shop.books.now, Interval::Year, 1);
     assert_eq!(
         tiers.shop.subscription(&tiers.subscription).period_end,
         year
@@ -158,16 +158,16 @@ fn another_interval_a_first_price_and_an_anchor_begin_a_whole_cycle() {
     );
     tiers.change(&small, "");
     assert_eq!(tiers.lines(), [(0, true), (1000, false)]);
-    let month = after(tiers.shop.now, Interval::Month, 1);
+    let month = after(tiers.shop.books.now, Interval::Month, 1);
     assert_eq!(
         tiers.shop.subscription(&tiers.subscription).period_end,
         month
     );
 
-    tiers.shop.now += DAY;
+    tiers.shop.books.now += DAY;
     tiers.change(&large, "billing_cycle_anchor=now&proration_behavior=none");
     assert_eq!(tiers.lines(), [(3000, false)]);
-    let month = after(tiers.shop.now, Interval::Month, 1);
+    let month = after(tiers.shop.books.now, Interval::Month, 1);
     assert_eq!(
         tiers.shop.subscription(&tiers.subscription).period_end,
         month
@@ -243,7 +243,7 @@ fn the_portal_switches_down_by_a_schedule_that_lets_go_afterwards() {
     let shop = &mut tiers.shop;
     let switch = |shop: &mut Shop, to: &str| {
         let running = shop.subscription(&subscription);
-        billing::switch(&mut shop.desk(), &offer, running, to).unwrap();
+        billing::switch(&mut shop.books, &offer, running, to).unwrap();
     };
     switch(shop, &small);
     let told = shop.told();
@@ -366,9 +366,9 @@ fn prorations_do_not_pile_up_and_their_invoice_is_saved_in_one_go() {
     assert!(bytes < 39_000, "{bytes}");
 
     let mut tiers = piled_up();
-    let now = months(1) + HOUR;
+    tiers.shop.books.now = months(1) + HOUR;
     let mut steps = 0;
-    while due::step(&mut tiers.shop.books, &mut tiers.shop.ids, now) {
+    while due::step(&mut tiers.shop.books) {
         let bytes = changed_bytes(&mut tiers.shop);
         assert!(bytes < 39_000, "{bytes}");
         steps += 1;

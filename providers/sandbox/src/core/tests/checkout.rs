@@ -124,7 +124,7 @@ fn a_code_takes_its_part_off() {
             code: Some(code.into()),
             disagrees: false,
         };
-        act(&mut shop.desk(), session, action, &buyer)
+        act(&mut shop.books, session, action, &buyer)
     };
     let session = shop.once(1000, "allow_promotion_codes=true");
     let wrong = enter(&mut shop, &session, "NOPE", Action::Promotion).unwrap_err();
@@ -247,15 +247,15 @@ fn an_operation_is_known_by_key_and_form() {
         operations::digest("POST", "products", &params("name=a"))
     );
     let body = Value::from(7);
-    operations::keep(&mut shop.desk(), "k", one.clone(), 200, &body);
-    let desk = shop.desk();
+    operations::keep(&mut shop.books, "k", one.clone(), 200, &body);
+    let books = &shop.books;
     assert_eq!(
-        operations::replay(&desk, "k", &one).unwrap(),
+        operations::replay(books, "k", &one).unwrap(),
         Some((200, body))
     );
-    assert_eq!(operations::replay(&desk, "other", &one).unwrap(), None);
+    assert_eq!(operations::replay(books, "other", &one).unwrap(), None);
     assert_eq!(
-        operations::replay(&desk, "k", "else").unwrap_err().status,
+        operations::replay(books, "k", "else").unwrap_err().status,
         400
     );
 }
@@ -271,7 +271,7 @@ fn books_are_the_same_when_they_are_read_again() {
         .into_iter()
         .filter_map(|(id, note)| Some((id, note?)))
         .collect();
-    let mut again = Books::new("http://here/sandbox/p".into());
+    let mut again = Books::new("http://here/sandbox/p".into(), START, Ids::new([8; 32]));
     again.restore(&notes).unwrap();
     assert_eq!(again.first_due(), shop.books.first_due());
     assert_eq!(again.outgoing().count(), shop.books.outgoing().count());

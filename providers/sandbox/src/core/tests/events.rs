@@ -115,13 +115,13 @@ fn an_event_is_as_it_was_and_is_kept_thirty_days() {
     );
     let path = format!("events/{}", id(&event));
     shop.told();
-    shop.now = START + 30 * DAY;
+    shop.books.now = START + 30 * DAY;
     assert_eq!(shop.get(&path)["type"], "customer.subscription.created");
-    shop.now += 1;
+    shop.books.now += 1;
     assert_eq!(shop.call("GET", &path, "").unwrap_err().status, 404);
     let list = shop.call("GET", "events", query).unwrap();
     assert_eq!(kinds(&list).len(), 0);
-    due::tidy(&mut shop.books, shop.now);
+    due::tidy(&mut shop.books);
     assert!(
         shop.books.get::<Event>(&id(&event)).is_none(),
         "nor does it take room"

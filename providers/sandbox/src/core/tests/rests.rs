@@ -206,7 +206,7 @@ fn a_trial_without_a_card_is_billed_ended_or_paused_until_it_is_resumed() {
         }
         assert_eq!(shop.told().last().unwrap(), "customer.subscription.paused");
         assert_eq!(due::next(&shop.books, 0), None, "it waits");
-        shop.now += 30 * DAY;
+        shop.books.now += 30 * DAY;
         let view = shop.post(&path, "billing_cycle_anchor=now");
         assert_eq!(view["status"], "active");
         assert_eq!(
@@ -256,7 +256,7 @@ fn a_script_pauses_what_runs() {
     shop.told();
     let params = Params::new([]).unwrap();
     let path = format!("subscriptions/{subscription}/pause");
-    let view = script::call(&mut shop.desk(), "POST", &path, &params).unwrap();
+    let view = script::call(&mut shop.books, "POST", &path, &params).unwrap();
     assert_eq!(view["status"], "paused");
     assert_eq!(shop.told(), ["customer.subscription.paused"]);
     let list = shop.call("GET", "subscriptions", "status=paused").unwrap();
