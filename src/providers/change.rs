@@ -144,7 +144,7 @@ impl Accounts {
                 Err(stripe::Error::Refused(refusal)) => {
                     return Err(refusal.to_string().replace(key, "…"));
                 }
-                Err(stripe::Error::Unavailable { .. } | stripe::Error::Garbage(_)) => {
+                Err(stripe::Error::Other(_)) => {
                     return Ok(Tried::Unreachable);
                 }
             };
@@ -200,7 +200,7 @@ impl Accounts {
             return Ok(false);
         };
         let client = self.client_of(key)?;
-        let asked = tokio::time::timeout(PATIENCE, client.session(&session)).await;
+        let asked = tokio::time::timeout(PATIENCE, client.read(&session)).await;
         Ok(matches!(asked, Ok(Ok(_))))
     }
 

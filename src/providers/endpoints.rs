@@ -110,7 +110,7 @@ impl Accounts {
             .map_err(port::Error::from)?;
         let here = listed.iter().filter(|endpoint| endpoint.url == url);
         let (ours, others): (Vec<_>, Vec<_>) =
-            here.partition(|endpoint| endpoint.metadata.project == Some(id));
+            here.partition(|endpoint| endpoint.metadata.project() == Some(id));
         if ours.is_empty() && !others.is_empty() {
             return Ok(Endpoint::NotOurs);
         }
@@ -159,7 +159,7 @@ impl Accounts {
         tokio::spawn(async move {
             let listed = client.webhook_endpoints().await.unwrap_or_default();
             let ours = |metadata: Option<ProjectId>| metadata == Some(id);
-            for endpoint in listed.iter().filter(|it| ours(it.metadata.project)) {
+            for endpoint in listed.iter().filter(|it| ours(it.metadata.project())) {
                 let name = format!("endpoint/{id}/{}", Uuid::new_v4().simple());
                 let Some(key) = OperationKey::new(&name) else {
                     return;

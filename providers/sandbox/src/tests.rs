@@ -23,7 +23,7 @@ use tokio::{net::TcpListener, sync::mpsc};
 
 use super::{unkind::Unkindness, *};
 use stripe::{
-    Api, Client, OperationKey, SecretKey,
+    Api, Client, Form, OperationKey, SecretKey,
     checkout_sessions::{Buyer, Item, NewSession, Promotion, Session},
     metadata::Reference,
     prices::{Cycle, NewPrice, StoredPrice},
@@ -270,14 +270,21 @@ impl Stage {
     async fn price(&self, number: u128, amount_cents: i64) -> StoredPrice {
         let price = new_price(number, amount_cents);
         let key = OperationKey::new(&format!("price/{number}")).unwrap();
-        self.client().create_price(&price, &key).await.unwrap()
+        self.client()
+            .post(&["prices"], &price.form(), &key)
+            .await
+            .unwrap()
     }
 
     async fn session(&self, item: Item, promotion: Promotion) -> Session {
         let key = format!("checkout/{}", uuid::Uuid::new_v4());
         let key = OperationKey::new(&key).unwrap();
         self.client()
-            .create_session(&new_session(item, promotion), &key)
+            .post(
+                &["checkout", "sessions"],
+                &new_session(item, promotion).form(),
+                &key,
+            )
             .await
             .unwrap()
     }

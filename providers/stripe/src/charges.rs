@@ -3,12 +3,9 @@
 use serde::Deserialize;
 
 use super::{
-    client::Client,
-    error::Error,
-    expand::named,
-    form::Form,
     id::{ChargeId, CustomerId, PaymentId},
     metadata::Metadata,
+    object::object,
 };
 
 /// A charge, as it is now.
@@ -47,7 +44,7 @@ pub struct Charge {
     pub metadata: Metadata,
 }
 
-named!(Charge, ChargeId);
+object!(ChargeId => Charge, "charges", []);
 
 /// What a payer said of themselves.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -65,17 +62,6 @@ impl Charge {
             .as_deref()
             .is_none_or(|status| status == "succeeded");
         succeeded && self.amount_captured.unwrap_or(self.amount) > 0
-    }
-}
-
-impl Client {
-    /// Reads a charge.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn charge(&self, id: &ChargeId) -> Result<Charge, Error> {
-        self.get(&["charges", id.as_str()], &Form::new()).await
     }
 }
 

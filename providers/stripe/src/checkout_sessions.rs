@@ -4,17 +4,13 @@ use domain::catalog::CheckoutSettings;
 use serde::Deserialize;
 
 use super::{
-    client::Client,
-    error::Error,
-    expand::Expandable,
     form::Form,
-    id::{CheckoutId, CouponId, CustomerId, PromotionCodeId, StripePriceId},
-    invoices::Invoice,
-    key::OperationKey,
+    id::{
+        CheckoutId, CustomerId, InvoiceId, PaymentId, PromotionCodeId, StripePriceId,
+        SubscriptionId,
+    },
     metadata::{self, Metadata, Reference},
-    payment_intents::PaymentIntent,
-    read::words,
-    subscriptions::Subscription,
+    object::{Expandable, object, words},
 };
 
 /// A session to be made. It closes after 24 hours by Stripe's own clock, whatever ours says.
@@ -76,10 +72,8 @@ pub enum Promotion {
     None,
     /// The buyer may type a promotion code.
     BuyerMayEnter,
-    /// This one, found by [`Client::find_promotion_code`].
+    /// This one, found by [`Client::find_promotion_code`](crate::Client::find_promotion_code).
     Code(PromotionCodeId),
-    /// This coupon.
-    Coupon(CouponId),
 }
 
 impl NewSession {
@@ -120,7 +114,6 @@ impl NewSession {
             Promotion::None => form,
             Promotion::BuyerMayEnter => form.with("allow_promotion_codes", true),
             Promotion::Code(code) => form.with("discounts[0][promotion_code]", code),
-            Promotion::Coupon(coupon) => form.with("discounts[0][coupon]", coupon),
         };
         form = form
             .with("success_url", &self.success_url)
@@ -185,11 +178,11 @@ pub struct Session {
     /// What it is for.
     pub mode: SessionMode,
     /// The payment, of a session in payment mode that had something to charge.
-    pub payment_intent: Option<Expandable<PaymentIntent>>,
+    pub payment_intent: Option<Expandable<PaymentId>>,
     /// The subscription, once there is one.
-    pub subscription: Option<Expandable<Subscription>>,
+    pub subscription: Option<Expandable<SubscriptionId>>,
     /// The first invoice of the subscription.
-    pub invoice: Option<Expandable<Invoice>>,
+    pub invoice: Option<Expandable<InvoiceId>>,
     /// The customer, once there is one.
     pub customer: Option<CustomerId>,
     /// What the buyer entered.
@@ -200,14 +193,15 @@ pub struct Session {
     pub amount_total: Option<i64>,
     /// Lower case.
     pub currency: Option<String>,
-    /// Our order's id, as text.
-    pub client_reference_id: Option<String>,
     /// What we wrote on it.
     #[serde(default)]
     pub metadata: Metadata,
-    /// When it closes, in seconds since the Unix epoch.
-    pub expires_at: Option<i64>,
 }
+
+object!(
+    CheckoutId => Session, "checkout/sessions",
+    ["payment_intent.latest_charge", "subscription", "invoice.payments"]
+);
 
 impl Session {
     /// The buyer's email, as entered, else as filled in.
@@ -269,51 +263,6 @@ words! {
         Subscription,
         /// To save a payment method; never one of ours.
         Setup,
-    }
-}
-
-impl Client {
-    /// Makes a session.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn create_session(
-        &self,
-        session: &NewSession,
-        key: &OperationKey,
-    ) -> Result<Session, Error> {
-        self.post(&["checkout", "sessions"], &session.form(), key)
-            .await
-    }
-
-    /// Reads a session, with what it came to: the payment, the subscription, the first bill.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn session(&self, id: &CheckoutId) -> Result<Session, Error> {
-        let path = ["checkout", "sessions", id.as_str()];
-        let with = [
-            "payment_intent.latest_charge",
-            "subscription",
-            "invoice.payments",
-        ];
-        self.get_with(&path, &Form::new(), &with).await
-    }
-
-    /// Closes a session that is open, so that it cannot be paid any more.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`]; a session that is not open is refused.
-    pub async fn expire_session(
-        &self,
-        id: &CheckoutId,
-        key: &OperationKey,
-    ) -> Result<Session, Error> {
-        let path = ["checkout", "sessions", id.as_str(), "expire"];
-        self.post(&path, &Form::new(), key).await
     }
 }
 

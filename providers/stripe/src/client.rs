@@ -1,6 +1,6 @@
 //! One request and its retries. The resources next door say what is asked and what is read.
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use reqwest::{
     Method, Response, Url,
@@ -61,10 +61,9 @@ impl Api {
             .user_agent(concat!("scrip/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(ATTEMPT_TIMEOUT);
-        let http = builder.build().map_err(|error| Error::Unavailable {
-            reason: root(&error),
-            retry_after_seconds: None,
-        })?;
+        let http = builder
+            .build()
+            .map_err(|error| Error::unavailable(root(&error), None))?;
         Ok(Self {
             http,
             base,
@@ -121,7 +120,7 @@ struct Call<'a> {
     body: Option<(String, &'a OperationKey)>,
     /// What it is about, such as `checkout/sessions`: Stripe's limits and permissions are by that.
     resource: String,
-    is_list: bool,
+    is_long: bool,
 }
 
 impl Call<'_> {
@@ -142,28 +141,14 @@ impl Call<'_> {
     }
 }
 
-/// What came of one attempt.
-enum Attempt<T> {
-    Answered(T),
-    /// Given to the caller unless it is tried again.
-    Failed {
-        error: Error,
-        code: Option<String>,
-        status: Option<u16>,
-        should_retry: Option<bool>,
-        retry_after_seconds: Option<u64>,
-        replayed: bool,
-    },
-}
-
 /// Why a call came to nothing.
 pub(super) struct Failure {
     pub(super) error: Error,
     /// Whether that was the answer to an earlier call under the same key, which Stripe keeps for a day:
     /// what was asked now was not looked at.
-    pub(super) replayed: bool,
-    /// Whether something broke at Stripe, which says so: nobody is at what was asked any more.
-    pub(super) broke: bool,
+    replayed: bool,
+    /// The last attempt.
+    attempt: Failed,
 }
 
 impl From<Failure> for Error {
@@ -198,32 +183,27 @@ impl Client {
 
     /// GETs `/v1/<path>?<query>`.
     pub(super) async fn get<T: Answer>(&self, path: &[&str], query: &Form) -> Result<T, Error> {
-        Ok(self.call(&self.asking(path, query)?).await?)
+        let call = self.call(Method::GET, path, query, None)?;
+        Ok(self.send(&call).await?)
     }
 
-    /// The same of a list whose objects may be large: it is read as it arrives.
-    pub(super) async fn list<T: Answer>(&self, path: &[&str], query: &Form) -> Result<T, Error> {
-        let is_list = true;
-        let asking = self.asking(path, query)?;
-        Ok(self.call(&Call { is_list, ..asking }).await?)
-    }
-
-    fn asking(&self, path: &[&str], query: &Form) -> Result<Call<'static>, Error> {
-        let mut url = self.url(path)?;
-        if !query.pairs().is_empty() {
-            url.set_query(Some(&query.encode()));
-        }
-        Ok(Call {
-            method: Method::GET,
-            url,
-            body: None,
-            resource: resource(path),
-            is_list: false,
-        })
+    /// The same of what may be long: it is read as it arrives.
+    pub(super) async fn get_long<T: Answer>(
+        &self,
+        path: &[&str],
+        query: &Form,
+    ) -> Result<T, Error> {
+        let mut call = self.call(Method::GET, path, query, None)?;
+        call.is_long = true;
+        Ok(self.send(&call).await?)
     }
 
     /// POSTs a form to `/v1/<path>`, once under this key however often it is tried.
-    pub(super) async fn post<T: Answer>(
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn post<T: Answer>(
         &self,
         path: &[&str],
         form: &Form,
@@ -239,15 +219,8 @@ impl Client {
         form: &Form,
         key: &OperationKey,
     ) -> Result<T, Failure> {
-        let url = self.url(path).map_err(Failure::new)?;
-        let call = Call {
-            method: Method::POST,
-            url,
-            body: Some((form.encode(), key)),
-            resource: resource(path),
-            is_list: false,
-        };
-        self.call(&call).await
+        let call = self.call(Method::POST, path, form, Some(key));
+        self.send(&call.map_err(Failure::new)?).await
     }
 
     /// DELETEs `/v1/<path>`. Doing so again is refused: there is nothing left.
@@ -256,65 +229,53 @@ impl Client {
         path: &[&str],
         key: &OperationKey,
     ) -> Result<T, Error> {
-        let url = self.url(path)?;
-        let call = Call {
-            method: Method::DELETE,
-            url,
-            body: Some((String::new(), key)),
-            resource: resource(path),
-            is_list: false,
-        };
-        Ok(self.call(&call).await?)
+        let call = self.call(Method::DELETE, path, &Form::new(), Some(key))?;
+        Ok(self.send(&call).await?)
     }
 
-    /// Each segment is encoded, so that an identifier cannot lead elsewhere.
-    fn url(&self, path: &[&str]) -> Result<Url, Error> {
+    /// Each segment of the path is encoded, so that an identifier cannot lead elsewhere. What is done under a
+    /// key has its form in the body.
+    fn call<'a>(
+        &self,
+        method: Method,
+        path: &[&str],
+        form: &Form,
+        key: Option<&'a OperationKey>,
+    ) -> Result<Call<'a>, Error> {
         let mut url = self.api.base.clone();
         url.path_segments_mut()
-            .map_err(|()| Error::Garbage("its address has no path".into()))?
+            .map_err(|()| Error::garbage("its address has no path"))?
             .pop_if_empty()
             .push("v1")
             .extend(path);
-        Ok(url)
+        if key.is_none() && !form.pairs().is_empty() {
+            url.set_query(Some(&form.encode()));
+        }
+        Ok(Call {
+            method,
+            url,
+            body: key.map(|key| (form.encode(), key)),
+            resource: resource(path),
+            is_long: false,
+        })
     }
 
-    async fn call<T: Answer>(&self, call: &Call<'_>) -> Result<T, Failure> {
+    async fn send<T: Answer>(&self, call: &Call<'_>) -> Result<T, Failure> {
         let mut attempts: u32 = 0;
         loop {
             attempts = attempts.saturating_add(1);
-            let (failure, pause) = match self.attempt(call).await {
-                Attempt::Answered(answer) => return Ok(answer),
-                Attempt::Failed {
-                    error,
-                    code,
-                    status,
-                    should_retry,
-                    retry_after_seconds,
-                    replayed,
-                } => {
-                    let failed = Failed {
-                        status,
-                        code: code.as_deref(),
-                        should_retry,
-                        retry_after_seconds,
-                    };
-                    let broke = status.is_some_and(|status| status >= 500);
-                    let failure = Failure {
-                        error,
-                        replayed,
-                        broke,
-                    };
-                    (failure, failed.pause(attempts, jitter()))
-                }
+            let failure = match self.attempt(call).await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
             };
-            let Some(pause) = pause else {
-                return Err(failure);
-            };
-            self.api.pauses.spend(pause).await;
+            match failure.attempt.pause(attempts, jitter()) {
+                Some(pause) => self.api.pauses.spend(pause).await,
+                None => return Err(failure),
+            }
         }
     }
 
-    async fn attempt<T: Answer>(&self, call: &Call<'_>) -> Attempt<T> {
+    async fn attempt<T: Answer>(&self, call: &Call<'_>) -> Result<T, Failure> {
         match self.background {
             true => self.quota.wait(&call.resource).await,
             false => self.quota.go_first(&call.resource),
@@ -333,38 +294,42 @@ impl Client {
                 .body(form.clone());
         }
         match request.send().await {
-            Ok(response) => self.read(call, response).await,
-            Err(error) => unanswered(&error),
+            Ok(response) => self.answer(call, response).await,
+            Err(error) => Err(unanswered(&error)),
         }
     }
 
-    async fn read<T: Answer>(&self, call: &Call<'_>, response: Response) -> Attempt<T> {
+    async fn answer<T: Answer>(&self, call: &Call<'_>, response: Response) -> Result<T, Failure> {
         let status = response.status();
         let headers = response.headers().clone();
         if status.is_success() {
             self.quota.permitted(&call.question());
-            let read = match call.is_list {
+            let read = match call.is_long {
                 true => arriving::read(response, MAX_LIST_BYTES).await,
                 false => self.short(response).await,
             };
-            return match read {
-                Ok(answer) => Attempt::Answered(answer),
-                Err(Unread::Cut(error)) => unanswered(&error),
-                Err(Unread::TooLarge) => unreadable(status, "it is too large".into()),
-                Err(Unread::Wrong(why)) => unreadable(status, self.key.redact(&why)),
+            let why = match read {
+                Ok(answer) => return Ok(answer),
+                Err(Unread::Cut(error)) => return Err(unanswered(&error)),
+                Err(Unread::TooLarge) => "it is too large".into(),
+                Err(Unread::Wrong(why)) => self.key.redact(&why),
             };
+            return Err(Failure {
+                attempt: Failed {
+                    status: Some(status.as_u16()),
+                    ..Failed::default()
+                },
+                ..Failure::new(Error::garbage(why))
+            });
         }
-        let body = match body(response).await {
-            Ok(body) => body,
-            Err(error) => return unanswered(&error),
-        };
+        let body = body(response).await.map_err(|error| unanswered(&error))?;
         let said = body
             .as_ref()
             .and_then(|body| serde_json::from_slice::<ErrorBody>(body).ok())
             .map(|body| body.error);
-        let failed = Failed {
+        let attempt = Failed {
             status: Some(status.as_u16()),
-            code: said.as_ref().and_then(|said| said.code.as_deref()),
+            code: said.as_ref().and_then(|said| said.code.clone()),
             should_retry: match text(&headers, "stripe-should-retry") {
                 Some("true") => Some(true),
                 Some("false") => Some(false),
@@ -373,14 +338,11 @@ impl Client {
             retry_after_seconds: text(&headers, RETRY_AFTER.as_str())
                 .and_then(|text| text.trim().parse().ok()),
         };
-        let (should_retry, retry_after_seconds) = (failed.should_retry, failed.retry_after_seconds);
-        let passing = failed.is_passing() || status.is_server_error();
-        let code = failed.code.map(Into::into);
+        let passing = attempt.is_passing() || status.is_server_error();
         let error = match said {
-            _ if passing => Error::Unavailable {
-                reason: format!("it answers {status}"),
-                retry_after_seconds,
-            },
+            _ if passing => {
+                Error::unavailable(format!("it answers {status}"), attempt.retry_after_seconds)
+            }
             Some(said) if status.is_client_error() => {
                 let request_id = text(&headers, "request-id").map(Into::into);
                 let clean = |text: &str| self.key.redact(text);
@@ -393,16 +355,13 @@ impl Client {
                 }
                 Error::Refused(Box::new(refusal))
             }
-            _ => Error::Garbage(format!("{status} without a reason in Stripe's form")),
+            _ => Error::garbage(format!("{status} without a reason in Stripe's form")),
         };
-        Attempt::Failed {
+        Err(Failure {
             error,
-            code,
-            status: Some(status.as_u16()),
-            should_retry,
-            retry_after_seconds,
             replayed: text(&headers, "idempotent-replayed") == Some("true"),
-        }
+            attempt,
+        })
     }
 
     async fn short<T: Answer>(&self, response: Response) -> Result<T, Unread> {
@@ -415,7 +374,7 @@ impl Client {
 }
 
 /// What can be read of a successful answer, also in a thread of its own.
-pub(super) trait Answer: DeserializeOwned + Send + 'static {}
+pub trait Answer: DeserializeOwned + Send + 'static {}
 
 impl<T: DeserializeOwned + Send + 'static> Answer for T {}
 
@@ -436,11 +395,16 @@ impl Failure {
         self.replayed || reused
     }
 
-    const fn new(error: Error) -> Self {
+    /// Whether something broke at Stripe, which says so: nobody is at what was asked any more.
+    pub(super) fn broke(&self) -> bool {
+        self.attempt.status.is_some_and(|status| status >= 500)
+    }
+
+    fn new(error: Error) -> Self {
         Self {
             error,
             replayed: false,
-            broke: false,
+            attempt: Failed::default(),
         }
     }
 }
@@ -467,35 +431,12 @@ async fn body(mut response: Response) -> Result<Option<Vec<u8>>, reqwest::Error>
     Ok(Some(body))
 }
 
-/// A success that is none of Stripe's.
-fn unreadable<T>(status: reqwest::StatusCode, why: String) -> Attempt<T> {
-    Attempt::Failed {
-        error: Error::Garbage(why),
-        code: None,
-        status: Some(status.as_u16()),
-        should_retry: Some(false),
-        retry_after_seconds: None,
-        replayed: false,
-    }
-}
-
-fn unanswered<T>(error: &reqwest::Error) -> Attempt<T> {
-    let reason: Cow<'_, str> = if error.is_timeout() {
-        "it does not answer in time".into()
-    } else {
-        root(error).into()
+fn unanswered(error: &reqwest::Error) -> Failure {
+    let reason = match error.is_timeout() {
+        true => "it does not answer in time".into(),
+        false => root(error),
     };
-    Attempt::Failed {
-        error: Error::Unavailable {
-            reason: reason.into(),
-            retry_after_seconds: None,
-        },
-        code: None,
-        status: None,
-        should_retry: None,
-        retry_after_seconds: None,
-        replayed: false,
-    }
+    Failure::new(Error::unavailable(reason, None))
 }
 
 /// What is at the bottom of an error, such as a refused connection. Not the error itself, which

@@ -7,11 +7,8 @@ use domain::{
 use serde::Deserialize;
 
 use super::{
-    client::Client,
-    error::Error,
-    form::Form,
     id::{ChargeId, DisputeId, PaymentId},
-    read::{Page, words},
+    object::{Expandable, words},
 };
 
 /// A dispute, as it is now.
@@ -26,7 +23,7 @@ pub struct Dispute {
     /// Lower case.
     pub currency: String,
     /// Of which charge.
-    pub charge: ChargeId,
+    pub charge: Expandable<ChargeId>,
     /// What that belongs to.
     pub payment_intent: Option<PaymentId>,
     /// Why, in one of Stripe's words.
@@ -35,14 +32,13 @@ pub struct Dispute {
     #[serde(default)]
     pub created: i64,
     /// What is wanted for an answer.
-    pub evidence_details: Option<EvidenceDetails>,
+    evidence_details: Option<EvidenceDetails>,
 }
 
-/// What is wanted for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct EvidenceDetails {
+struct EvidenceDetails {
     /// Until when, in seconds since the Unix epoch; 0 and `None`: none is taken.
-    pub due_by: Option<i64>,
+    due_by: Option<i64>,
 }
 
 words! {
@@ -108,15 +104,13 @@ impl Dispute {
     #[must_use]
     pub fn told(&self) -> Option<domain::wallet::Dispute> {
         use DisputeStatus::{
-            AppealNeedsResponse, AppealUnderReview, Lost, NeedsResponse, Other, Prevented,
-            UnderReview, WarningClosed, WarningNeedsResponse, WarningUnderReview, Won,
+            AppealNeedsResponse, NeedsResponse, WarningClosed, WarningNeedsResponse,
+            WarningUnderReview, Won,
         };
-        let won = match self.status {
-            Prevented | Other => return None,
-            Won | WarningClosed => Some(true),
-            Lost => Some(false),
-            WarningNeedsResponse | WarningUnderReview | NeedsResponse | UnderReview
-            | AppealNeedsResponse | AppealUnderReview => None,
+        let won = match self.status.money() {
+            DisputedMoney::Unclear => return None,
+            DisputedMoney::Lost => Some(false),
+            _ => matches!(self.status, Won | WarningClosed).then_some(true),
         };
         let waits = matches!(
             self.status,
@@ -137,21 +131,6 @@ impl Dispute {
             ),
             won,
         })
-    }
-}
-
-impl Client {
-    /// The disputes of a payment, at most a hundred: more than there can be.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn disputes_of(&self, intent: &PaymentId) -> Result<Vec<Dispute>, Error> {
-        let query = Form::new()
-            .with("payment_intent", intent)
-            .with("limit", 100);
-        let page: Page<Dispute> = self.get(&["disputes"], &query).await?;
-        Ok(page.data)
     }
 }
 

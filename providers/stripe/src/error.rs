@@ -11,19 +11,53 @@ pub enum Error {
     /// Stripe understood and said no. Asking again the same way is no use.
     #[error("the payment provider refused: {0}")]
     Refused(Box<Refusal>),
-    /// No answer, or one that asks to come back later, after all retries. Whether a change was made
-    /// is unknown: ask again under the same operation key.
-    #[error("the payment provider is not available: {reason}")]
-    Unavailable {
-        /// What went wrong last.
-        reason: String,
-        /// Seconds that it asked to wait, if it did.
-        retry_after_seconds: Option<u64>,
-    },
-    /// An answer that is not Stripe's: the wrong address, or something in between. Whether a change
-    /// was made is unknown here too.
-    #[error("the payment provider's answer cannot be read: {0}")]
-    Garbage(String),
+    /// Nothing that Stripe said.
+    #[error(transparent)]
+    Other(#[from] port::Error),
+}
+
+impl Error {
+    /// No answer, after all retries. Whether a change was made is unknown: ask again under the same operation
+    /// key.
+    pub(super) fn unavailable(reason: impl Into<String>, retry_after_seconds: Option<u64>) -> Self {
+        Self::Other(port::Error::Unavailable {
+            reason: reason.into(),
+            retry_after_seconds,
+        })
+    }
+
+    /// An answer that is not Stripe's: the wrong address, or something in between. Whether a change was made is
+    /// unknown here too.
+    pub(super) fn garbage(what: impl Into<String>) -> Self {
+        Self::Other(port::Error::Garbage(what.into()))
+    }
+
+    /// Whether the key lacks a permission.
+    pub(super) fn is_forbidden(&self) -> bool {
+        matches!(self, Self::Refused(refusal) if refusal.status == 403)
+    }
+}
+
+impl From<Error> for port::Error {
+    fn from(error: Error) -> Self {
+        let refusal = match error {
+            Error::Refused(refusal) => refusal,
+            Error::Other(error) => return error,
+        };
+        let reason = refusal.to_string();
+        if let Some(permission) = refusal.permission() {
+            let permission = permission.to_owned();
+            Self::Permission { permission, reason }
+        } else if refusal.is_about_the_key() {
+            Self::Key(reason)
+        } else if refusal.is_missing() {
+            Self::Missing(reason)
+        } else if refusal.is_about_the_currency() {
+            Self::CurrencyMismatch(reason)
+        } else {
+            Self::Refused(reason)
+        }
+    }
 }
 
 /// Stripe's no.

@@ -12,7 +12,9 @@ use port::{Origin, Span, Subject, Told};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{client::Client, error::Error, form::Form, id::EventId, metadata::Metadata};
+use super::{
+    client::Client, error::Error, form::Form, id::EventId, metadata::Metadata, object::Page,
+};
 
 /// What is acted on. Stripe takes at most twenty in a query.
 pub const KINDS: [&str; 20] = [
@@ -123,16 +125,6 @@ impl Snapshot {
     }
 }
 
-/// A page of the list.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Notices {
-    /// The newest first.
-    pub data: Vec<Notice>,
-    /// Whether there are older ones.
-    #[serde(default)]
-    pub has_more: bool,
-}
-
 impl Notice {
     /// Reads the body of a webhook. Unknown fields and unknown types are fine.
     ///
@@ -198,7 +190,7 @@ impl Notice {
         let is_of_money =
             self.object.payment_intent.is_some() && !self.kind.starts_with("checkout.");
         match metadata {
-            Some(marks) if marks.project == Some(project) => Origin::Ours,
+            Some(marks) if marks.project() == Some(project) => Origin::Ours,
             Some(_) if !is_of_money => Origin::Unmarked(subscription.clone()),
             _ => Origin::Unsaid,
         }
@@ -208,14 +200,15 @@ impl Notice {
 impl Client {
     /// What happened in a span, the newest first; what is older than `after` on the next pages. A page that
     /// cannot be had is asked for with half as many, down to one.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn events(&self, span: Span, after: Option<&str>) -> Result<Notices, Error> {
+    pub(super) async fn events(
+        &self,
+        span: Span,
+        after: Option<&str>,
+    ) -> Result<Page<Notice>, Error> {
         loop {
             let page = self.quota.page();
-            match self.list(&["events"], &form(span, page, after)).await {
+            let query = form(span, page, after);
+            match self.list(&["events"], &query, &[]).await {
                 Ok(notices) => {
                     self.quota.larger_pages(page);
                     return Ok(notices);
@@ -225,7 +218,8 @@ impl Client {
                         self.quota.smaller_pages(page);
                     }
                     // Where nothing came in time the same question had its time.
-                    if page == 1 || !matches!(error, Error::Garbage(_)) {
+                    let garbage = matches!(error, Error::Other(port::Error::Garbage(_)));
+                    if page == 1 || !garbage {
                         return Err(error);
                     }
                 }

@@ -79,14 +79,10 @@ id!(/// A subscription's schedule, `sub_sched_`.
     ScheduleId);
 id!(/// A line of an invoice, `il_`.
     LineId);
-id!(/// A payment of an invoice, `inpay_`.
-    InvoicePaymentId);
 id!(/// A product of Stripe's catalog, `prod_`; not one of ours.
     StripeProductId);
 id!(/// A price of Stripe's catalog, `price_`; not one of ours.
     StripePriceId);
-id!(/// A coupon; its text is the merchant's choice.
-    CouponId);
 id!(/// A promotion code's identifier, `promo_`; not the code that people type.
     PromotionCodeId);
 id!(/// A webhook endpoint, `we_`.

@@ -6,36 +6,24 @@ use serde::Deserialize;
 use super::{
     client::Client,
     error::Error,
-    expand::Expandable,
     form::Form,
-    id::{ChargeId, InvoiceId, InvoicePaymentId, PaymentId},
-    invoices::Invoice,
-    payment_intents::PaymentIntent,
-    read::Page,
+    id::{InvoiceId, PaymentId},
+    object::Expandable,
 };
 
 /// One payment of one invoice.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct InvoicePayment {
-    /// Its identifier.
-    pub id: InvoicePaymentId,
     /// What it pays.
-    pub invoice: Expandable<Invoice>,
+    pub invoice: Expandable<InvoiceId>,
     /// `open`, `paid` or `canceled`.
-    pub status: String,
-    /// In the minor unit.
-    pub amount_paid: Option<i64>,
-    /// By what.
-    pub payment: Payment,
+    status: String,
+    payment: Payment,
 }
 
-/// What an invoice is paid by.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Payment {
-    /// A payment intent.
-    pub payment_intent: Option<Expandable<PaymentIntent>>,
-    /// A charge; of old invoices only.
-    pub charge: Option<ChargeId>,
+struct Payment {
+    payment_intent: Option<Expandable<PaymentId>>,
 }
 
 impl InvoicePayment {
@@ -47,7 +35,7 @@ impl InvoicePayment {
 
     /// The payment intent by which.
     #[must_use]
-    pub const fn intent(&self) -> Option<&Expandable<PaymentIntent>> {
+    pub const fn intent(&self) -> Option<&Expandable<PaymentId>> {
         self.payment.payment_intent.as_ref()
     }
 }
@@ -62,8 +50,8 @@ impl Client {
         &self,
         intent: &PaymentId,
     ) -> Result<Vec<InvoicePayment>, Error> {
-        let with = ["data.invoice.payments"];
-        self.invoice_payments(&intent_form(intent), &with).await
+        let (query, with) = (intent_form(intent), ["data.invoice.payments"]);
+        Ok(self.list(&["invoice_payments"], &query, &with).await?.data)
     }
 
     /// The payments of an invoice that were made.
@@ -75,16 +63,8 @@ impl Client {
         &self,
         invoice: &InvoiceId,
     ) -> Result<Vec<InvoicePayment>, Error> {
-        self.invoice_payments(&invoice_form(invoice), &[]).await
-    }
-
-    async fn invoice_payments(
-        &self,
-        query: &Form,
-        with: &[&str],
-    ) -> Result<Vec<InvoicePayment>, Error> {
-        let page: Page<InvoicePayment> = self.get_with(&["invoice_payments"], query, with).await?;
-        Ok(page.data)
+        let query = invoice_form(invoice);
+        Ok(self.list(&["invoice_payments"], &query, &[]).await?.data)
     }
 }
 
@@ -131,6 +111,5 @@ mod tests {
             payment.intent().unwrap().id(),
             &PaymentId::new("pi_1").unwrap()
         );
-        assert_eq!(payment.payment.charge, None);
     }
 }

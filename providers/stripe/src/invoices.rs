@@ -10,18 +10,14 @@ use serde::Deserialize;
 use super::{
     client::Client,
     error::Error,
-    expand::{Expandable, named},
     form::Form,
-    id::{CustomerId, InvoiceId, LineId, StripePriceId, SubscriptionId},
+    id::{CustomerId, InvoiceId, LineId, PaymentId, StripePriceId, SubscriptionId},
     invoice_payments::InvoicePayment,
     metadata::Metadata,
-    payment_intents::PaymentIntent,
-    read::{Page, quantity, words},
-    subscriptions::Subscription,
+    object::{Expandable, Page, object, quantity, words},
 };
 
-/// An invoice, as it is now. Where older API versions put a field elsewhere it is found there too,
-/// since webhooks come in the version of the merchant's endpoint.
+/// An invoice, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Invoice {
     /// Its identifier.
@@ -49,14 +45,16 @@ pub struct Invoice {
     pub hosted_invoice_url: Option<String>,
     status_transitions: Option<Transitions>,
     parent: Option<Parent>,
-    subscription: Option<Expandable<Subscription>>,
     #[serde(default)]
     lines: Page<Line>,
     /// What pays it, where it was asked for.
     payments: Option<Page<InvoicePayment>>,
 }
 
-named!(Invoice, InvoiceId);
+object!(
+    InvoiceId => Invoice, "invoices",
+    ["payments", "parent.subscription_details.subscription"]
+);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 struct Transitions {
@@ -70,7 +68,7 @@ struct Parent {
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct SubscriptionDetails {
-    subscription: Expandable<Subscription>,
+    subscription: Expandable<SubscriptionId>,
     #[serde(default)]
     metadata: Metadata,
 }
@@ -86,12 +84,6 @@ pub struct Line {
     quantity: Option<u32>,
     parent: Option<LineParent>,
     pricing: Option<Pricing>,
-    price: Option<LegacyPrice>,
-    #[serde(default)]
-    proration: bool,
-    /// Of old versions: `subscription` or `invoiceitem`.
-    #[serde(rename = "type")]
-    kind: Option<String>,
 }
 
 /// What a line pays for, in seconds since the Unix epoch.
@@ -125,18 +117,12 @@ struct PriceDetails {
     price: StripePriceId,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-struct LegacyPrice {
-    id: StripePriceId,
-}
-
 impl Line {
     /// The price that it was reckoned by.
     #[must_use]
     pub fn price(&self) -> Option<&StripePriceId> {
-        let details = self.pricing.as_ref().and_then(|p| p.price_details.as_ref());
-        let legacy = self.price.as_ref().map(|price| &price.id);
-        details.map(|details| &details.price).or(legacy)
+        let details = self.pricing.as_ref()?.price_details.as_ref();
+        details.map(|details| &details.price)
     }
 
     /// How many of it. More than anybody sells are as many as there can be.
@@ -149,8 +135,7 @@ impl Line {
     #[must_use]
     pub fn is_subscription(&self) -> bool {
         let parent = self.parent.as_ref();
-        let item = parent.is_some_and(|parent| parent.subscription_item_details.is_some());
-        item || self.kind.as_deref() == Some("subscription")
+        parent.is_some_and(|parent| parent.subscription_item_details.is_some())
     }
 
     /// Whether it settles a switch in mid-cycle rather than paying for a whole one.
@@ -161,7 +146,7 @@ impl Line {
             let item = parent.subscription_item_details.as_ref();
             item.or(parent.invoice_item_details.as_ref())
         });
-        details.map_or(self.proration, |details| details.proration)
+        details.is_some_and(|details| details.proration)
     }
 }
 
@@ -183,21 +168,9 @@ impl Invoice {
 
     /// The subscription that it bills, if any.
     #[must_use]
-    pub fn subscription(&self) -> Option<&Expandable<Subscription>> {
-        let details = self.subscription_details();
-        let named = details.map(|details| &details.subscription);
-        named.or(self.subscription.as_ref())
-    }
-
-    /// The same, taken out of it.
-    pub fn take_subscription(&mut self) -> Option<Expandable<Subscription>> {
-        let details = self.parent.as_mut();
-        let details = details.and_then(|parent| parent.subscription_details.as_mut());
-        let Some(details) = details else {
-            return self.subscription.clone();
-        };
-        let named = Expandable::Id(details.subscription.id().clone());
-        Some(std::mem::replace(&mut details.subscription, named))
+    pub fn subscription(&self) -> Option<&Expandable<SubscriptionId>> {
+        self.subscription_details()
+            .map(|details| &details.subscription)
     }
 
     /// Whether a cycle begins with it.
@@ -221,7 +194,7 @@ impl Invoice {
 
     /// The payment intent that is to pay it, or did.
     #[must_use]
-    pub fn intent(&self) -> Option<&Expandable<PaymentIntent>> {
+    pub fn intent(&self) -> Option<&Expandable<PaymentId>> {
         let mut all = self.payments.as_ref()?.data.iter();
         all.find_map(InvoicePayment::intent)
     }
@@ -249,7 +222,7 @@ impl Invoice {
             .unwrap_or_default()
     }
 
-    /// Its lines, as far as they are there; see [`Client::complete`].
+    /// Its lines, as far as they are there; at most ten are in it at once.
     #[must_use]
     pub fn lines(&self) -> &[Line] {
         &self.lines.data
@@ -298,28 +271,10 @@ words! {
     }
 }
 
-/// With what pays it.
-const PAYMENTS: &str = "payments";
-
 impl Client {
-    /// Reads an invoice, with what pays it and the subscription that it bills.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn invoice(&self, id: &InvoiceId) -> Result<Invoice, Error> {
-        let with = [PAYMENTS, "parent.subscription_details.subscription"];
-        let path = ["invoices", id.as_str()];
-        self.get_with(&path, &Form::new(), &with).await
-    }
-
     /// The paid invoices of a subscription that were made since an instant, in seconds since the Unix epoch:
     /// at most a hundred, the newest. With what pays them.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn paid_invoices(
+    pub(super) async fn paid_invoices(
         &self,
         subscription: &SubscriptionId,
         since: i64,
@@ -329,25 +284,22 @@ impl Client {
             .with("status", "paid")
             .with("created[gte]", since.max(0))
             .with("limit", 100);
-        let with = ["data.payments"];
-        let page: Page<Invoice> = self.get_with(&["invoices"], &query, &with).await?;
-        Ok(page.data)
+        Ok(self
+            .list(&["invoices"], &query, &["data.payments"])
+            .await?
+            .data)
     }
 
     /// Reads the lines of an invoice that were not in it: at most ten are, and what is billed each cycle
     /// comes after whatever else was put on it.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn complete(&self, mut invoice: Invoice) -> Result<Invoice, Error> {
+    pub(super) async fn complete(&self, mut invoice: Invoice) -> Result<Invoice, Error> {
         while invoice.lines.has_more {
             let last = invoice.lines.data.last().and_then(|line| line.id.as_ref());
             let query = Form::new()
                 .with("limit", 100)
                 .with_some("starting_after", last);
             let path = ["invoices", invoice.id.as_str(), "lines"];
-            let page: Page<Line> = self.list(&path, &query).await?;
+            let page = self.list::<Line>(&path, &query, &[]).await?;
             if last.is_none() {
                 invoice.lines.data.clear();
             }
@@ -394,7 +346,7 @@ mod tests {
                 "pricing":{{"type":"price_details","price_details":{{"price":"price_1"}}}}}}]}}"#
         ));
         assert_eq!(invoice.subscription().unwrap().id().as_str(), "sub_1");
-        assert_eq!(invoice.subscription_metadata().order, Some(order));
+        assert_eq!(invoice.subscription_metadata().order(), Some(order));
         assert_eq!(invoice.status, Some(InvoiceStatus::Paid));
         assert_eq!(
             invoice.billing_reason,
@@ -404,23 +356,6 @@ mod tests {
         assert_eq!(line.price().unwrap().as_str(), "price_1");
         assert_eq!(line.period.end, 200);
         assert_eq!(invoice.lines().len(), 2);
-    }
-
-    #[test]
-    fn an_older_version_is_read_too() {
-        let invoice = read(
-            r#""subscription":"sub_1","billing_reason":"subscription_create","status":"paid",
-            "lines":{"data":[
-              {"type":"subscription","amount":-5,"period":{"start":1,"end":2},"proration":true,
-               "price":{"id":"price_0"}},
-              {"type":"invoiceitem","amount":7,"period":{"start":1,"end":2},"proration":false,
-               "price":{"id":"price_2"}},
-              {"type":"subscription","amount":5,"period":{"start":1,"end":2},"proration":false,
-               "price":{"id":"price_1"}}]}"#,
-        );
-        assert_eq!(invoice.subscription().unwrap().id().as_str(), "sub_1");
-        let line = invoice.cycle_lines().next().unwrap();
-        assert_eq!(line.price().unwrap().as_str(), "price_1");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! Metadata is the merchant's to edit, so reading it never fails; what does not parse is not ours.
 
+use std::{collections::BTreeMap, str::FromStr};
+
 use domain::{
     Quantity,
     id::{OrderId, PriceId, ProjectId},
@@ -22,7 +24,6 @@ pub const PRICE: &str = "scrip_price_id";
 pub const USER: &str = "scrip_external_user_id";
 /// The key under which it is written how many are bought, where it is more than one.
 pub const QUANTITY: &str = "scrip_quantity";
-
 /// The key under which an operation is written, such as a refund's.
 pub const OPERATION: &str = "scrip_operation";
 
@@ -40,51 +41,61 @@ pub(super) fn put(reference: &Reference, form: Form, prefix: &str) -> Form {
 
 /// What was read back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Metadata {
-    /// The project, where one is named.
-    pub project: Option<ProjectId>,
-    /// The order, where one is named.
-    pub order: Option<OrderId>,
-    /// Our price, where one is named.
-    pub price: Option<PriceId>,
-    /// The user, where one is named.
-    pub user: Option<ExternalUserId>,
-    /// How many, where it says so.
-    pub quantity: Quantity,
-    /// The operation that made it, where one is named.
-    pub operation: Option<String>,
-}
+pub struct Metadata(pub(super) BTreeMap<String, String>);
 
 impl<'de> Deserialize<'de> for Metadata {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Default, Deserialize)]
-        struct Texts {
-            #[serde(default, rename = "scrip_project_id")]
-            project: Option<String>,
-            #[serde(default, rename = "scrip_order_id")]
-            order: Option<String>,
-            #[serde(default, rename = "scrip_price_id")]
-            price: Option<String>,
-            #[serde(default, rename = "scrip_external_user_id")]
-            user: Option<String>,
-            #[serde(default, rename = "scrip_quantity")]
-            quantity: Option<String>,
-            #[serde(default, rename = "scrip_operation")]
-            operation: Option<String>,
-        }
         // `null` stands for none.
-        let texts = Option::<Texts>::deserialize(from)?.unwrap_or_default();
-        Ok(Self {
-            project: texts.project.and_then(|text| text.parse().ok()),
-            order: texts.order.and_then(|text| text.parse().ok()),
-            price: texts.price.and_then(|text| text.parse().ok()),
-            user: texts.user.and_then(|text| ExternalUserId::new(text).ok()),
-            quantity: texts
-                .quantity
-                .and_then(|text| Quantity::new(text.parse().ok()?))
-                .unwrap_or_default(),
-            operation: texts.operation,
-        })
+        Ok(Self(Option::deserialize(from)?.unwrap_or_default()))
+    }
+}
+
+impl Metadata {
+    fn text(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    fn parsed<T: FromStr>(&self, key: &str) -> Option<T> {
+        self.text(key).and_then(|text| text.parse().ok())
+    }
+
+    /// The project, where one is named.
+    #[must_use]
+    pub fn project(&self) -> Option<ProjectId> {
+        self.parsed(PROJECT)
+    }
+
+    /// The order, where one is named.
+    #[must_use]
+    pub fn order(&self) -> Option<OrderId> {
+        self.parsed(ORDER)
+    }
+
+    /// Our price, where one is named.
+    #[must_use]
+    pub fn price(&self) -> Option<PriceId> {
+        self.parsed(PRICE)
+    }
+
+    /// The user, where one is named.
+    #[must_use]
+    pub fn user(&self) -> Option<ExternalUserId> {
+        self.text(USER)
+            .and_then(|text| ExternalUserId::new(text).ok())
+    }
+
+    /// How many, where it says so.
+    #[must_use]
+    pub fn quantity(&self) -> Quantity {
+        self.parsed(QUANTITY)
+            .and_then(Quantity::new)
+            .unwrap_or_default()
+    }
+
+    /// The operation that made it, where one is named.
+    #[must_use]
+    pub fn operation(&self) -> Option<&str> {
+        self.text(OPERATION)
     }
 }
 
@@ -104,17 +115,12 @@ mod tests {
         };
         let json =
             format!(r#"{{"{PROJECT}":"{project}","{ORDER}":"{order}","{PRICE}":"else","x":"y"}}"#);
-        assert_eq!(
-            read(&json),
-            Metadata {
-                project: Some(project),
-                order: Some(order),
-                price: None,
-                user: None,
-                quantity: Quantity::ONE,
-                operation: None,
-            }
-        );
+        let metadata = read(&json);
+        assert_eq!(metadata.project(), Some(project));
+        assert_eq!(metadata.order(), Some(order));
+        assert_eq!((metadata.price(), metadata.user()), (None, None));
+        assert_eq!(metadata.quantity(), Quantity::ONE);
+        assert_eq!(metadata.operation(), None);
         assert_eq!(read("{}"), Metadata::default());
         assert_eq!(read("null"), Metadata::default());
     }

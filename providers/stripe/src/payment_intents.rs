@@ -3,14 +3,9 @@
 use serde::Deserialize;
 
 use super::{
-    charges::Charge,
-    client::Client,
-    error::Error,
-    expand::{Expandable, named},
-    form::Form,
-    id::{CustomerId, PaymentId},
+    id::{ChargeId, PaymentId},
     metadata::Metadata,
-    read::words,
+    object::{Expandable, object, words},
 };
 
 /// A payment intent, as it is now.
@@ -23,15 +18,13 @@ pub struct PaymentIntent {
     /// How far it is.
     pub status: Option<IntentStatus>,
     /// The last charge that was tried for it.
-    pub latest_charge: Option<Expandable<Charge>>,
-    /// Who pays.
-    pub customer: Option<CustomerId>,
+    pub latest_charge: Option<Expandable<ChargeId>>,
     /// What we wrote on it.
     #[serde(default)]
     pub metadata: Metadata,
 }
 
-named!(PaymentIntent, PaymentId);
+object!(PaymentId => PaymentIntent, "payment_intents", ["latest_charge"]);
 
 words! {
     /// How far a payment intent is.
@@ -53,22 +46,9 @@ words! {
     }
 }
 
-impl Client {
-    /// Reads a payment intent, with its last charge.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn payment_intent(&self, id: &PaymentId) -> Result<PaymentIntent, Error> {
-        let path = ["payment_intents", id.as_str()];
-        self.get_with(&path, &Form::new(), &["latest_charge"]).await
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::ChargeId;
 
     #[test]
     fn the_charge_is_found() {

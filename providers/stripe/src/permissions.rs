@@ -339,7 +339,7 @@ impl Client {
         }
         let mut found = BTreeMap::new();
         while let Some(tried) = trials.join_next().await {
-            let (at, tried) = tried.map_err(|error| Error::Garbage(error.to_string()))?;
+            let (at, tried) = tried.map_err(|error| Error::garbage(error.to_string()))?;
             found.insert(at, tried?);
         }
         missing.extend(found.into_values().flatten());
@@ -361,7 +361,7 @@ impl Client {
         // A double of Stripe knows by this name that it is meant to be refused.
         let name = format!("permission-check/{}", Uuid::new_v4().simple());
         let key = OperationKey::new(&name);
-        let key = key.ok_or_else(|| Error::Garbage("an operation without a name".into()))?;
+        let key = key.ok_or_else(|| Error::garbage("an operation without a name"))?;
         let tried: Result<Value, Error> = match endpoint.verb {
             Verb::Get => self.get(&path, &form).await,
             Verb::Post => self.post(&path, &form, &key).await,

@@ -3,11 +3,8 @@
 use serde::Deserialize;
 
 use super::{
-    client::Client,
-    error::Error,
     form::Form,
     id::{ConfigurationId, CustomerId, StripePriceId, StripeProductId},
-    key::OperationKey,
 };
 
 /// Stripe takes so many products to switch between.
@@ -108,36 +105,6 @@ pub struct PortalSession {
 impl std::fmt::Debug for PortalSession {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("PortalSession(..)")
-    }
-}
-
-impl Client {
-    /// Makes a configuration.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn create_configuration(
-        &self,
-        configuration: &NewConfiguration,
-        key: &OperationKey,
-    ) -> Result<Configuration, Error> {
-        let path = ["billing_portal", "configurations"];
-        self.post(&path, &configuration.form(), key).await
-    }
-
-    /// Makes a visit possible.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn create_portal_session(
-        &self,
-        session: &NewPortalSession,
-        key: &OperationKey,
-    ) -> Result<PortalSession, Error> {
-        let path = ["billing_portal", "sessions"];
-        self.post(&path, &session.form(), key).await
     }
 }
 

@@ -12,9 +12,8 @@ use super::{
     error::Error,
     form::Form,
     id::{StripePriceId, StripeProductId},
-    key::OperationKey,
     metadata::{self, Metadata},
-    read::{Page, words},
+    object::{object, words},
 };
 
 /// A price to be made.
@@ -88,6 +87,8 @@ pub struct StoredPrice {
     pub metadata: Metadata,
 }
 
+object!(StripePriceId => StoredPrice, "prices", []);
+
 /// What a price is of, by name or as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
@@ -139,37 +140,15 @@ impl StoredPrice {
 }
 
 impl Client {
-    /// Makes a price and its product.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`]; refused where there is one for our price already.
-    pub async fn create_price(
-        &self,
-        price: &NewPrice,
-        key: &OperationKey,
-    ) -> Result<StoredPrice, Error> {
-        self.post(&["prices"], &price.form(), key).await
-    }
-
-    /// Reads a price.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn price(&self, id: &StripePriceId) -> Result<StoredPrice, Error> {
-        self.get(&["prices", id.as_str()], &Form::new()).await
-    }
-
     /// The price that was made for one of ours, may be used and charges the same, if any.
     ///
     /// # Errors
     ///
     /// See [`Error`].
     pub async fn find_price(&self, price: &NewPrice) -> Result<Option<StoredPrice>, Error> {
-        let Page::<StoredPrice> { data, .. } =
-            self.get(&["prices"], &find_form(price.price)).await?;
-        let found = data.into_iter().next();
+        let query = find_form(price.price);
+        let prices = self.list::<StoredPrice>(&["prices"], &query, &[]).await?;
+        let found = prices.data.into_iter().next();
         Ok(found.filter(|found| found.sells(price)))
     }
 }
@@ -250,7 +229,7 @@ mod tests {
             serde_json::from_str::<StoredPrice>(&price).unwrap()
         };
         let same = stored("eur", 1900, "month", 1);
-        assert_eq!(same.metadata.price, Some(PriceId(3)));
+        assert_eq!(same.metadata.price(), Some(PriceId(3)));
         assert!(same.sells(&meant));
         let archived = ProductOfPrice::Object {
             id: StripeProductId::new("prod_x").unwrap(),

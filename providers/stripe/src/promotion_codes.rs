@@ -7,7 +7,6 @@ use super::{
     error::Error,
     form::Form,
     id::{CustomerId, PromotionCodeId},
-    read::Page,
 };
 
 /// A code is unique among the active ones of each customer: so many namesakes are looked through.
@@ -37,8 +36,9 @@ impl Client {
         code: &str,
         customer: Option<&CustomerId>,
     ) -> Result<Option<PromotionCode>, Error> {
-        let Page { data, .. } = self.get(&["promotion_codes"], &find_form(code)).await?;
-        Ok(choose(data, customer))
+        let query = find_form(code);
+        let codes = self.list(&["promotion_codes"], &query, &[]).await?;
+        Ok(choose(codes.data, customer))
     }
 }
 

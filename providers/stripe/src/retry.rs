@@ -14,21 +14,21 @@ const MAX_PAUSE: Duration = Duration::from_secs(15);
 const LONGEST_OWN_PAUSE_MS: u64 = 4000;
 
 /// How an attempt failed, as far as it matters here.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Failed<'a> {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Failed {
     /// The status; `None`: no answer at all.
     pub(super) status: Option<u16>,
     /// The `code` in the body.
-    pub(super) code: Option<&'a str>,
+    pub(super) code: Option<String>,
     /// The header `Stripe-Should-Retry`, where it says something.
     pub(super) should_retry: Option<bool>,
     /// The header `Retry-After`, in seconds.
     pub(super) retry_after_seconds: Option<u64>,
 }
 
-impl Failed<'_> {
+impl Failed {
     /// Whether the same request may fare better later.
-    pub(super) fn is_passing(self) -> bool {
+    pub(super) fn is_passing(&self) -> bool {
         let Some(status) = self.status else {
             return true;
         };
@@ -36,14 +36,17 @@ impl Failed<'_> {
         self.should_retry.unwrap_or(match status {
             429 | 500..=599 => true,
             // Somebody else is at the object, or at this very operation.
-            409 => matches!(self.code, Some("lock_timeout" | "idempotency_key_in_use")),
+            409 => matches!(
+                self.code.as_deref(),
+                Some("lock_timeout" | "idempotency_key_in_use")
+            ),
             _ => false,
         })
     }
 
     /// The pause before the next attempt, after `attempts` were made; `None`: give up. `jitter` is a
     /// random byte.
-    pub(super) fn pause(self, attempts: u32, jitter: u8) -> Option<Duration> {
+    pub(super) fn pause(&self, attempts: u32, jitter: u8) -> Option<Duration> {
         let most = match self.status {
             Some(409 | 429) => MAX_TURNS,
             _ => MAX_ATTEMPTS,
@@ -65,7 +68,7 @@ impl Failed<'_> {
 mod tests {
     use super::*;
 
-    fn status(status: u16) -> Failed<'static> {
+    fn status(status: u16) -> Failed {
         Failed {
             status: Some(status),
             ..Failed::default()
@@ -74,8 +77,8 @@ mod tests {
 
     #[test]
     fn only_what_may_pass_is_tried_again() {
-        let code = |code| Failed {
-            code: Some(code),
+        let code = |code: &str| Failed {
+            code: Some(code.into()),
             ..status(409)
         };
         let told = |status_is, should| Failed {
@@ -114,7 +117,7 @@ mod tests {
         for busy in [
             status(429),
             Failed {
-                code: Some("lock_timeout"),
+                code: Some("lock_timeout".into()),
                 ..status(409)
             },
         ] {

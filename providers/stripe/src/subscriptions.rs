@@ -1,21 +1,13 @@
 //! Subscriptions: what is billed each cycle.
 
-use domain::{
-    Quantity,
-    id::{OrderId, ProjectId},
-};
+use domain::Quantity;
 use serde::Deserialize;
 
 use super::{
-    client::Client,
-    error::Error,
-    expand::{Expandable, named},
     form::Form,
-    id::{CustomerId, ScheduleId, StripePriceId, StripeProductId, SubscriptionId},
-    invoices::Invoice,
-    key::OperationKey,
-    metadata::{self, Metadata},
-    read::{Page, quantity, words},
+    id::{CustomerId, InvoiceId, ScheduleId, StripePriceId, StripeProductId, SubscriptionId},
+    metadata::Metadata,
+    object::{Expandable, Page, object, quantity, words},
 };
 
 /// A subscription, as it is now.
@@ -24,7 +16,7 @@ pub struct Subscription {
     /// Its identifier.
     pub id: SubscriptionId,
     /// Who pays.
-    pub customer: CustomerId,
+    pub customer: Expandable<CustomerId>,
     /// How it is.
     pub status: SubscriptionStatus,
     /// Set where it was cancelled for the period's end the classic way.
@@ -32,9 +24,10 @@ pub struct Subscription {
     cancel_at_period_end: bool,
     /// When it is to end, in seconds since the Unix epoch. Subscriptions with flexible billing are
     /// cancelled for the period's end by this alone.
-    pub cancel_at: Option<i64>,
-    /// When it was asked to end, in seconds since the Unix epoch.
-    pub canceled_at: Option<i64>,
+    cancel_at: Option<i64>,
+    /// When it began, likewise.
+    #[serde(default)]
+    pub created: i64,
     /// When it ended, in seconds since the Unix epoch.
     pub ended_at: Option<i64>,
     /// When its trial ends or ended, if it had one, in seconds since the Unix epoch.
@@ -44,17 +37,15 @@ pub struct Subscription {
     /// What decides about its next tiers, where something does: its end can be changed there only.
     pub schedule: Option<ScheduleId>,
     /// The newest invoice.
-    pub latest_invoice: Option<Expandable<Invoice>>,
+    pub latest_invoice: Option<Expandable<InvoiceId>>,
     /// What we wrote on it.
     #[serde(default)]
     pub metadata: Metadata,
     #[serde(default)]
     items: Page<SubscriptionItem>,
-    /// Where versions before 2025-03-31 had it: endpoints may still send those.
-    current_period_end: Option<i64>,
 }
 
-named!(Subscription, SubscriptionId);
+object!(SubscriptionId => Subscription, "subscriptions", ["latest_invoice.payments"]);
 
 /// That it is there is all that counts.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -66,8 +57,10 @@ pub struct SubscriptionItem {
     /// The price.
     pub price: ItemPrice,
     quantity: Option<u32>,
-    current_period_start: Option<i64>,
-    current_period_end: Option<i64>,
+    /// When its running period began, in seconds since the Unix epoch.
+    pub current_period_start: Option<i64>,
+    /// When that ends. Items may be billed by other intervals than ours.
+    pub current_period_end: Option<i64>,
 }
 
 impl SubscriptionItem {
@@ -75,12 +68,6 @@ impl SubscriptionItem {
     #[must_use]
     pub fn quantity(&self) -> Quantity {
         quantity(self.quantity)
-    }
-
-    /// When its running period began, in seconds since the Unix epoch.
-    #[must_use]
-    pub const fn period_start(&self) -> Option<i64> {
-        self.current_period_start
     }
 }
 
@@ -117,14 +104,6 @@ impl Subscription {
     #[must_use]
     pub fn items(&self) -> &[SubscriptionItem] {
         &self.items.data
-    }
-
-    /// When the period of this item ends that is running, in seconds since the Unix epoch. Items may be
-    /// billed by other intervals than ours.
-    #[must_use]
-    pub fn period_end(&self, item: Option<&SubscriptionItem>) -> Option<i64> {
-        let own = item.and_then(|item| item.current_period_end);
-        own.or(self.current_period_end)
     }
 
     /// When the cycle began of which this item is billed and that ends then, in seconds since the Unix epoch:
@@ -180,8 +159,9 @@ words! {
     }
 }
 
-/// An empty text unsets a field.
-fn going_on(now: &Subscription) -> Form {
+/// What lets a subscription go on: takes back that it ends, in the way in which that was said, and that nothing
+/// is collected for it. An empty text unsets a field.
+pub(super) fn going_on(now: &Subscription) -> Form {
     let by_date = now.cancel_at.filter(|_| !now.cancel_at_period_end);
     Form::new()
         .with_some(
@@ -190,104 +170,6 @@ fn going_on(now: &Subscription) -> Form {
         )
         .with_some("cancel_at", by_date.map(|_| ""))
         .with_some("pause_collection", now.is_paused().then_some(""))
-}
-
-impl Client {
-    /// Reads a subscription, with its newest invoice and what pays that.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn subscription(&self, id: &SubscriptionId) -> Result<Subscription, Error> {
-        let path = ["subscriptions", id.as_str()];
-        let with = ["latest_invoice.payments"];
-        self.get_with(&path, &Form::new(), &with).await
-    }
-
-    /// Writes on a subscription which order of ours began it.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn mark_subscription(
-        &self,
-        id: &SubscriptionId,
-        (project, order): (ProjectId, OrderId),
-        key: &OperationKey,
-    ) -> Result<(), Error> {
-        let form = Form::new()
-            .with(format!("metadata[{}]", metadata::PROJECT), project)
-            .with(format!("metadata[{}]", metadata::ORDER), order);
-        let _: Subscription = self
-            .post(&["subscriptions", id.as_str()], &form, key)
-            .await?;
-        Ok(())
-    }
-
-    /// Has a subscription end with its period, or takes that back.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn end_with_period(
-        &self,
-        id: &SubscriptionId,
-        ends: bool,
-        key: &OperationKey,
-    ) -> Result<Subscription, Error> {
-        let form = Form::new().with("cancel_at_period_end", ends);
-        self.post(&["subscriptions", id.as_str()], &form, key).await
-    }
-
-    /// Lets a subscription go on: takes back that it ends, in the way in which that was said, and that
-    /// nothing is collected for it. Does nothing where there is nothing to take back.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn go_on(&self, now: &Subscription, key: &OperationKey) -> Result<(), Error> {
-        let form = going_on(now);
-        let id = now.id.as_str();
-        if !form.pairs().is_empty() {
-            let _: Subscription = self.post(&["subscriptions", id], &form, key).await?;
-        }
-        Ok(())
-    }
-
-    /// Lets a subscription go on whose trial ended without a card; a cycle begins.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn resume(&self, id: &SubscriptionId, key: &OperationKey) -> Result<(), Error> {
-        let path = ["subscriptions", id.as_str(), "resume"];
-        let _: Subscription = self.post(&path, &Form::new(), key).await?;
-        Ok(())
-    }
-
-    /// Lets a subscription go on without its schedule: the tier that runs stays.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn release(&self, id: &ScheduleId, key: &OperationKey) -> Result<(), Error> {
-        let path = ["subscription_schedules", id.as_str(), "release"];
-        let _: serde_json::Value = self.post(&path, &Form::new(), key).await?;
-        Ok(())
-    }
-
-    /// Ends a subscription now.
-    ///
-    /// # Errors
-    ///
-    /// See [`Error`].
-    pub async fn cancel_now(
-        &self,
-        id: &SubscriptionId,
-        key: &OperationKey,
-    ) -> Result<Subscription, Error> {
-        self.delete(&["subscriptions", id.as_str()], key).await
-    }
 }
 
 #[cfg(test)]
@@ -311,20 +193,10 @@ mod tests {
             r#""status":"active","cancel_at_period_end":false,"cancel_at":null,{ITEMS}"#
         ));
         let item = subscription.items().first();
-        assert_eq!(subscription.period_end(item), Some(200));
+        assert_eq!(item.unwrap().current_period_end, Some(200));
         assert_eq!(item.unwrap().price.id.as_str(), "price_1");
         assert_eq!(subscription.status, SubscriptionStatus::Active);
         assert!(!subscription.is_ending(Some(200)));
-    }
-
-    #[test]
-    fn the_period_is_found_where_older_versions_have_it() {
-        let subscription = read(
-            r#""status":"active","current_period_end":300,
-            "items":{"data":[{"price":{"id":"price_1","product":"prod_1"}}]}"#,
-        );
-        let item = subscription.items().first();
-        assert_eq!(subscription.period_end(item), Some(300));
     }
 
     #[test]
@@ -366,6 +238,5 @@ mod tests {
         let subscription = read(r#""status":"something_new""#);
         assert_eq!(subscription.status, SubscriptionStatus::Other);
         assert_eq!(subscription.items(), []);
-        assert_eq!(subscription.period_end(None), None);
     }
 }

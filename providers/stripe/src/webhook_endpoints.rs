@@ -10,7 +10,6 @@ use super::{
     id::WebhookEndpointId,
     key::OperationKey,
     metadata,
-    read::Page,
 };
 use domain::id::ProjectId;
 
@@ -70,10 +69,8 @@ impl Client {
     ///
     /// See [`Error`].
     pub async fn webhook_endpoints(&self) -> Result<Vec<WebhookEndpoint>, Error> {
-        let Page { data, .. } = self
-            .get(&["webhook_endpoints"], &Form::new().with("limit", 100))
-            .await?;
-        Ok(data)
+        let query = Form::new().with("limit", 100);
+        Ok(self.list(&["webhook_endpoints"], &query, &[]).await?.data)
     }
 
     /// Makes an endpoint of a project's; the answer has its secret.

@@ -42,10 +42,13 @@ async fn an_operation_is_done_once_for_its_key() {
     let client = stage.client();
     let key = OperationKey::new("checkout/1").unwrap();
     let mut session = new_session(credits(), Promotion::None);
-    let first = client.create_session(&session, &key).await.unwrap();
-    assert_eq!(client.create_session(&session, &key).await.unwrap(), first);
+    let path = ["checkout", "sessions"];
+    let first: Session = client.post(&path, &session.form(), &key).await.unwrap();
+    let again: Session = client.post(&path, &session.form(), &key).await.unwrap();
+    assert_eq!(again, first);
     session.cancel_url = "https://shop.example/other".into();
-    let Err(Error::Refused(refusal)) = client.create_session(&session, &key).await else {
+    let other = client.post::<Session>(&path, &session.form(), &key).await;
+    let Err(Error::Refused(refusal)) = other else {
         panic!("taken");
     };
     assert_eq!((refusal.status, &*refusal.kind), (400, "idempotency_error"));

@@ -7,7 +7,7 @@ use stripe::{
     disputes::{Dispute, DisputedMoney},
     id::{ChargeId, PaymentId},
     invoices::{BillingReason, InvoiceStatus},
-    portal::{NewConfiguration, NewPortalSession, PortalProduct},
+    portal::{Configuration, NewConfiguration, NewPortalSession, PortalProduct, PortalSession},
     subscriptions::SubscriptionStatus,
 };
 
@@ -27,14 +27,14 @@ async fn something_is_bought_once_and_given_back_in_two_parts() {
         said["successUrl"],
         format!("https://shop.example/ok?session={}", session.id)
     );
-    let read = client.session(&session.id).await.unwrap();
+    let read = client.read(&session.id).await.unwrap();
     assert!(read.is_paid());
     let intent = client
-        .payment_intent(read.payment_intent.clone().unwrap().id())
+        .read(read.payment_intent.clone().unwrap().id())
         .await
         .unwrap();
     assert_eq!(intent.amount_received, 500);
-    assert!(intent.metadata.order.is_some());
+    assert!(intent.metadata.order().is_some());
     assert_eq!(stage.told(1).await, ["payment_intent.succeeded"]);
     let event = stage.came.recv().await.unwrap();
     assert_eq!(event.created, START / 1000);
@@ -51,8 +51,8 @@ async fn something_is_bought_once_and_given_back_in_two_parts() {
         let event = stage.came.recv().await.unwrap();
         let charge: Charge = event.about(&["charge.refunded"]);
         assert_eq!((charge.amount_refunded, charge.refunded), (refunded, whole));
-        assert_eq!(charge.metadata.order, intent.metadata.order);
-        assert_eq!(client.charge(&charge.id).await.unwrap(), charge);
+        assert_eq!(charge.metadata.order(), intent.metadata.order());
+        assert_eq!(client.read(&charge.id).await.unwrap(), charge);
     }
 }
 
@@ -62,7 +62,11 @@ async fn a_session_is_expired_by_the_shop() {
     let session = stage.session(credits(), Promotion::None).await;
     let expired = stage
         .client()
-        .expire_session(&session.id, &key("x"))
+        .post::<Session>(
+            &["checkout", "sessions", session.id.as_str(), "expire"],
+            &Form::new(),
+            &key("x"),
+        )
         .await
         .unwrap();
     assert_eq!(expired.status, Some(SessionStatus::Expired));
@@ -71,7 +75,11 @@ async fn a_session_is_expired_by_the_shop() {
     assert!(
         stage
             .client()
-            .expire_session(&session.id, &key("y"))
+            .post::<Session>(
+                &["checkout", "sessions", session.id.as_str(), "expire"],
+                &Form::new(),
+                &key("y")
+            )
             .await
             .is_err()
     );
@@ -100,7 +108,7 @@ async fn a_promotion_code_makes_it_cheaper_or_free() {
         .act(&url, "pay", r#"{"promotionCode":"SANDBOX100"}"#)
         .await;
     assert_eq!(said["paymentStatus"], "no_payment_required");
-    let read = client.session(&session.id).await.unwrap();
+    let read = client.read(&session.id).await.unwrap();
     assert!(read.is_paid() && read.payment_intent.is_none());
 }
 
@@ -144,7 +152,11 @@ async fn subscriber(stage: &mut Stage) -> (Session, StoredPrice, String) {
         products: products.into(),
     };
     let configuration = client
-        .create_configuration(&offer, &key("portal"))
+        .post::<Configuration>(
+            &["billing_portal", "configurations"],
+            &offer.form(),
+            &key("portal"),
+        )
         .await
         .unwrap();
     let session = stage
@@ -152,14 +164,18 @@ async fn subscriber(stage: &mut Stage) -> (Session, StoredPrice, String) {
         .await;
     stage.act(&session.url.clone().unwrap(), "pay", "").await;
     stage.told(4).await;
-    let session = client.session(&session.id).await.unwrap();
+    let session = client.read(&session.id).await.unwrap();
     let visit = NewPortalSession {
         customer: session.customer.clone().unwrap(),
         configuration: configuration.id,
         return_url: Some("https://shop.example/account".into()),
     };
     let visit = client
-        .create_portal_session(&visit, &key("visit"))
+        .post::<PortalSession>(
+            &["billing_portal", "sessions"],
+            &visit.form(),
+            &key("visit"),
+        )
         .await
         .unwrap();
     (session, large, visit.url)
@@ -172,14 +188,17 @@ async fn a_subscription_renews_by_the_clock() {
     let client = stage.client();
     let id = session.subscription.clone().unwrap().id().clone();
     let first = client
-        .invoice(session.invoice.clone().unwrap().id())
+        .read(session.invoice.clone().unwrap().id())
         .await
         .unwrap();
     assert_eq!(
         first.billing_reason,
         Some(BillingReason::SubscriptionCreate)
     );
-    assert_eq!(first.subscription_metadata().order, session.metadata.order);
+    assert_eq!(
+        first.subscription_metadata().order(),
+        session.metadata.order()
+    );
     for days in [28, 59, 89] {
         let due = stage.sandbox.next_due(PROJECT).await.unwrap().unwrap();
         assert_eq!(due, Timestamp(START + days * DAY));
@@ -197,9 +216,9 @@ async fn a_subscription_renews_by_the_clock() {
         let told = stage.told(2).await;
         assert_eq!(told, ["payment_intent.succeeded", "invoice.paid"]);
     }
-    let subscription = client.subscription(&id).await.unwrap();
+    let subscription = client.read(&id).await.unwrap();
     let invoice = client
-        .invoice(subscription.latest_invoice.unwrap().id())
+        .read(subscription.latest_invoice.unwrap().id())
         .await
         .unwrap();
     assert_eq!(
@@ -229,10 +248,10 @@ async fn a_tier_is_switched_up_at_once_and_down_later() {
         .act(&visit(&stage, &session).await, "switch", &json)
         .await;
     assert_eq!(status, 200, "{state}");
-    let subscription = client.subscription(&id).await.unwrap();
+    let subscription = client.read(&id).await.unwrap();
     assert_eq!(subscription.items()[0].price.id, large.id);
     let invoice = client
-        .invoice(subscription.latest_invoice.unwrap().id())
+        .read(subscription.latest_invoice.unwrap().id())
         .await
         .unwrap();
     assert_eq!(
@@ -252,13 +271,13 @@ async fn a_tier_is_switched_up_at_once_and_down_later() {
         .act(&visit(&stage, &session).await, "switch", &json)
         .await;
     assert_eq!(
-        client.subscription(&id).await.unwrap().items()[0].price.id,
+        client.read(&id).await.unwrap().items()[0].price.id,
         large.id
     );
     stage.set_clock(START + 28 * DAY);
     stage.run().await;
     assert_eq!(
-        client.subscription(&id).await.unwrap().items()[0].price.id,
+        client.read(&id).await.unwrap().items()[0].price.id,
         small.id
     );
 }
@@ -283,10 +302,10 @@ async fn a_declined_card_is_past_due_until_it_works_again() {
     stage.run().await;
     let told = stage.told(3).await;
     assert_eq!(told[2], "invoice.payment_failed");
-    let subscription = client.subscription(&id).await.unwrap();
+    let subscription = client.read(&id).await.unwrap();
     assert_eq!(subscription.status, SubscriptionStatus::PastDue);
     let invoice = client
-        .invoice(subscription.latest_invoice.unwrap().id())
+        .read(subscription.latest_invoice.unwrap().id())
         .await
         .unwrap();
     assert_eq!(
@@ -329,7 +348,7 @@ async fn a_dispute_withholds_and_gives_back() {
                 "charge.dispute.funds_reinstated",
             ]);
             assert_eq!(dispute.status.money(), expected);
-            let charge: Charge = stage.client().charge(&dispute.charge).await.unwrap();
+            let charge: Charge = stage.client().read(dispute.charge.id()).await.unwrap();
             assert_eq!(charge.payment_intent, dispute.payment_intent);
         }
     }

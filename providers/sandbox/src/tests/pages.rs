@@ -87,7 +87,7 @@ async fn buttons_lead_to_the_shop_and_back() {
     let paid = press(&stage, &url, "pay", "email=bob%40example.com").await;
     let shop = format!("https://shop.example/ok?session={}", session.id);
     assert_eq!(leads_to(&paid), (303, shop.as_str()));
-    let read = stage.client().session(&session.id).await.unwrap();
+    let read = stage.client().read(&session.id).await.unwrap();
     assert_eq!(
         (read.email(), read.amount_total),
         (Some("bob@example.com"), Some(400))
@@ -148,7 +148,7 @@ async fn the_portal_shows_what_there_is_for_an_hour() {
     stage.act(&session.url.unwrap(), "pay", "").await;
     let customer = stage
         .client()
-        .session(&session.id)
+        .read(&session.id)
         .await
         .unwrap()
         .customer

@@ -97,10 +97,10 @@ async fn post(server: &Server) -> Outcome {
 
 fn unavailable(outcome: &Outcome) -> Option<u64> {
     match &outcome.result {
-        Err(Error::Unavailable {
+        Err(Error::Other(port::Error::Unavailable {
             retry_after_seconds,
             ..
-        }) => *retry_after_seconds,
+        })) => *retry_after_seconds,
         other => panic!("{other:?}"),
     }
 }
@@ -253,7 +253,10 @@ async fn what_is_not_stripes_is_garbage() {
         let server = Server::default().will(status, &[], body);
         let outcome = post(&server).await;
         let error = outcome.result.unwrap_err();
-        assert!(matches!(error, Error::Garbage(_)), "{status}: {error}");
+        assert!(
+            matches!(error, Error::Other(port::Error::Garbage(_))),
+            "{status}: {error}"
+        );
         assert_eq!(server.asked.lock().len(), 1, "{status}");
     }
 }
@@ -271,7 +274,10 @@ async fn garbage_is_told_without_the_secret() {
 async fn a_redirect_is_not_followed() {
     let server = Server::default().will(307, &[("location", "/v1/elsewhere")], "");
     let outcome = post(&server).await;
-    assert!(matches!(outcome.result, Err(Error::Garbage(_))));
+    assert!(matches!(
+        outcome.result,
+        Err(Error::Other(port::Error::Garbage(_)))
+    ));
     assert_eq!(server.asked.lock().len(), 1);
 }
 

@@ -163,9 +163,7 @@ impl Stripe {
                 subscription: subscription.id.clone(),
                 invoice: Some(invoice.id.clone()),
                 cycle_start: instant(invoice.created),
-                current_period_end: instant(
-                    subscription.period_end(None).unwrap_or(invoice.created),
-                ),
+                current_period_end: instant(invoice.created),
                 trial: false,
                 after_end: is_after_end(subscription, invoice),
                 paused: false,

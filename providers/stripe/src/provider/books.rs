@@ -5,21 +5,29 @@ use port::{Book, BookPage, Entry, Movement};
 
 use super::{Stripe, look::instant};
 use crate::{
-    Error,
-    books::{Lines, Span},
+    Error, Form,
     charges::Charge,
-    disputes::DisputedMoney,
+    disputes::{Dispute, DisputedMoney},
+    id::ChargeId,
+    object::{Expandable, Page},
+    refunds::Refund,
 };
+
+/// The most that a page has.
+const PAGE: u8 = 100;
 
 impl Stripe {
     /// The money that a payment took.
     pub(super) async fn taken(&self, payment: &PaymentId) -> Result<Option<port::Charge>, Error> {
-        let charge = self.client.charge_of(payment).await?;
-        Ok(charge
-            .filter(Charge::took)
-            .map(|charge| self.neutral(charge)))
+        let intent = self.client.read(payment).await?;
+        let charge = match &intent.latest_charge {
+            Some(charge) => self.client.open(charge).await?,
+            None => return Ok(None),
+        };
+        Ok(charge.took().then(|| self.neutral(charge)))
     }
 
+    /// What was made within a span, however it stands.
     pub(super) async fn lines(
         &self,
         book: Book,
@@ -27,29 +35,49 @@ impl Stripe {
         page: Option<&str>,
     ) -> Result<BookPage, Error> {
         let seconds = |at: Timestamp| at.0.div_euclid(1000).max(0);
-        let span = Span {
-            from: seconds(from),
-            until: seconds(until),
-        };
-        Ok(match book {
+        let query = Form::new()
+            .with("limit", PAGE)
+            .with("created[gte]", seconds(from))
+            .with("created[lt]", seconds(until))
+            .with_some("starting_after", page);
+        let with_charge = ["data.charge"];
+        match book {
             Book::Charges => {
-                let lines = self.client.charges(span, page).await?;
-                self.page(lines, |charge| {
+                let lines = self
+                    .client
+                    .list::<Charge>(&["charges"], &query, &[])
+                    .await?;
+                let next = lines.next(|charge| charge.id.as_str());
+                self.page(lines, next, |charge| {
                     let id = charge.id.as_str().to_owned();
-                    (id, Some(charge), Movement::Taken)
+                    (
+                        id,
+                        Some(Expandable::Object(Box::new(charge))),
+                        Movement::Taken,
+                    )
                 })
+                .await
             }
             Book::Refunds => {
-                let lines = self.client.refunds(span, page).await?;
-                self.page(lines, |refund| {
+                let lines = self
+                    .client
+                    .list::<Refund>(&["refunds"], &query, &with_charge)
+                    .await?;
+                let next = lines.next(|refund| refund.id.as_str());
+                self.page(lines, next, |refund| {
                     let cents = refund.amount;
                     let id = refund.id.as_str().to_owned();
                     (id, refund.charge, Movement::Refunded { cents })
                 })
+                .await
             }
             Book::Disputes => {
-                let lines = self.client.disputes(span, page).await?;
-                self.page(lines, |dispute| {
+                let lines = self
+                    .client
+                    .list::<Dispute>(&["disputes"], &query, &with_charge)
+                    .await?;
+                let next = lines.next(|dispute| dispute.id.as_str());
+                self.page(lines, next, |dispute| {
                     let withheld_cents = match dispute.status.money() {
                         DisputedMoney::Withheld | DisputedMoney::Lost => dispute.amount,
                         DisputedMoney::Kept | DisputedMoney::Unclear => 0,
@@ -61,21 +89,25 @@ impl Stripe {
                     };
                     (id, Some(dispute.charge), moved)
                 })
+                .await
             }
-        })
+        }
     }
 
     /// What took no money is left out.
-    fn page<T>(
+    async fn page<T>(
         &self,
-        lines: Lines<T>,
-        read: impl Fn(T) -> (String, Option<Charge>, Movement),
-    ) -> BookPage {
-        let (mut entries, mut last) = (Vec::with_capacity(lines.data.len()), None);
-        for line in lines.data {
-            let (id, charge, movement) = read(line);
-            last = Some(id.clone());
-            if let Some(charge) = charge.filter(Charge::took) {
+        lines: Page<T>,
+        next: Option<String>,
+        read: impl Fn(T) -> (String, Option<Expandable<ChargeId>>, Movement),
+    ) -> Result<BookPage, Error> {
+        let mut entries = Vec::with_capacity(lines.data.len());
+        for (id, charge, movement) in lines.data.into_iter().map(read) {
+            let Some(charge) = charge else {
+                continue;
+            };
+            let charge = self.client.open(&charge).await?;
+            if charge.took() {
                 let charge = self.neutral(charge);
                 entries.push(Entry {
                     id,
@@ -84,10 +116,7 @@ impl Stripe {
                 });
             }
         }
-        BookPage {
-            entries,
-            next: last.filter(|_| lines.has_more),
-        }
+        Ok(BookPage { entries, next })
     }
 
     fn neutral(&self, charge: Charge) -> port::Charge {

@@ -26,11 +26,11 @@ impl Stripe {
     pub(super) async fn checkout(
         &self,
         request: &CheckoutRequest<'_>,
-    ) -> Result<OpenedCheckout, port::Error> {
+    ) -> Result<OpenedCheckout, Error> {
         let mut attempt = Attempt::default();
         let made = loop {
             let made = self.try_session(request, attempt).await;
-            let Err(Refused::ByStripe(refusal)) = &made else {
+            let Err(Error::Refused(refusal)) = &made else {
                 break made;
             };
             let other = attempt.after(refusal);
@@ -40,18 +40,17 @@ impl Stripe {
             tracing::warn!(error = %refusal, "The payment provider refused part of a checkout; trying without it");
             attempt = other;
         };
-        let session = made.map_err(|refused| match refused {
-            Refused::ByStripe(refusal) if is_about_the_discount(&refusal) => {
-                port::Error::InvalidDiscountCode
+        let session = made.map_err(|error| match error {
+            Error::Refused(refusal) if is_about_the_discount(&refusal) => {
+                port::Error::InvalidDiscountCode.into()
             }
-            other => other.into(),
+            other => other,
         })?;
-        let garbage = |what: &str| port::Error::Garbage(what.to_owned());
         Ok(OpenedCheckout {
             checkout: session.id,
             url: session
                 .url
-                .ok_or_else(|| garbage("a session has no address"))?,
+                .ok_or_else(|| Error::garbage("a session has no address"))?,
         })
     }
 
@@ -59,7 +58,7 @@ impl Stripe {
         &self,
         request: &CheckoutRequest<'_>,
         attempt: Attempt,
-    ) -> Result<Session, Refused> {
+    ) -> Result<Session, Error> {
         let customer = request.customer.clone();
         let customer = customer.filter(|_| !attempt.as_new);
         let promotion = match request.discount {
@@ -67,7 +66,7 @@ impl Stripe {
             Discount::BuyerMayEnter => Promotion::BuyerMayEnter,
             Discount::Code(code) => {
                 let found = self.client.find_promotion_code(code, customer.as_ref());
-                let found = found.await.map_err(port::Error::from)?;
+                let found = found.await?;
                 Promotion::Code(found.ok_or(port::Error::InvalidDiscountCode)?.id)
             }
         };
@@ -103,37 +102,8 @@ impl Stripe {
         };
         let number = attempt.number();
         let key = key(&format!("checkout/{}/{number}", request.reference.order))?;
-        Ok(self.client.create_session(&session, &key).await?)
-    }
-}
-
-/// Why something was not made.
-pub(super) enum Refused {
-    ByStripe(Box<Refusal>),
-    Otherwise(port::Error),
-}
-
-impl From<Error> for Refused {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::Refused(refusal) => Self::ByStripe(refusal),
-            other => Self::Otherwise(other.into()),
-        }
-    }
-}
-
-impl From<Refused> for port::Error {
-    fn from(refused: Refused) -> Self {
-        match refused {
-            Refused::ByStripe(refusal) => (*refusal).into(),
-            Refused::Otherwise(error) => error,
-        }
-    }
-}
-
-impl From<port::Error> for Refused {
-    fn from(error: port::Error) -> Self {
-        Self::Otherwise(error)
+        let path = ["checkout", "sessions"];
+        self.client.post(&path, &session.form(), &key).await
     }
 }
 

@@ -11,14 +11,14 @@ use domain::{
 };
 use port::{Owners, PaidOrder, Report, Standing, Subject, SubscriptionNow};
 
-use super::{Stripe, key, money::readable};
+use super::{Stripe, money::readable};
 use crate::{
     Error,
     checkout_sessions::{Session, SessionMode, SessionStatus},
-    expand::Expandable,
     id::StripePriceId,
     invoices::{BillingReason, Invoice, InvoiceStatus},
-    payment_intents::{IntentStatus, PaymentIntent},
+    object::Expandable,
+    payment_intents::IntentStatus,
     subscriptions::{ItemPrice, Subscription, SubscriptionItem, SubscriptionStatus},
 };
 
@@ -35,19 +35,18 @@ impl Stripe {
         &self,
         subject: &Subject,
         owners: &dyn Owners,
-    ) -> Result<Vec<Report>, port::Error> {
+    ) -> Result<Vec<Report>, Error> {
         match subject {
             Subject::Checkout(id) => self.session(id, owners).await,
             Subject::Subscription(id) => {
-                let subscription = self.client.subscription(id).await?;
+                let subscription = self.client.read(id).await?;
                 self.subscription(subscription, None, owners).await
             }
             Subject::Invoice(id) => {
-                let mut invoice = self.client.invoice(id).await?;
-                let subscription = match invoice.take_subscription() {
+                let invoice = self.client.read(id).await?;
+                let subscription = match invoice.subscription() {
+                    Some(subscription) => self.client.open(subscription).await?,
                     None => return Ok(Vec::new()),
-                    Some(Expandable::Object(subscription)) => *subscription,
-                    Some(Expandable::Id(id)) => self.client.subscription(&id).await?,
                 };
                 self.subscription(subscription, Some(invoice), owners).await
             }
@@ -55,12 +54,8 @@ impl Stripe {
         }
     }
 
-    async fn session(
-        &self,
-        id: &CheckoutId,
-        owners: &dyn Owners,
-    ) -> Result<Vec<Report>, port::Error> {
-        let session = self.client.session(id).await?;
+    async fn session(&self, id: &CheckoutId, owners: &dyn Owners) -> Result<Vec<Report>, Error> {
+        let session = self.client.read(id).await?;
         let order = match owners.of_checkout(id)? {
             Some(order) => order,
             None => match self.ours(&session.metadata) {
@@ -69,10 +64,7 @@ impl Stripe {
             },
         };
         let subscription = match (session.mode, &session.subscription) {
-            (SessionMode::Subscription, Some(Expandable::Object(there))) => Some((**there).clone()),
-            (SessionMode::Subscription, Some(Expandable::Id(id))) => {
-                Some(self.client.subscription(id).await?)
-            }
+            (SessionMode::Subscription, Some(there)) => Some(self.client.open(there).await?),
             _ => None,
         };
         if session.is_paid() {
@@ -118,9 +110,8 @@ impl Stripe {
         let of_bill = session.invoice.as_ref().and_then(Expandable::object);
         let of_bill = of_bill.and_then(Invoice::intent);
         let status = match session.payment_intent.as_ref().or(of_bill) {
-            Some(Expandable::Object(intent)) => intent.status,
-            Some(Expandable::Id(id)) => {
-                let intent = readable(self.client.payment_intent(id).await)?;
+            Some(intent) => {
+                let intent = readable(self.client.open(intent).await)?;
                 intent.and_then(|intent| intent.status)
             }
             None => None,
@@ -134,7 +125,7 @@ impl Stripe {
         order: OrderId,
         session: &Session,
         subscription: Option<Subscription>,
-    ) -> Result<Vec<Report>, port::Error> {
+    ) -> Result<Vec<Report>, Error> {
         let bill = session.invoice.as_ref();
         let invoice = bill.and_then(Expandable::object);
         let now = match &subscription {
@@ -155,9 +146,9 @@ impl Stripe {
         };
         let paid = PaidOrder {
             order,
-            price: session.metadata.price,
-            user: session.metadata.user.clone(),
-            quantity: session.metadata.quantity,
+            price: session.metadata.price(),
+            user: session.metadata.user(),
+            quantity: session.metadata.quantity(),
             amount_cents: session.amount_total,
             currency: session.currency.as_deref().and_then(Currency::new),
             payment: Payment {
@@ -185,7 +176,7 @@ impl Stripe {
         subscription: Subscription,
         told: Option<Invoice>,
         owners: &dyn Owners,
-    ) -> Result<Vec<Report>, port::Error> {
+    ) -> Result<Vec<Report>, Error> {
         let snapshot = told.as_ref().map(Invoice::subscription_metadata);
         let newest = subscription.latest_invoice.as_ref();
         let newest = newest.and_then(Expandable::object);
@@ -239,14 +230,13 @@ impl Stripe {
     ) -> Result<Vec<Invoice>, Error> {
         let newest = match (&subscription.latest_invoice, &told) {
             (Some(newest), Some(told)) if *newest.id() == told.id => None,
-            (Some(Expandable::Object(newest)), _) => Some((**newest).clone()),
-            (Some(Expandable::Id(id)), _) => readable(self.client.invoice(id).await)?,
+            (Some(newest), _) => readable(self.client.open(newest).await)?,
             (None, _) => None,
         };
         let mut bills: Vec<Invoice> = told.into_iter().chain(newest).collect();
         if bills.last().is_some_and(|newest| !newest.begins_a_cycle()) {
             let since = subscription.items().iter();
-            let since = since.filter_map(SubscriptionItem::period_start).min();
+            let since = since.filter_map(|item| item.current_period_start).min();
             let id = &subscription.id;
             let others = self.client.paid_invoices(id, since.unwrap_or(0)).await;
             for other in readable(others)?.unwrap_or_default() {
@@ -265,14 +255,14 @@ impl Stripe {
         now: &SubscriptionNow,
         subscription: &Subscription,
         invoice: &Invoice,
-    ) -> Result<PaidOrder, port::Error> {
+    ) -> Result<PaidOrder, Error> {
         let written = &subscription.metadata;
         let (payment, receipt_url) = self.paid_by(invoice).await?;
         Ok(PaidOrder {
             order: first,
-            price: written.price.or(now.price),
-            user: written.user.clone(),
-            quantity: written.quantity,
+            price: written.price().or(now.price),
+            user: written.user(),
+            quantity: written.quantity(),
             amount_cents: Some(invoice.amount_paid),
             currency: Currency::new(&invoice.currency),
             payment: self.payment_of(invoice, payment, receipt_url),
@@ -308,7 +298,7 @@ impl Stripe {
         subscription: &'a Subscription,
     ) -> Result<(SubscriptionNow, Tier<'a>), Error> {
         let tier = self.tier_of(subscription).await?;
-        let period_end = subscription.period_end(tier.item);
+        let period_end = tier.item.and_then(|item| item.current_period_end);
         let now = SubscriptionNow {
             first,
             id: subscription.id.clone(),
@@ -343,7 +333,7 @@ impl Stripe {
     }
 
     async fn price_of(&self, price: &ItemPrice) -> Result<Option<PriceId>, Error> {
-        match price.metadata.price {
+        match price.metadata.price() {
             Some(ours) => {
                 let theirs = (self.project, price.id.clone());
                 // What is remembered of it may be newer than this subscription.
@@ -360,8 +350,8 @@ impl Stripe {
         if let Some(ours) = self.shared.ours.get(&known) {
             return Ok(*ours);
         }
-        let ours = match self.client.price(id).await {
-            Ok(price) => price.metadata.price,
+        let ours = match self.client.read(id).await {
+            Ok(price) => price.metadata.price(),
             Err(Error::Refused(refusal)) if refusal.is_missing() => return Ok(None),
             Err(error) => return Err(error),
         };
@@ -373,15 +363,11 @@ impl Stripe {
     /// of a permission, is not needed.
     async fn mark(&self, subscription: &Subscription, first: OrderId) {
         let id = &subscription.id;
-        if subscription.metadata.project.is_some() {
+        if subscription.metadata.project().is_some() {
             tracing::warn!(subscription = id.as_str(), order = %first, "A subscription of ours is marked as another project's");
             return;
         }
-        let Ok(key) = key(&format!("mark/{}/{first}", id.as_str())) else {
-            return;
-        };
-        let ours = (self.project, first);
-        match self.client.mark_subscription(id, ours, &key).await {
+        match self.write_on(id, first).await {
             Ok(()) => {
                 tracing::warn!(subscription = id.as_str(), order = %first, "A subscription's metadata had been replaced; ours was put back");
             }
@@ -412,19 +398,11 @@ impl Stripe {
     }
 
     /// The page about a payment, where there is one.
-    async fn receipt_page(
-        &self,
-        intent: &Expandable<PaymentIntent>,
-    ) -> Result<Option<PageUrl>, Error> {
-        let asked;
-        let intent = match intent {
-            Expandable::Object(there) => Some(&**there),
-            Expandable::Id(id) => {
-                asked = readable(self.client.payment_intent(id).await)?;
-                asked.as_ref()
-            }
-        };
-        let charge = intent.and_then(|intent| intent.latest_charge.as_ref()?.object());
+    async fn receipt_page(&self, intent: &Expandable<PaymentId>) -> Result<Option<PageUrl>, Error> {
+        let intent = readable(self.client.open(intent).await)?;
+        let charge = intent
+            .as_ref()
+            .and_then(|it| it.latest_charge.as_ref()?.object());
         Ok(page(
             charge.and_then(|charge| charge.receipt_url.as_deref()),
         ))

@@ -27,13 +27,13 @@ use port::{
 use uuid::Uuid;
 
 use crate::{
-    Client, Error, OperationKey, Refusal,
+    Client, Error, Form, OperationKey,
     events::Notice,
     id::StripePriceId,
-    metadata::Metadata,
+    metadata::{self, Metadata},
     prices::StoredPrice,
     signature::{self, SigningSecret},
-    subscriptions::SubscriptionStatus,
+    subscriptions::{self, Subscription, SubscriptionStatus},
 };
 
 /// For one thing that is asked, however many calls and retries it takes: somebody waits for it.
@@ -106,17 +106,13 @@ impl Stripe {
     /// Gives up after a while, whatever was asked. What nobody waits for has its place first.
     fn asked<'a, T>(
         &'a self,
-        ask: impl Future<Output = Result<T, port::Error>> + Send + 'a,
+        ask: impl Future<Output = Result<T, Error>> + Send + 'a,
     ) -> Asked<'a, T> {
         Box::pin(async {
             let _place = self.client.place().await;
             let answer = tokio::time::timeout(PATIENCE, ask).await;
-            answer.unwrap_or_else(|_| {
-                Err(port::Error::Unavailable {
-                    reason: "it does not answer in time".into(),
-                    retry_after_seconds: None,
-                })
-            })
+            let late = |_| Err(Error::unavailable("it does not answer in time", None));
+            Ok(answer.unwrap_or_else(late)?)
         })
     }
 
@@ -131,8 +127,8 @@ impl Stripe {
 
     /// The order that something was made for, if it is one of this project's.
     fn ours(&self, metadata: &Metadata) -> Option<OrderId> {
-        let project = metadata.project?;
-        (project == self.project).then_some(metadata.order)?
+        let is_ours = metadata.project() == Some(self.project);
+        metadata.order().filter(|_| is_ours)
     }
 
     /// An event of the other mode is none of this account's key.
@@ -152,20 +148,43 @@ impl Stripe {
         id: &SubscriptionId,
         at_period_end: bool,
         operation: &Operation,
-    ) -> Result<(), port::Error> {
+    ) -> Result<(), Error> {
+        let path = ["subscriptions", id.as_str()];
         if !at_period_end {
             let key = key_anew(operation, "now")?;
-            self.client.cancel_now(id, &key).await?;
+            self.client.delete::<Subscription>(&path, &key).await?;
             return Ok(());
         }
-        let now = self.client.subscription(id).await?;
+        let now = self.client.read(id).await?;
         if let Some(schedule) = &now.schedule {
             let key = key_anew(operation, "release")?;
-            self.client.release(schedule, &key).await?;
+            // The tier that runs stays.
+            self.change(
+                &["subscription_schedules", schedule.as_str(), "release"],
+                &Form::new(),
+                &key,
+            )
+            .await?;
         }
+        let ending = Form::new().with("cancel_at_period_end", true);
         let key = key_anew(operation, "set")?;
-        self.client.end_with_period(id, true, &key).await?;
+        self.change(&path, &ending, &key).await
+    }
+
+    /// Whatever it is afterwards.
+    async fn change(&self, path: &[&str], form: &Form, key: &OperationKey) -> Result<(), Error> {
+        let _: serde_json::Value = self.client.post(path, form, key).await?;
         Ok(())
+    }
+
+    /// Writes on a subscription which order of ours began it.
+    async fn write_on(&self, subscription: &SubscriptionId, order: OrderId) -> Result<(), Error> {
+        let form = Form::new()
+            .with(format!("metadata[{}]", metadata::PROJECT), self.project)
+            .with(format!("metadata[{}]", metadata::ORDER), order);
+        let id = subscription.as_str();
+        let key = key(&format!("mark/{id}/{order}"))?;
+        self.change(&["subscriptions", id], &form, &key).await
     }
 }
 
@@ -196,8 +215,7 @@ impl Provider for Stripe {
     fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> Asked<'a, Page> {
         self.asked(async move {
             let notices = self.client.events(span, page).await?;
-            let oldest = notices.data.last().filter(|_| notices.has_more);
-            let next = oldest.map(|notice| notice.id.as_str().to_owned());
+            let next = notices.next(|notice| notice.id.as_str());
             let mut events = Vec::with_capacity(notices.data.len());
             for notice in &notices.data {
                 match self.told(notice) {
@@ -217,7 +235,7 @@ impl Provider for Stripe {
     }
 
     fn charge<'a>(&'a self, payment: &'a PaymentId) -> Asked<'a, Option<Charge>> {
-        self.asked(async move { Ok(self.taken(payment).await?) })
+        self.asked(self.taken(payment))
     }
 
     fn book<'a>(
@@ -227,7 +245,7 @@ impl Provider for Stripe {
         until: Timestamp,
         page: Option<&'a str>,
     ) -> Asked<'a, BookPage> {
-        self.asked(async move { Ok(self.lines(book, (from, until), page).await?) })
+        self.asked(self.lines(book, (from, until), page))
     }
 
     fn open_checkout<'a>(&'a self, request: &'a CheckoutRequest<'a>) -> Asked<'a, OpenedCheckout> {
@@ -237,8 +255,8 @@ impl Provider for Stripe {
     fn close_checkout<'a>(&'a self, checkout: &'a CheckoutId, order: OrderId) -> Asked<'a, ()> {
         self.asked(async move {
             let key = key(&format!("expire/{order}"))?;
-            self.client.expire_session(checkout, &key).await?;
-            Ok(())
+            let path = ["checkout", "sessions", checkout.as_str(), "expire"];
+            self.change(&path, &Form::new(), &key).await
         })
     }
 
@@ -251,19 +269,14 @@ impl Provider for Stripe {
         price: &'a str,
         page: Option<&'a str>,
     ) -> Asked<'a, (Vec<RunningSubscription>, Option<String>)> {
-        self.asked(async move {
-            let (found, more) = self.client.running(price, page).await?;
-            let next = found.last().filter(|_| more);
-            let next = next.map(|last| last.id.as_str().to_owned());
-            Ok((found, next))
-        })
+        self.asked(self.all_running(price, page))
     }
 
     fn running_one<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
     ) -> Asked<'a, Option<RunningSubscription>> {
-        self.asked(async move { Ok(self.client.running_one(subscription).await?) })
+        self.asked(self.one_running(subscription))
     }
 
     fn adopt<'a>(
@@ -275,14 +288,7 @@ impl Provider for Stripe {
     }
 
     fn mark<'a>(&'a self, subscription: &'a SubscriptionId, order: OrderId) -> Asked<'a, ()> {
-        self.asked(async move {
-            let name = key(&format!("mark/{}/{order}", subscription.as_str()))?;
-            let whose = (self.project, order);
-            Ok(self
-                .client
-                .mark_subscription(subscription, whose, &name)
-                .await?)
-        })
+        self.asked(self.write_on(subscription, order))
     }
 
     fn refund<'a>(&'a self, request: &'a RefundRequest) -> Asked<'a, ()> {
@@ -304,12 +310,17 @@ impl Provider for Stripe {
         operation: &'a Operation,
     ) -> Asked<'a, ()> {
         self.asked(async move {
-            let now = self.client.subscription(subscription).await?;
-            let key = key_anew(operation, "set")?;
-            self.client.go_on(&now, &key).await?;
+            let (id, now) = (subscription.as_str(), self.client.read(subscription).await?);
+            let form = subscriptions::going_on(&now);
+            if !form.pairs().is_empty() {
+                let key = key_anew(operation, "set")?;
+                self.change(&["subscriptions", id], &form, &key).await?;
+            }
+            // Its trial ended without a card; a cycle begins.
             if now.status == SubscriptionStatus::Paused {
                 let key = key_anew(operation, "resume")?;
-                self.client.resume(subscription, &key).await?;
+                self.change(&["subscriptions", id, "resume"], &Form::new(), &key)
+                    .await?;
             }
             Ok(())
         })
@@ -317,52 +328,14 @@ impl Provider for Stripe {
 }
 
 /// Names an operation.
-fn key(name: &str) -> Result<OperationKey, port::Error> {
+fn key(name: &str) -> Result<OperationKey, Error> {
+    let nameless = || Error::garbage("an identifier that cannot be sent");
     OperationKey::new(name).ok_or_else(nameless)
 }
 
 /// Names a step of an operation that may be done again: under the same name Stripe would repeat for a day
 /// what it once answered, whatever became of the subscription since.
-fn key_anew(operation: &Operation, step: &str) -> Result<OperationKey, port::Error> {
+fn key_anew(operation: &Operation, step: &str) -> Result<OperationKey, Error> {
     let once = Uuid::new_v4().simple();
     key(&format!("{}/{step}/{once}", operation.as_str()))
-}
-
-/// Something of ours has no name that can be sent.
-fn nameless() -> port::Error {
-    port::Error::Garbage("an identifier that cannot be sent".into())
-}
-
-impl From<Error> for port::Error {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::Refused(refusal) => (*refusal).into(),
-            Error::Unavailable {
-                reason,
-                retry_after_seconds,
-            } => Self::Unavailable {
-                reason,
-                retry_after_seconds,
-            },
-            Error::Garbage(what) => Self::Garbage(what),
-        }
-    }
-}
-
-impl From<Refusal> for port::Error {
-    fn from(refusal: Refusal) -> Self {
-        let reason = refusal.to_string();
-        if let Some(permission) = refusal.permission() {
-            let permission = permission.to_owned();
-            Self::Permission { permission, reason }
-        } else if refusal.is_about_the_key() {
-            Self::Key(reason)
-        } else if refusal.is_missing() {
-            Self::Missing(reason)
-        } else if refusal.is_about_the_currency() {
-            Self::CurrencyMismatch(reason)
-        } else {
-            Self::Refused(reason)
-        }
-    }
 }

@@ -5,13 +5,15 @@ use port::{InvoiceName, Money, Owners, Payable, RefundRequest, Report};
 
 use super::{Stripe, bills::name_of, key, key_anew};
 use crate::{
-    Error,
+    Error, Form,
     charges::Charge,
     disputes::{Dispute, DisputedMoney},
-    expand::Expandable,
     id::PaymentId,
     invoices::{BillingReason, Invoice},
+    metadata::OPERATION,
+    object::Expandable,
     payment_intents::PaymentIntent,
+    refunds::Refund,
 };
 
 /// Answers of old that are gone past for one refund; each is a day's at most.
@@ -75,35 +77,27 @@ impl Stripe {
         &self,
         id: &PaymentId,
         owners: &dyn Owners,
-    ) -> Result<Vec<Report>, port::Error> {
-        let intent = self.client.payment_intent(id).await?;
-        if let Some(order) = self.ours(&intent.metadata) {
-            let away = self.away(&intent, None).await?;
-            return Ok(away
-                .map(|away| away.report(Payable::Order(order)))
-                .into_iter()
-                .collect());
-        }
-        let mut payments = self
-            .client
-            .invoice_payments_of_intent(id)
-            .await?
-            .into_iter();
-        let Some(payment) = payments.next() else {
+    ) -> Result<Vec<Report>, Error> {
+        let intent = self.client.read(id).await?;
+        let mut order = self.ours(&intent.metadata);
+        let mut bills = Vec::new();
+        if order.is_none() {
+            bills = self.client.invoice_payments_of_intent(id).await?;
             // Its metadata was replaced, if it is ours.
-            let Some(order) = owners.of_payment(id)? else {
-                return Ok(Vec::new());
+            order = match bills.is_empty() {
+                true => owners.of_payment(id)?,
+                false => None,
             };
+        }
+        if let Some(order) = order {
             let away = self.away(&intent, None).await?;
-            return Ok(away
-                .map(|away| away.report(Payable::Order(order)))
-                .into_iter()
-                .collect());
+            let report = away.map(|away| away.report(Payable::Order(order)));
+            return Ok(report.into_iter().collect());
+        }
+        let Some(payment) = bills.first() else {
+            return Ok(Vec::new());
         };
-        let invoice = match payment.invoice {
-            Expandable::Object(there) => *there,
-            Expandable::Id(id) => self.client.invoice(&id).await?,
-        };
+        let invoice = self.client.open(&payment.invoice).await?;
         let Some(first) = self.first_of(&invoice, owners)? else {
             return Ok(Vec::new());
         };
@@ -123,7 +117,7 @@ impl Stripe {
                 .map(Expandable::id)
                 .filter(|other| *other != id);
             if let Some(other) = other {
-                let other = self.client.payment_intent(other).await?;
+                let other = self.client.read(other).await?;
                 let more = self.away(&other, Some(&invoice.currency)).await?;
                 away = match (away, more) {
                     (Some(one), Some(more)) => Some(one.and(more)),
@@ -138,11 +132,7 @@ impl Stripe {
     }
 
     /// The order that began the subscription that a bill is of.
-    fn first_of(
-        &self,
-        invoice: &Invoice,
-        owners: &dyn Owners,
-    ) -> Result<Option<OrderId>, port::Error> {
+    fn first_of(&self, invoice: &Invoice, owners: &dyn Owners) -> Result<Option<OrderId>, Error> {
         let placed = match invoice.subscription() {
             Some(subscription) => owners.of_subscription(subscription.id())?,
             None => None,
@@ -189,11 +179,14 @@ impl Stripe {
     ) -> Result<Option<Away>, Error> {
         let charge = match &intent.latest_charge {
             None => return Ok(None),
-            Some(Expandable::Object(charge)) => (**charge).clone(),
-            Some(Expandable::Id(id)) => self.client.charge(id).await?,
+            Some(charge) => self.client.open(charge).await?,
         };
-        let disputes = self.client.disputes_of(&intent.id).await?;
-        let away = away_of(&charge, &disputes);
+        // More than there can be.
+        let query = Form::new()
+            .with("payment_intent", &intent.id)
+            .with("limit", 100);
+        let disputes = self.client.list(&["disputes"], &query, &[]).await?;
+        let away = away_of(&charge, &disputes.data);
         let other = billed_in.is_some_and(|billed| billed != charge.currency);
         Ok(Some(match other {
             true => away.share(intent.amount_received, charge.amount),
@@ -205,9 +198,13 @@ impl Stripe {
     /// a day what it answered under a key, also that it failed or refused: then the next key is the one
     /// to ask under. It is the same one for everybody, so that two who ask at once ask for one refund. What
     /// broke may be repeated without a word about that: where it left no refund, one other key is tried.
-    pub(super) async fn give_back(&self, request: &RefundRequest) -> Result<(), port::Error> {
+    pub(super) async fn give_back(&self, request: &RefundRequest) -> Result<(), Error> {
         let intent = &request.payment;
         let name = request.operation.as_str();
+        let form = Form::new()
+            .with("payment_intent", intent)
+            .with("amount", request.amount_cents)
+            .with(format!("metadata[{OPERATION}]"), name);
         let mut broke = false;
         for turn in 1..=MOST_TURNS {
             if self.client.has_refund(intent, name).await? {
@@ -218,18 +215,19 @@ impl Stripe {
                 1 => key(name)?,
                 turn => key(&format!("{name}/{turn}"))?,
             };
-            let cents = request.amount_cents;
-            match self.client.create_refund(intent, cents, name, &key).await {
+            match self
+                .client
+                .try_post::<Refund>(&["refunds"], &form, &key)
+                .await
+            {
                 Ok(_) => return Ok(()),
                 Err(failure) if failure.is_of_old() => {}
-                Err(failure) if failure.broke && !broke => broke = true,
-                Err(failure) => return Err(failure.error.into()),
+                Err(failure) if failure.broke() && !broke => broke = true,
+                Err(failure) => return Err(failure.error),
             }
         }
-        Err(port::Error::Unavailable {
-            reason: "it repeats what it answered before".into(),
-            retry_after_seconds: None,
-        })
+        let why = "it repeats what it answered before";
+        Err(Error::unavailable(why, None))
     }
 }
 

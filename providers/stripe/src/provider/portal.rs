@@ -4,11 +4,14 @@ use port::PortalRequest;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::{Stripe, checkout::Refused, key};
+use super::{Stripe, key};
 use crate::{
-    Refusal,
+    Error, Refusal,
     id::ConfigurationId,
-    portal::{MAX_PRODUCTS, NewConfiguration, NewPortalSession, PortalProduct},
+    portal::{
+        Configuration, MAX_PRODUCTS, NewConfiguration, NewPortalSession, PortalProduct,
+        PortalSession,
+    },
 };
 
 /// Whether a refusal is about what is offered, and not about who visits.
@@ -19,22 +22,22 @@ fn is_about_the_offer(refusal: &Refusal) -> bool {
 }
 
 impl Stripe {
-    pub(super) async fn portal(&self, request: &PortalRequest<'_>) -> Result<String, port::Error> {
+    pub(super) async fn portal(&self, request: &PortalRequest<'_>) -> Result<String, Error> {
         match self.visit(request).await {
-            Err(Refused::ByStripe(refusal)) if is_about_the_offer(&refusal) => {
+            Err(Error::Refused(refusal)) if is_about_the_offer(&refusal) => {
                 tracing::warn!(error = %refusal, "What the portal offers is not all there any more; looking for it anew");
             }
-            visited => return Ok(visited?),
+            visited => return visited,
         }
         // The configuration is gone, or something that it lists: archived or deleted.
         self.shared.memory.forget_all(self.project).await?;
         for (_, price) in &request.offered {
             self.forget_tier(price);
         }
-        Ok(self.visit(request).await?)
+        self.visit(request).await
     }
 
-    async fn visit(&self, request: &PortalRequest<'_>) -> Result<String, Refused> {
+    async fn visit(&self, request: &PortalRequest<'_>) -> Result<String, Error> {
         let session = NewPortalSession {
             customer: request.customer.clone(),
             configuration: self.configuration(request).await?,
@@ -42,12 +45,13 @@ impl Stripe {
         };
         // Each visit is one of its own.
         let key = key(&format!("portal/{}", Uuid::new_v4().simple()))?;
-        let visit = self.client.create_portal_session(&session, &key);
-        Ok(visit.await?.url)
+        let path = ["billing_portal", "sessions"];
+        let visit: PortalSession = self.client.post(&path, &session.form(), &key).await?;
+        Ok(visit.url)
     }
 
     /// Named by what it says: another offer is another configuration, the same one is made once.
-    async fn configuration(&self, request: &PortalRequest<'_>) -> Result<ConfigurationId, Refused> {
+    async fn configuration(&self, request: &PortalRequest<'_>) -> Result<ConfigurationId, Error> {
         let mut products = Vec::new();
         for (product, price) in request.offered.iter().take(MAX_PRODUCTS) {
             let stored = self.tier(product, price).await?;
@@ -58,7 +62,8 @@ impl Stripe {
         }
         let configuration = NewConfiguration { products };
         let mut offer = [0; 16];
-        let hash = Sha256::digest(configuration.form().encode());
+        let form = configuration.form();
+        let hash = Sha256::digest(form.encode());
         offer.copy_from_slice(hash.split_at(16).0);
         let memory = &self.shared.memory;
         let known = memory.made(self.project, offer);
@@ -67,8 +72,9 @@ impl Stripe {
         }
         let name = Uuid::new_v4().simple();
         let key = key(&format!("portal/{}/{name}", self.project))?;
-        let made = self.client.create_configuration(&configuration, &key);
-        let made = made.await?.id;
+        let path = ["billing_portal", "configurations"];
+        let made: Configuration = self.client.post(&path, &form, &key).await?;
+        let made = made.id;
         memory
             .remember(self.project, offer, made.as_str().to_owned())
             .await?;

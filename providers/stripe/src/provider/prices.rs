@@ -5,7 +5,10 @@ use domain::catalog::{Interval, Price, Product};
 use uuid::Uuid;
 
 use super::{Stripe, key};
-use crate::prices::{Cycle, NewPrice, StoredPrice};
+use crate::{
+    Error,
+    prices::{Cycle, NewPrice, StoredPrice},
+};
 
 impl Stripe {
     /// Stripe's price for one of ours that recurs.
@@ -13,7 +16,7 @@ impl Stripe {
         &self,
         product: &Product,
         price: &Price,
-    ) -> Result<StoredPrice, port::Error> {
+    ) -> Result<StoredPrice, Error> {
         let ours = (price.project, price.id);
         if let Some(known) = self.shared.prices.get(&ours) {
             return Ok(known.clone());
@@ -34,23 +37,17 @@ impl Stripe {
         &self,
         product: &Product,
         price: &Price,
-    ) -> Result<StoredPrice, port::Error> {
+    ) -> Result<StoredPrice, Error> {
         let _turn = self.shared.making.lock().await;
         self.make_tier(product, price).await
     }
 
     /// Each time under a name of its own: Stripe repeats for a day what it answered under a name, also
     /// that a price is there which was archived since, also that it failed.
-    async fn make_tier(
-        &self,
-        product: &Product,
-        price: &Price,
-    ) -> Result<StoredPrice, port::Error> {
+    async fn make_tier(&self, product: &Product, price: &Price) -> Result<StoredPrice, Error> {
         let key = key(&format!("price/{}/{}", price.id, Uuid::new_v4().simple()))?;
-        let made = self
-            .client
-            .create_price(&new_price(product, price), &key)
-            .await;
+        let form = new_price(product, price).form();
+        let made = self.client.post(&["prices"], &form, &key).await;
         Ok(self.keep_tier(price, made?))
     }
 
