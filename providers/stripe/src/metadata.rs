@@ -11,6 +11,7 @@ use domain::{
 };
 pub use port::Reference;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::form::Form;
 
@@ -46,7 +47,10 @@ pub struct Metadata(pub(super) BTreeMap<String, String>);
 impl<'de> Deserialize<'de> for Metadata {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         // `null` stands for none.
-        Ok(Self(Option::deserialize(from)?.unwrap_or_default()))
+        let all: Option<BTreeMap<String, Value>> = Option::deserialize(from)?;
+        let texts = all.unwrap_or_default().into_iter();
+        let texts = texts.filter_map(|(key, value)| Some((key, value.as_str()?.to_owned())));
+        Ok(Self(texts.collect()))
     }
 }
 
