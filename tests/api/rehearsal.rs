@@ -1,6 +1,8 @@
 //! The rehearsal: a shop, its buyers and a bank on an account that is as unkind as Stripe, which ends as
 //! it does on a kind one.
 
+use std::collections::BTreeMap;
+
 use reqwest::Method;
 use scrip::catalog::SandboxChange;
 use serde_json::{Value, json};
@@ -37,9 +39,53 @@ impl Fair {
     }
 }
 
+/// What goes wrong from the first payment until the last one is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trouble {
+    None,
+    /// The key lacks these permissions.
+    Denied(&'static [&'static str]),
+    /// Nothing can be read of the payment that is given back and disputed.
+    Broken,
+}
+
+impl Trouble {
+    async fn begin(self, fair: &Fair) {
+        let form = match self {
+            Self::None => return,
+            Self::Denied(permissions) => {
+                let pairs = permissions.iter().enumerate();
+                let pairs = pairs.map(|(place, name)| format!("denied[{place}]={name}"));
+                pairs.collect::<Vec<_>>().join("&")
+            }
+            Self::Broken => {
+                let payments = fair.ask(Method::GET, "/v1/payment_intents", "").await;
+                let oldest = payments["data"].as_array().unwrap().last().unwrap();
+                let (payment, charge) = (&oldest["id"], &oldest["latest_charge"]);
+                let name = |id: &Value| id.as_str().unwrap().to_owned();
+                format!("broken[{}]=500&broken[{}]=500", name(payment), name(charge))
+            }
+        };
+        fair.unkind(&form).await;
+    }
+
+    async fn end(self, fair: &Fair) {
+        match self {
+            Self::None => return,
+            Self::Denied(_) => fair.unkind("denied=").await,
+            Self::Broken => fair.unkind("broken=").await,
+        }
+        // The longest pause between two attempts, and some.
+        for _ in 0..6 {
+            fair.service.clock.advance_millis(HOUR / 4 * 1000);
+            fair.service.round().await;
+        }
+    }
+}
+
 /// What two buyers have in the end: one who bought once, got a part back and disputed the rest, and one
 /// whose subscription was renewed.
-async fn lived(unkindness: &str, way: Way) -> Value {
+async fn lived(unkindness: &str, way: Way, trouble: Trouble) -> Value {
     let fair = Fair::open().await;
     let tiers = fair.tiers().await;
     if way == Way::ListAlone {
@@ -57,6 +103,7 @@ async fn lived(unkindness: &str, way: Way) -> Value {
     );
     fair.subscribe("bea", &tiers.small).await;
     fair.heard(way).await;
+    trouble.begin(&fair).await;
     // A visit to the portal does not last for days.
     let press = async |button: &str, fields: Value| {
         let portal = fair.portal("ann").await;
@@ -70,6 +117,7 @@ async fn lived(unkindness: &str, way: Way) -> Value {
     fair.heard(way).await;
     press("dispute_lost", json!({})).await;
     fair.heard(way).await;
+    trouble.end(&fair).await;
     let on_time = SandboxChange {
         delay_seconds: Some(0),
         ..SandboxChange::default()
@@ -89,7 +137,7 @@ const EVERY_DAY: &str = "as_stripe=true";
 
 #[tokio::test]
 async fn a_shop_lives_on_an_unkind_account_as_on_a_kind_one() {
-    let kind = lived("", Way::Webhooks).await;
+    let kind = lived("", Way::Webhooks, Trouble::None).await;
     assert_eq!(
         kind["ann"]["orders"],
         json!([["checkout", "refunded", 500, 199]])
@@ -99,12 +147,46 @@ async fn a_shop_lives_on_an_unkind_account_as_on_a_kind_one() {
     for unkindness in [
         EVERY_DAY,
         "as_stripe=true&events_shuffled=true&missing_reads=1",
+        "as_stripe=true&items_in_front=30&foreign_sales=120",
     ] {
-        let heard = lived(unkindness, Way::Webhooks).await;
+        let heard = lived(unkindness, Way::Webhooks, Trouble::None).await;
         assert_eq!(heard, kind, "by webhooks, {unkindness}");
     }
-    let read = lived(EVERY_DAY, Way::ListAlone).await;
-    assert_eq!(read, kind, "by the list");
+    for unkindness in [
+        EVERY_DAY,
+        "as_stripe=true&items_in_front=30&foreign_sales=120&events_late_seconds=600",
+    ] {
+        let read = lived(unkindness, Way::ListAlone, Trouble::None).await;
+        assert_eq!(read, kind, "by the list, {unkindness}");
+    }
+}
+
+/// The same, whether several changes of one kind were told one by one or at once.
+fn in_sum(mut seen: Value) -> Value {
+    for user in ["ann", "bea"] {
+        let mut sums = BTreeMap::new();
+        for entry in seen[user]["ledger"].as_array().unwrap() {
+            let kind = entry[1].as_str().unwrap().to_owned();
+            *sums.entry(kind).or_insert(0) += entry[0].as_i64().unwrap();
+        }
+        seen[user]["ledger"] = json!(sums);
+    }
+    seen
+}
+
+#[tokio::test]
+async fn what_could_not_be_read_for_a_month_is_made_good_once_it_can_be() {
+    let kind = in_sum(lived("", Way::Webhooks, Trouble::None).await);
+    for trouble in [
+        Trouble::Denied(&["rak_dispute_read"]),
+        Trouble::Denied(&["rak_charge_read", "rak_invoice_read"]),
+        Trouble::Broken,
+    ] {
+        for way in [Way::Webhooks, Way::ListAlone] {
+            let lived = in_sum(lived(EVERY_DAY, way, trouble).await);
+            assert_eq!(lived, kind, "{trouble:?}, {way:?}");
+        }
+    }
 }
 
 impl Shop {
