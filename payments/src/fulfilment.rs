@@ -232,7 +232,7 @@ impl Telling<'_> {
                 ..billing
             }),
         };
-        let unplaced = Unplaced {
+        let mut unplaced = Unplaced {
             why: match known {
                 Some(_) => Unplaceable::UnknownWallet,
                 None => Unplaceable::UnknownPrice,
@@ -245,6 +245,15 @@ impl Telling<'_> {
         };
         let scope = &self.project.scope;
         let done = self.handle.pay(scope, order, user, paid).await;
+        if matches!(done, Ok(false)) {
+            let it = self.handle.order(scope, order).await?.order;
+            let billing = unplaced.billing.as_ref();
+            let subscription = billing.map(|billing| &billing.subscription);
+            if it.is_paid_by_another(unplaced.payment.payment.as_ref(), subscription) {
+                unplaced.why = Unplaceable::AlreadyPaid;
+                return self.unplaced(unplaced).await;
+            }
+        }
         self.settle(order, done, unplaced).await?;
         match subscription {
             // It may have changed since its checkout, and that may have been told too early.
@@ -413,6 +422,16 @@ impl Telling<'_> {
                 return list.went_back(project, payment, money.refunded_cents).await;
             }
             placed = self.handle.order_of_payment(&self.project.scope, payment)?;
+            // A copy of another payment's marks takes nothing of what that paid.
+            if let (None, Payable::Order(order)) = (placed, &money.of) {
+                let known = self.handle.order(&self.project.scope, *order).await;
+                if known.is_ok_and(|it| {
+                    it.order.subscription.is_none()
+                        && it.order.is_paid_by_another(Some(payment), None)
+                }) {
+                    return Ok(());
+                }
+            }
         }
         let order = match (placed, &money.of) {
             // Whatever was written on it since.

@@ -40,6 +40,7 @@ const fn why(reason: Unplaceable) -> &'static str {
         Unplaceable::UnknownOrder => "The order that it is for is not here",
         Unplaceable::UnclearBill => "Its bill does not say what it is for",
         Unplaceable::UnknownWallet => "What said whose it is was replaced",
+        Unplaceable::AlreadyPaid => "Its order was paid by another payment",
     }
 }
 

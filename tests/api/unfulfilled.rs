@@ -127,6 +127,37 @@ async fn what_is_paid_at_an_unknown_price_waits_and_becomes_an_order_once() {
     assert_eq!(ready, json!({"status": "ok"}));
 }
 
+/// Somebody presses "duplicate" in the provider's dashboard, or a template carries what was written on the first.
+#[tokio::test]
+async fn a_second_payment_with_the_marks_of_a_paid_order_waits_and_credits_nothing() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let session = shop.pay(&begun).await;
+    let marks = &session["metadata"];
+    shop.stripe.charged("pi_copy", marks, 900, 0);
+    let mut copy = session.clone();
+    copy["id"] = json!("cs_test_copy");
+    copy["payment_intent"] = json!("pi_copy");
+    shop.stripe
+        .put("/v1/checkout/sessions/cs_test_copy", copy.clone());
+    shop.report("checkout.session.completed", &copy)
+        .await
+        .expect(200);
+    assert_eq!(shop.wallet("ann").await["balances"][0]["balance"], 100);
+    let waiting = shop.unfulfilled().await;
+    assert_eq!(waiting.len(), 1, "{waiting:?}");
+    assert_eq!(waiting[0]["paymentId"], "pi_copy");
+    // What goes back of the copy takes nothing of the order.
+    let charge = shop.stripe.set(
+        "/v1/charges/ch_of_pi_copy",
+        json!({"amount_refunded": 900, "refunded": true}),
+    );
+    shop.report("charge.refunded", &charge).await.expect(200);
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    assert_eq!(shop.wallet("ann").await["balances"][0]["balance"], 100);
+    assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
+}
+
 #[tokio::test]
 async fn what_waits_is_refunded_once_or_dismissed_with_a_note() {
     let shop = Shop::open().await;

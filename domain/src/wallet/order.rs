@@ -183,6 +183,25 @@ pub struct ArchivedOrder {
 }
 
 impl Order {
+    /// Whether it was paid, and not by this: by another payment, or as the start of another subscription. A
+    /// bill may be paid by several payments, so a subscription's order goes by that.
+    #[must_use]
+    pub fn is_paid_by_another(
+        &self,
+        payment: Option<&PaymentId>,
+        subscription: Option<&SubscriptionId>,
+    ) -> bool {
+        let differs = match (&self.subscription, subscription) {
+            (None, None) => self
+                .payment
+                .as_ref()
+                .zip(payment)
+                .is_some_and(|(a, b)| a != b),
+            (known, told) => known.as_ref() != told,
+        };
+        self.stage == Stage::Paid && differs
+    }
+
     /// How it stands.
     #[must_use]
     pub fn status(&self) -> OrderStatus {

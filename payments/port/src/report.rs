@@ -89,6 +89,8 @@ pub enum Unplaceable {
     UnclearBill,
     /// What says whose it is was replaced at the provider.
     UnknownWallet,
+    /// The order that it names was paid by another payment: somebody copied what was written on that.
+    AlreadyPaid,
 }
 
 /// Money that was taken and leads to no order.
