@@ -8,41 +8,25 @@ use serde_json::Value;
 
 use super::{
     ids::Ids,
-    objects::{Head, Note, Request, Tables},
+    objects::{Event, Head, Note, Object, Request, Tables},
     refusal::{Refusal, Result},
     shape,
 };
 
 /// Something that is kept.
-pub(crate) trait Kept: Clone + Serialize + DeserializeOwned + 'static {
+pub(crate) trait Kept: Object + Clone + Serialize + DeserializeOwned + 'static {
     /// What it calls itself.
     const NAME: &'static str;
-    /// Whether it is one of the events, which are many and asked for by their time.
-    const IS_EVENT: bool = false;
     fn head(&self) -> &Head;
     fn table(tables: &Tables) -> &BTreeMap<String, Self>;
     fn table_mut(tables: &mut Tables) -> &mut BTreeMap<String, Self>;
     fn note(self) -> Note;
-    /// When something happens to it by itself, in seconds.
-    fn due(&self) -> Option<i64> {
-        None
-    }
-    /// When it may be forgotten, in seconds.
-    fn forget_at(&self) -> Option<i64> {
-        None
-    }
-    /// Whether it is an event on its way.
-    fn is_outgoing(&self) -> bool {
-        false
-    }
-    /// Puts into what callers see what is worked out from the others.
-    fn show(&self, _view: &mut Value, _books: &Books) {}
     /// As callers see it.
     fn view(&self, books: &Books) -> Value {
         // Texts and numbers alone: this cannot fail.
         let whole = serde_json::to_value(self).unwrap_or_default();
         let mut view = shape::visible(Self::NAME, whole);
-        self.show(&mut view, books);
+        shape::set(&mut view, self.shown(books));
         shape::completed(view)
     }
 }
@@ -178,7 +162,8 @@ impl Books {
         if object.is_outgoing() {
             self.outgoing.insert(n, id.clone());
         }
-        if T::IS_EVENT {
+        if T::NAME == Event::NAME {
+            // They are many, and asked for by their time.
             self.events.insert((created, n), id.clone());
         }
         T::table_mut(&mut self.tables).insert(id, object);
@@ -191,7 +176,7 @@ impl Books {
         let (due, stale) = (old.due(), old.forget_at());
         let Head { n, created, .. } = *old.head();
         self.outgoing.remove(&n);
-        if T::IS_EVENT {
+        if T::NAME == Event::NAME {
             self.events.remove(&(created, n));
         }
         if let Some(at) = due {

@@ -12,6 +12,12 @@ use super::{
     shape,
 };
 
+/// One of a few words that a request says.
+pub(crate) trait Word: Copy + 'static {
+    /// All of them, as Stripe says them.
+    const WORDS: &'static [(&'static str, Self)];
+}
+
 /// Words of Stripe's.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident $word:literal,)* }) => {
@@ -23,11 +29,16 @@ macro_rules! words {
 
         impl $name {
             /// As Stripe says it.
+            #[allow(dead_code, reason = "some are only read")]
             pub(crate) const fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)*
                 }
             }
+        }
+
+        impl $crate::core::objects::Word for $name {
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant),)*];
         }
     };
 }
@@ -56,8 +67,28 @@ pub(crate) struct Head {
     pub(crate) created: i64,
 }
 
+/// What an object does beyond being kept.
+pub(crate) trait Object {
+    /// When something happens to it by itself, in seconds.
+    fn due(&self) -> Option<i64> {
+        None
+    }
+    /// When it may be forgotten, in seconds.
+    fn forget_at(&self) -> Option<i64> {
+        None
+    }
+    /// Whether it is an event on its way.
+    fn is_outgoing(&self) -> bool {
+        false
+    }
+    /// What callers see beside what is kept. What is null in it is as it is kept, or as usual.
+    fn shown(&self, _books: &Books) -> Value {
+        json!({})
+    }
+}
+
 macro_rules! kinds {
-    ($($kind:ident $table:ident $name:literal $({ $($more:item)* })?,)*) => {
+    ($($kind:ident $table:ident $name:literal,)*) => {
         /// An object as it is stored.
         #[derive(Serialize, Deserialize)]
         #[serde(tag = "object")]
@@ -74,10 +105,8 @@ macro_rules! kinds {
         impl Tables {
             /// The object of this identifier, whatever it is, as callers see it.
             pub(super) fn view(&self, id: &str, books: &Books) -> Option<Value> {
-                $(if let Some(object) = self.$table.get(id) {
-                    return Some(object.view(books));
-                })*
-                None
+                let none: Option<Value> = None;
+                none$(.or_else(|| Some(self.$table.get(id)?.view(books))))*
             }
         }
 
@@ -132,128 +161,29 @@ macro_rules! kinds {
             fn note(self) -> Note {
                 Note::$kind(self)
             }
-
-            $($($more)*)?
         })*
     };
 }
 
 kinds! {
-    Product products "product" {
-        fn show(&self, view: &mut Value, _: &Books) {
-            shape::set(view, json!({ "updated": self.head.created }));
-        }
-    },
-    Price prices "price" {
-        fn show(&self, view: &mut Value, _: &Books) {
-            self.shown(view);
-        }
-    },
-    Coupon coupons "coupon" {
-        fn show(&self, view: &mut Value, _: &Books) {
-            self.shown(view);
-        }
-    },
-    PromotionCode promotion_codes "promotion_code" {
-        fn show(&self, view: &mut Value, _: &Books) {
-            self.shown(view);
-        }
-    },
+    Product products "product",
+    Price prices "price",
+    Coupon coupons "coupon",
+    PromotionCode promotion_codes "promotion_code",
     Customer customers "customer",
-    Session sessions "checkout.session" {
-        fn due(&self) -> Option<i64> {
-            (self.status == Status::Open).then_some(self.expires_at)
-        }
-        fn show(&self, view: &mut Value, books: &Books) {
-            self.shown(view, books);
-        }
-    },
-    Intent intents "payment_intent" {
-        fn show(&self, view: &mut Value, _: &Books) {
-            self.shown(view);
-        }
-    },
-    Charge charges "charge" {
-        fn show(&self, view: &mut Value, books: &Books) {
-            self.shown(view, books);
-        }
-    },
-    Refund refunds "refund" {
-        fn show(&self, view: &mut Value, books: &Books) {
-            self.shown(view, books);
-        }
-    },
-    Dispute disputes "dispute" {
-        fn show(&self, view: &mut Value, books: &Books) {
-            self.shown(view, books);
-        }
-    },
-    Subscription subscriptions "subscription" {
-        fn due(&self) -> Option<i64> {
-            self.next_step()
-        }
-        fn show(&self, view: &mut Value, books: &Books) {
-            self.shown(view, books);
-        }
-    },
-    Schedule schedules "subscription_schedule" {
-        fn show(&self, view: &mut Value, books: &Books) {
-            self.shown(view, books);
-        }
-    },
-    InvoiceItem invoice_items "invoiceitem" {
-        fn show(&self, view: &mut Value, books: &Books) {
-            self.shown(view, books);
-        }
-    },
-    Invoice invoices "invoice" {
-        fn due(&self) -> Option<i64> {
-            let draft = self.status == InvoiceStatus::Draft;
-            self.finalizes_at.filter(|_| draft)
-        }
-        fn show(&self, view: &mut Value, books: &Books) {
-            self.shown(view, books);
-        }
-    },
-    InvoicePayment invoice_payments "invoice_payment" {
-        fn show(&self, view: &mut Value, _: &Books) {
-            self.shown(view);
-        }
-    },
-    Configuration configurations "billing_portal.configuration" {
-        fn show(&self, view: &mut Value, _: &Books) {
-            self.shown(view);
-        }
-    },
-    PortalSession portal_sessions "billing_portal.session" {
-        fn forget_at(&self) -> Option<i64> {
-            Some(self.closes_at())
-        }
-        fn show(&self, view: &mut Value, books: &Books) {
-            shape::set(view, json!({ "url": portal_url(books, &self.head.id) }));
-        }
-    },
-    Event events "event" {
-        const IS_EVENT: bool = true;
-        fn is_outgoing(&self) -> bool {
-            self.is_pending()
-        }
-        fn forget_at(&self) -> Option<i64> {
-            (!self.is_pending()).then(|| self.head.created.saturating_add(EVENT_SECONDS))
-        }
-        fn show(&self, view: &mut Value, books: &Books) {
-            self.shown(view, books);
-        }
-    },
-    Endpoint endpoints "webhook_endpoint" {
-        fn show(&self, view: &mut Value, _: &Books) {
-            let status = if self.enabled { "enabled" } else { "disabled" };
-            shape::set(view, json!({ "status": status }));
-        }
-    },
-    Operation operations "_operation" {
-        fn forget_at(&self) -> Option<i64> {
-            Some(self.head.created.saturating_add(OPERATION_SECONDS))
-        }
-    },
+    Session sessions "checkout.session",
+    Intent intents "payment_intent",
+    Charge charges "charge",
+    Refund refunds "refund",
+    Dispute disputes "dispute",
+    Subscription subscriptions "subscription",
+    Schedule schedules "subscription_schedule",
+    InvoiceItem invoice_items "invoiceitem",
+    Invoice invoices "invoice",
+    InvoicePayment invoice_payments "invoice_payment",
+    Configuration configurations "billing_portal.configuration",
+    PortalSession portal_sessions "billing_portal.session",
+    Event events "event",
+    Endpoint endpoints "webhook_endpoint",
+    Operation operations "_operation",
 }

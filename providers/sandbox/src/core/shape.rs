@@ -60,11 +60,11 @@ pub(super) fn filled(kind: &str, mut value: Value) -> Value {
     value
 }
 
-/// Sets fields of an object, those of objects in it one by one.
+/// Sets fields of an object, those of objects in it one by one; what is null says nothing.
 pub(super) fn set(value: &mut Value, more: Value) {
     match (value, more) {
         (Value::Object(fields), Value::Object(more)) => {
-            for (name, value) in more {
+            for (name, value) in more.into_iter().filter(|(_, value)| !value.is_null()) {
                 set(fields.entry(name).or_insert(Value::Null), value);
             }
         }

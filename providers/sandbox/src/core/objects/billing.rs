@@ -59,13 +59,13 @@ pub(crate) struct Retry {
     pub(crate) next_at: i64,
 }
 
-/// What becomes of invoices while nothing is collected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Meanwhile {
-    KeepAsDraft,
-    MarkUncollectible,
-    Void,
+words! {
+    /// What becomes of invoices while nothing is collected.
+    Meanwhile {
+        KeepAsDraft "keep_as_draft",
+        MarkUncollectible "mark_uncollectible",
+        Void "void",
+    }
 }
 
 /// The shop collects nothing for now.
@@ -78,8 +78,8 @@ pub(crate) struct Pause {
 words! {
     /// What happens when a trial ends and there is no card.
     Cardless {
-        CreateInvoice "create_invoice",
         Cancel "cancel",
+        CreateInvoice "create_invoice",
         Pause "pause",
     }
 }
@@ -162,8 +162,16 @@ impl Subscription {
         }
     }
 
-    /// When something happens to it by itself.
-    pub(crate) fn next_step(&self) -> Option<i64> {
+    /// When it is to be told that the trial ends soon, if it was not yet.
+    pub(crate) fn announces_at(&self) -> Option<i64> {
+        let trial = self.trial.as_ref().filter(|trial| !trial.announced)?;
+        let at = trial.end.saturating_sub(ANNOUNCED_SECONDS);
+        Some(at.max(trial.start))
+    }
+}
+
+impl Object for Subscription {
+    fn due(&self) -> Option<i64> {
         let resumes = self.pause.as_ref().and_then(|pause| pause.resumes_at);
         let next = match self.status {
             Standing::Active => Some(self.period_end),
@@ -171,20 +179,11 @@ impl Subscription {
             Standing::PastDue => self.retry.as_ref().map(|retry| retry.next_at),
             _ => None,
         };
-        match resumes.filter(|_| self.status.is_running()) {
-            Some(resumes) => Some(next.map_or(resumes, |next| next.min(resumes))),
-            None => next,
-        }
+        let resumes = resumes.filter(|_| self.status.is_running());
+        next.into_iter().chain(resumes).min()
     }
 
-    /// When it is to be told that the trial ends soon, if it was not yet.
-    pub(crate) fn announces_at(&self) -> Option<i64> {
-        let trial = self.trial.as_ref().filter(|trial| !trial.announced)?;
-        let at = trial.end.saturating_sub(ANNOUNCED_SECONDS);
-        Some(at.max(trial.start))
-    }
-
-    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+    fn shown(&self, books: &Books) -> Value {
         let id = &self.head.id;
         let item = |item: &Item| {
             let price = books.get::<Price>(&item.price);
@@ -197,29 +196,20 @@ impl Subscription {
         };
         let items = self.items().rev().map(item).collect();
         let url = format!("/v1/subscription_items?subscription={id}");
-        shape::set(
-            view,
-            json!({
-                "billing_mode": { "updated_at": self.head.created },
-                "cancel_at": self.cancel_at_end.then_some(self.period_end),
-                "cancellation_details": { "reason": self.why_ended },
-                "discounts": self.discount.iter().map(|discount| &discount.id).collect::<Vec<_>>(),
-                "items": shape::list(items, &url),
-                "start_date": self.head.created,
-            }),
-        );
-        if self.addons.is_empty() {
-            shape::set(view, json!({ "quantity": self.item.quantity }));
-        }
-        if let Some(trial) = &self.trial {
-            let ends = json!({ "missing_payment_method": trial.cardless.word() });
-            shape::set(
-                view,
-                json!({
-                    "trial_start": trial.start, "trial_end": trial.end,
-                    "trial_settings": { "end_behavior": ends },
-                }),
-            );
-        }
+        let trial = self.trial.as_ref();
+        json!({
+            "billing_mode": { "updated_at": self.head.created },
+            "cancel_at": self.cancel_at_end.then_some(self.period_end),
+            "cancellation_details": { "reason": self.why_ended },
+            "discounts": self.discount.iter().map(|discount| &discount.id).collect::<Vec<_>>(),
+            "items": shape::list(items, &url),
+            "quantity": self.addons.is_empty().then_some(self.item.quantity),
+            "start_date": self.head.created,
+            "trial_end": trial.map(|trial| trial.end),
+            "trial_settings": trial.map(|trial| json!({
+                "end_behavior": { "missing_payment_method": trial.cardless.word() },
+            })),
+            "trial_start": trial.map(|trial| trial.start),
+        })
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::core::money::share;
 use crate::core::prelude::*;
-use crate::core::{money::share, shape};
 
 /// Something that is sold.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -14,6 +14,12 @@ pub(crate) struct Product {
     pub(crate) description: Option<String>,
     pub(crate) active: bool,
     pub(crate) metadata: Metadata,
+}
+
+impl Object for Product {
+    fn shown(&self, _: &Books) -> Value {
+        json!({ "updated": self.head.created })
+    }
 }
 
 /// What it costs. Never changed but for its labels.
@@ -58,9 +64,9 @@ mod recurring {
     }
 }
 
-impl Price {
-    pub(super) fn shown(&self, view: &mut Value) {
-        shape::set(view, unit(self.unit_amount, self.interval));
+impl Object for Price {
+    fn shown(&self, _: &Books) -> Value {
+        unit(self.unit_amount, self.interval)
     }
 }
 
@@ -129,24 +135,24 @@ impl Coupon {
                 .max_redemptions
                 .is_none_or(|max| self.times_redeemed < max)
     }
+}
 
-    pub(super) fn shown(&self, view: &mut Value) {
-        let off = match &self.off {
-            Off::Percent(hundredths) => json!({ "percent_off": percent(*hundredths) }),
-            Off::Amount { amount, currency } => {
-                json!({ "amount_off": amount, "currency": currency })
-            }
+impl Object for Coupon {
+    fn shown(&self, _: &Books) -> Value {
+        let (percent_off, amount_off, currency) = match &self.off {
+            Off::Percent(hundredths) => (percent(*hundredths), None, None),
+            Off::Amount { amount, currency } => (Value::Null, Some(amount), Some(currency)),
         };
-        let duration = match self.duration {
-            Duration::Once => json!({ "duration": "once" }),
-            Duration::Forever => json!({ "duration": "forever" }),
-            Duration::Months(months) => {
-                json!({ "duration": "repeating", "duration_in_months": months })
-            }
+        let (duration, months) = match self.duration {
+            Duration::Once => ("once", None),
+            Duration::Forever => ("forever", None),
+            Duration::Months(months) => ("repeating", Some(months)),
         };
-        shape::set(view, off);
-        shape::set(view, duration);
-        shape::set(view, json!({ "valid": self.is_valid(i64::MIN) }));
+        json!({
+            "amount_off": amount_off, "currency": currency, "duration": duration,
+            "duration_in_months": months, "percent_off": percent_off,
+            "valid": self.is_valid(i64::MIN),
+        })
     }
 }
 
@@ -185,21 +191,20 @@ impl PromotionCode {
                 .max_redemptions
                 .is_none_or(|max| self.times_redeemed < max)
     }
+}
 
-    pub(super) fn shown(&self, view: &mut Value) {
+impl Object for PromotionCode {
+    fn shown(&self, _: &Books) -> Value {
         let minimum = self.minimum.as_ref();
-        shape::set(
-            view,
-            json!({
-                "active": self.is_active(i64::MIN),
-                "promotion": { "type": "coupon", "coupon": self.coupon },
-                "restrictions": {
-                    "first_time_transaction": self.first_time,
-                    "minimum_amount": minimum.map(|(amount, _)| amount),
-                    "minimum_amount_currency": minimum.map(|(_, currency)| currency),
-                },
-            }),
-        );
+        json!({
+            "active": self.is_active(i64::MIN),
+            "promotion": { "type": "coupon", "coupon": self.coupon },
+            "restrictions": {
+                "first_time_transaction": self.first_time,
+                "minimum_amount": minimum.map(|(amount, _)| amount),
+                "minimum_amount_currency": minimum.map(|(_, currency)| currency),
+            },
+        })
     }
 }
 
@@ -216,3 +221,5 @@ pub(crate) struct Customer {
     /// Below zero: what the next invoices are paid with first.
     pub(crate) balance: i64,
 }
+
+impl Object for Customer {}

@@ -4,7 +4,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use stripe::API_VERSION;
 
 use crate::core::prelude::*;
-use crate::core::shape;
 
 /// Something that happened, and how far the telling is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -29,16 +28,21 @@ pub(crate) struct Event {
     pub(crate) targets: Vec<Target>,
 }
 
-impl Event {
-    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
-        shape::set(
-            view,
-            json!({
-                "api_version": API_VERSION,
-                "data": { "object": self.told.view(books) },
-                "pending_webhooks": self.targets.len().saturating_add(usize::from(self.outgoing)),
-            }),
-        );
+impl Object for Event {
+    fn is_outgoing(&self) -> bool {
+        self.is_pending()
+    }
+
+    fn forget_at(&self) -> Option<i64> {
+        (!self.is_pending()).then(|| self.head.created.saturating_add(EVENT_SECONDS))
+    }
+
+    fn shown(&self, books: &Books) -> Value {
+        json!({
+            "api_version": API_VERSION,
+            "data": { "object": self.told.view(books) },
+            "pending_webhooks": self.targets.len().saturating_add(usize::from(self.outgoing)),
+        })
     }
 }
 
@@ -83,7 +87,7 @@ impl<'de> Deserialize<'de> for Told {
 /// Stripe keeps events for so long.
 pub(crate) const EVENT_SECONDS: i64 = 30 * 24 * 3600;
 /// And operation keys for so long.
-pub(super) const OPERATION_SECONDS: i64 = 24 * 3600;
+const OPERATION_SECONDS: i64 = 24 * 3600;
 
 /// An operation that was done under a key of the caller's: no object of Stripe's.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -95,6 +99,12 @@ pub(crate) struct Operation {
     pub(crate) status: u16,
     /// What was answered, as a text: it has nulls that count.
     pub(crate) body: String,
+}
+
+impl Object for Operation {
+    fn forget_at(&self) -> Option<i64> {
+        Some(self.head.created.saturating_add(OPERATION_SECONDS))
+    }
 }
 
 /// An address that a shop registered.
@@ -111,6 +121,12 @@ pub(crate) struct Endpoint {
     pub(crate) description: Option<String>,
     pub(crate) metadata: Metadata,
     pub(crate) api_version: Option<String>,
+}
+
+impl Object for Endpoint {
+    fn shown(&self, _: &Books) -> Value {
+        json!({ "status": if self.enabled { "enabled" } else { "disabled" } })
+    }
 }
 
 /// An event on its way to one of them.

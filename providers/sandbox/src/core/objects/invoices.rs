@@ -114,22 +114,22 @@ impl InvoiceLine {
             "proration_details": { "credited_items": null },
             "subscription": named(&invoice.subscription),
         });
-        let of_item = !self.item.is_empty();
-        let kind = match of_item {
-            true => "subscription_item_details",
-            false => "invoice_item_details",
+        shape::set(
+            &mut details,
+            json!({ "subscription_item": named(&self.item) }),
+        );
+        let (kind, of_invoice_item, of_item) = match self.item.is_empty() {
+            true => ("invoice_item_details", details, Value::Null),
+            false => ("subscription_item_details", Value::Null, details),
         };
-        if of_item {
-            shape::set(&mut details, json!({ "subscription_item": self.item }));
-        }
-        let mut parent = json!({
-            "type": kind, "invoice_item_details": null, "subscription_item_details": null,
-        });
-        shape::set(&mut parent, json!({ kind: details }));
         json!({
             "id": self.id, "object": "line_item", "amount": self.amount,
             "currency": invoice.currency, "description": self.description,
-            "discountable": !self.proration, "invoice": invoice.head.id, "parent": parent,
+            "discountable": !self.proration, "invoice": invoice.head.id,
+            "parent": {
+                "type": kind, "invoice_item_details": of_invoice_item,
+                "subscription_item_details": of_item,
+            },
             "period": self.period(), "pricing": self.pricing(), "quantity": self.quantity,
             "subtotal": self.amount,
         })
@@ -158,22 +158,22 @@ impl InvoiceItem {
         };
         books.all::<Invoice>().find(has)
     }
+}
 
-    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+impl Object for InvoiceItem {
+    fn shown(&self, books: &Books) -> Value {
         let line = &self.line;
         let parent = self.subscription.as_ref().map(|subscription| {
             let details =
                 json!({ "subscription": subscription, "subscription_item": named(&line.item) });
             json!({ "type": "subscription_details", "subscription_details": details })
         });
-        shape::set(
-            view,
-            json!({
-                "amount": line.amount, "date": self.head.created, "description": line.description,
-                "invoice": self.invoice(books).map(|invoice| &invoice.head.id), "parent": parent, "period": line.period(), "pricing": line.pricing(),
-                "proration": line.proration, "quantity": line.quantity,
-            }),
-        );
+        json!({
+            "amount": line.amount, "date": self.head.created, "description": line.description,
+            "invoice": self.invoice(books).map(|invoice| &invoice.head.id), "parent": parent,
+            "period": line.period(), "pricing": line.pricing(), "proration": line.proration,
+            "quantity": line.quantity,
+        })
     }
 }
 
@@ -268,77 +268,56 @@ impl Invoice {
         let views = lines.iter().map(|line| line.view(self));
         views.map(shape::completed).collect()
     }
+}
 
-    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+impl Object for Invoice {
+    fn due(&self) -> Option<i64> {
+        let draft = self.status == InvoiceStatus::Draft;
+        self.finalizes_at.filter(|_| draft)
+    }
+
+    fn shown(&self, books: &Books) -> Value {
         let draft = self.status == InvoiceStatus::Draft;
         let finalized = (!draft).then(|| self.finalized_at.unwrap_or(self.head.created));
-        let url = (!draft).then(|| invoice_url(books, &self.head.id));
-        let lines = self.whole_lines(books);
-        let (from, to) = (
-            lines.iter().map(|line| line.start),
-            lines.iter().map(|line| line.end),
-        );
-        let (from, to) = (from.min(), to.max());
-        let many = lines.len();
-        let shown = lines
-            .iter()
-            .take(EMBEDDED)
-            .map(|line| line.view(self))
-            .collect();
-        let mut lines = shape::list(shown, &format!("/v1/invoices/{}/lines", self.head.id));
-        shape::set(
-            &mut lines,
-            json!({ "has_more": many > EMBEDDED, "total_count": many }),
-        );
-        shape::set(
-            view,
-            json!({
-                "auto_advance": self.status == InvoiceStatus::Open || self.finalizes_at.is_some(),
-                "attempted": self.attempts > 0,
-                "effective_at": finalized,
-                "hosted_invoice_url": url,
-                "invoice_pdf": url.as_ref().map(|url| format!("{url}/pdf")),
-                "lines": lines,
-                "number": finalized.map(|_| self.number()),
-                "period_end": to,
-                "period_start": from,
-                "status_transitions": self.transitions(finalized),
-            }),
-        );
-        self.amounts(view, finalized.is_some());
-        if !self.subscription.is_empty() {
-            let details = json!({ "metadata": self.subscription_metadata, "subscription": self.subscription });
-            let parent = json!({
-                "type": "subscription_details", "quote_details": null,
-                "subscription_details": details,
-            });
-            shape::set(view, json!({ "parent": parent }));
-        }
-    }
-
-    fn transitions(&self, finalized: Option<i64>) -> Value {
         let ended = |status: InvoiceStatus| self.ended_at.filter(|_| self.status == status);
-        let paid = self.status == InvoiceStatus::Paid;
-        json!({
-            "finalized_at": finalized,
-            "marked_uncollectible_at": ended(InvoiceStatus::Uncollectible),
-            "paid_at": self.paid_at.filter(|_| paid),
-            "voided_at": ended(InvoiceStatus::Void),
-        })
-    }
-
-    fn amounts(&self, view: &mut Value, finalized: bool) {
+        let paid_at = self.paid_at.filter(|_| self.status == InvoiceStatus::Paid);
+        let url = (!draft).then(|| invoice_url(books, &self.head.id));
+        let whole = self.whole_lines(books);
+        let embedded = whole.iter().take(EMBEDDED).map(|line| line.view(self));
+        let of = named(&self.subscription);
         let (subtotal, total) = (self.subtotal(), self.total());
-        shape::set(
-            view,
-            json!({
-                "amount_due": self.due_amount(), "amount_paid": self.paid(),
-                "amount_remaining": self.remaining(),
-                "ending_balance": finalized.then(|| self.balance_after()),
-                "subtotal": subtotal, "subtotal_excluding_tax": subtotal,
-                "total": total, "total_excluding_tax": total,
-            }),
-        );
+        json!({
+            "amount_due": self.due_amount(), "amount_paid": self.paid(),
+            "amount_remaining": self.remaining(),
+            "auto_advance": self.status == InvoiceStatus::Open || self.finalizes_at.is_some(),
+            "attempted": self.attempts > 0,
+            "effective_at": finalized,
+            "ending_balance": finalized.map(|_| self.balance_after()),
+            "hosted_invoice_url": url,
+            "invoice_pdf": url.as_ref().map(|url| format!("{url}/pdf")),
+            "lines": {
+                "object": "list", "data": embedded.collect::<Vec<_>>(),
+                "has_more": whole.len() > EMBEDDED, "total_count": whole.len(),
+                "url": format!("/v1/invoices/{}/lines", self.head.id),
+            },
+            "number": finalized.map(|_| self.number()),
+            "parent": of.map(|subscription| json!({
+                "type": "subscription_details", "quote_details": null,
+                "subscription_details": {
+                    "metadata": self.subscription_metadata, "subscription": subscription,
+                },
+            })),
+            "period_end": whole.iter().map(|line| line.end).max(),
+            "period_start": whole.iter().map(|line| line.start).min(),
+            "status_transitions": {
+                "finalized_at": finalized,
+                "marked_uncollectible_at": ended(InvoiceStatus::Uncollectible),
+                "paid_at": paid_at,
+                "voided_at": ended(InvoiceStatus::Void),
+            },
+            "subtotal": subtotal, "subtotal_excluding_tax": subtotal,
+            "total": total, "total_excluding_tax": total,
+        })
     }
 }
 
@@ -362,17 +341,14 @@ pub(crate) struct InvoicePayment {
     pub(crate) paid_at: Option<i64>,
 }
 
-impl InvoicePayment {
-    pub(super) fn shown(&self, view: &mut Value) {
-        let paid = self.paid_at.is_some();
-        shape::set(
-            view,
-            json!({
-                "amount_paid": paid.then_some(self.amount),
-                "payment": { "type": "payment_intent", "payment_intent": self.intent },
-                "status": if paid { "paid" } else { "open" },
-                "status_transitions": { "paid_at": self.paid_at },
-            }),
-        );
+impl Object for InvoicePayment {
+    fn shown(&self, _: &Books) -> Value {
+        let paid = self.paid_at.map(|_| self.amount);
+        json!({
+            "amount_paid": paid,
+            "payment": { "type": "payment_intent", "payment_intent": self.intent },
+            "status": if paid.is_some() { "paid" } else { "open" },
+            "status_transitions": { "paid_at": self.paid_at },
+        })
     }
 }

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::core::prelude::*;
-use crate::core::shape;
 
 /// How a payment is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,29 +33,29 @@ pub(crate) struct Intent {
     pub(crate) metadata: Metadata,
 }
 
-impl Intent {
-    pub(super) fn shown(&self, view: &mut Value) {
-        let received = match self.status {
-            IntentStatus::Succeeded => self.amount,
-            _ => 0,
-        };
-        shape::set(view, json!({ "amount_received": received }));
-        match self.status {
-            IntentStatus::RequiresPaymentMethod => shape::set(
-                view,
-                json!({ "last_payment_error": {
+impl Object for Intent {
+    fn shown(&self, _: &Books) -> Value {
+        let (error, action) = match self.status {
+            IntentStatus::RequiresPaymentMethod => (
+                json!({
                     "type": "card_error", "code": "card_declined",
                     "decline_code": "generic_decline", "message": "Your card was declined.",
-                } }),
+                }),
+                Value::Null,
             ),
-            IntentStatus::RequiresAction => shape::set(
-                view,
-                json!({ "next_action": {
+            IntentStatus::RequiresAction => (
+                Value::Null,
+                json!({
                     "type": "use_stripe_sdk", "use_stripe_sdk": { "type": "three_d_secure_redirect" },
-                } }),
+                }),
             ),
-            IntentStatus::Processing | IntentStatus::Succeeded => {}
-        }
+            IntentStatus::Processing | IntentStatus::Succeeded => (Value::Null, Value::Null),
+        };
+        let is_here = self.status == IntentStatus::Succeeded;
+        json!({
+            "amount_received": if is_here { self.amount } else { 0 },
+            "last_payment_error": error, "next_action": action,
+        })
     }
 }
 
@@ -87,20 +86,18 @@ impl Charge {
     pub(crate) const fn left(&self) -> i64 {
         self.amount.saturating_sub(self.amount_refunded)
     }
+}
 
-    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
-        let receipt = format!("{}/receipts/{}", books.base, self.head.id);
-        shape::set(
-            view,
-            json!({
-                "amount_captured": self.amount,
-                "billing_details": { "email": self.email },
-                "disputed": self.dispute.is_some(),
-                // Anybody who knows the address sees what was paid.
-                "receipt_url": receipt,
-                "refunded": self.amount > 0 && self.left() == 0,
-            }),
-        );
+impl Object for Charge {
+    fn shown(&self, books: &Books) -> Value {
+        json!({
+            "amount_captured": self.amount,
+            "billing_details": { "email": self.email },
+            "disputed": self.dispute.is_some(),
+            // Anybody who knows the address sees what was paid.
+            "receipt_url": format!("{}/receipts/{}", books.base, self.head.id),
+            "refunded": self.amount > 0 && self.left() == 0,
+        })
     }
 }
 
@@ -139,17 +136,14 @@ pub(crate) struct Refund {
     pub(crate) failure: Option<String>,
 }
 
-impl Refund {
-    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+impl Object for Refund {
+    fn shown(&self, books: &Books) -> Value {
         let charge = books.get::<Charge>(&self.charge);
-        let customer = charge.and_then(|charge| charge.customer.as_ref());
-        shape::set(view, json!({ "customer": customer }));
-        if let Some(failure) = &self.failure {
-            shape::set(view, json!({ "failure_reason": failure }));
-        }
-        if self.status == RefundStatus::Pending {
-            shape::set(view, json!({ "pending_reason": "processing" }));
-        }
+        json!({
+            "customer": charge.and_then(|charge| charge.customer.as_ref()),
+            "failure_reason": self.failure,
+            "pending_reason": (self.status == RefundStatus::Pending).then_some("processing"),
+        })
     }
 }
 
@@ -228,24 +222,24 @@ impl Dispute {
             let away = self.amount.saturating_neg();
             (away, DISPUTE_FEE, "dispute", "withdrawal")
         };
-        let mut view = json!({
+        let fees = (fee > 0).then(|| {
+            json!({
+                "amount": fee, "application": null, "currency": self.currency,
+                "description": "Dispute fee", "type": "stripe_fee",
+            })
+        });
+        json!({
             "id": movement.id, "object": "balance_transaction", "amount": amount,
             "available_on": movement.at, "created": movement.at, "currency": self.currency,
             "description": format!("Chargeback {what} for {}", self.charge), "fee": fee,
-            "net": amount.saturating_sub(fee), "reporting_category": category,
+            "fee_details": Vec::from_iter(fees), "net": amount.saturating_sub(fee), "reporting_category": category,
             "source": self.head.id,
-        });
-        if fee > 0 {
-            let details = json!({
-                "amount": fee, "application": null, "currency": self.currency,
-                "description": "Dispute fee", "type": "stripe_fee",
-            });
-            shape::set(&mut view, json!({ "fee_details": [details] }));
-        }
-        view
+        })
     }
+}
 
-    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+impl Object for Dispute {
+    fn shown(&self, books: &Books) -> Value {
         let withdrawn = self.withdrawn.iter().map(|one| self.movement(one, false));
         let reinstated = self.reinstated.iter().map(|one| self.movement(one, true));
         let left = books.get::<Charge>(&self.charge).map_or(0, Charge::left);
@@ -253,19 +247,16 @@ impl Dispute {
         let inquiry = self.withdrawn.is_none() && self.status.is_inquiry();
         let kind = if inquiry { "inquiry" } else { "chargeback" };
         let answered = self.answers > 0;
-        shape::set(
-            view,
-            json!({
-                "balance_transactions": withdrawn.chain(reinstated).collect::<Vec<_>>(),
-                "evidence_details": {
-                    "due_by": self.status.is_open().then_some(due_by),
-                    "has_evidence": answered,
-                    "submission_count": self.answers,
-                    "submission_method": if answered { "manual" } else { "not_submitted" },
-                },
-                "is_charge_refundable": self.status.is_inquiry() && left > 0,
-                "payment_method_details": { "card": { "case_type": kind } },
-            }),
-        );
+        json!({
+            "balance_transactions": withdrawn.chain(reinstated).collect::<Vec<_>>(),
+            "evidence_details": {
+                "due_by": self.status.is_open().then_some(due_by),
+                "has_evidence": answered,
+                "submission_count": self.answers,
+                "submission_method": if answered { "manual" } else { "not_submitted" },
+            },
+            "is_charge_refundable": self.status.is_inquiry() && left > 0,
+            "payment_method_details": { "card": { "case_type": kind } },
+        })
     }
 }

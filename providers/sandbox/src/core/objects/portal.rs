@@ -59,13 +59,17 @@ impl Configuration {
         let mut all = self.list("/subscription_update/schedule_at_period_end/conditions");
         all.any(|one| one.get("type").and_then(Value::as_str) == Some(condition))
     }
+}
 
-    pub(super) fn shown(&self, view: &mut Value) {
+impl Object for Configuration {
+    fn shown(&self, _: &Books) -> Value {
         let quantity = json!({ "enabled": false, "maximum": null, "minimum": 1 });
-        let products = view.pointer_mut("/features/subscription_update/products");
+        let mut update = json!({ "subscription_update": self.features["subscription_update"] });
+        let products = update.pointer_mut("/subscription_update/products");
         for product in products.and_then(Value::as_array_mut).into_iter().flatten() {
             shape::set(product, json!({ "adjustable_quantity": quantity }));
         }
+        json!({ "features": update })
     }
 }
 
@@ -85,6 +89,16 @@ pub(crate) struct PortalSession {
 impl PortalSession {
     pub(crate) const fn closes_at(&self) -> i64 {
         self.head.created.saturating_add(VISIT_SECONDS)
+    }
+}
+
+impl Object for PortalSession {
+    fn forget_at(&self) -> Option<i64> {
+        Some(self.closes_at())
+    }
+
+    fn shown(&self, books: &Books) -> Value {
+        json!({ "url": portal_url(books, &self.head.id) })
     }
 }
 

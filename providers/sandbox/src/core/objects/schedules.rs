@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::prelude::*;
-use crate::core::shape;
+use crate::core::{prelude::*, shape};
 
 words! {
     /// How a schedule is.
@@ -30,6 +29,7 @@ pub(crate) struct Phase {
 pub(crate) struct Schedule {
     #[serde(flatten)]
     pub(crate) head: Head,
+    #[serde(rename = "of")]
     pub(crate) subscription: String,
     pub(crate) customer: String,
     pub(crate) currency: String,
@@ -40,8 +40,8 @@ pub(crate) struct Schedule {
     pub(crate) metadata: Metadata,
 }
 
-impl Schedule {
-    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+impl Object for Schedule {
+    fn shown(&self, books: &Books) -> Value {
         let subscription = books.get::<Subscription>(&self.subscription);
         let now = subscription.map_or(self.head.created, |subscription| subscription.period_start);
         let mut phases = self.phases.iter().rev();
@@ -50,29 +50,21 @@ impl Schedule {
             .filter(|_| self.status == ScheduleStatus::Active)
             .map(|phase| json!({ "start_date": phase.start, "end_date": phase.end }));
         let phases: Vec<Value> = self.phases.iter().map(|phase| self.phase(phase)).collect();
-        shape::set(
-            view,
-            json!({
-                "billing_mode": { "updated_at": self.head.created },
-                "current_phase": current,
-                "phases": phases,
-            }),
-        );
-        match self.status {
-            ScheduleStatus::Active => {}
-            ScheduleStatus::Canceled => {
-                shape::set(view, json!({ "canceled_at": self.ended_at }));
-            }
-            ScheduleStatus::Released => shape::set(
-                view,
-                json!({
-                    "released_at": self.ended_at, "released_subscription": self.subscription,
-                    "subscription": null,
-                }),
-            ),
-        }
+        let released = self.status == ScheduleStatus::Released;
+        let canceled = self.status == ScheduleStatus::Canceled;
+        json!({
+            "billing_mode": { "updated_at": self.head.created },
+            "canceled_at": self.ended_at.filter(|_| canceled),
+            "current_phase": current,
+            "phases": phases,
+            "released_at": self.ended_at.filter(|_| released),
+            "released_subscription": released.then_some(&self.subscription),
+            "subscription": (!released).then_some(&self.subscription),
+        })
     }
+}
 
+impl Schedule {
     fn phase(&self, phase: &Phase) -> Value {
         let item = json!({
             "billing_thresholds": null, "discounts": [], "metadata": {}, "plan": phase.price,

@@ -6,12 +6,12 @@ use super::catalog::unit;
 use crate::core::prelude::*;
 use crate::core::shape;
 
-/// What is to be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Mode {
-    Payment,
-    Subscription,
+words! {
+    /// What is to be done.
+    Mode {
+        Payment "payment",
+        Subscription "subscription",
+    }
 }
 
 words! {
@@ -32,13 +32,13 @@ words! {
     }
 }
 
-/// How an asynchronous payment stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Later {
-    Outstanding,
-    Settled,
-    Failed,
+words! {
+    /// How an asynchronous payment stands.
+    Later {
+        Outstanding "outstanding",
+        Settled "settled",
+        Failed "failed",
+    }
 }
 
 /// Something in the basket.
@@ -157,87 +157,62 @@ pub(crate) fn checkout_url(books: &Books, id: &str) -> String {
     format!("{}/checkout/{id}", books.base)
 }
 
-impl Session {
-    pub(super) fn shown(&self, view: &mut Value, books: &Books) {
+impl Object for Session {
+    fn due(&self) -> Option<i64> {
+        (self.status == Status::Open).then_some(self.expires_at)
+    }
+
+    fn shown(&self, books: &Books) -> Value {
         let open = self.status == Status::Open;
         let email = self.email.as_ref().or(self.customer_email.as_ref());
         let email = email.filter(|_| !open || self.customer_email.is_some());
-        let discount = match (&self.code, &self.coupon) {
-            (None, None) => None,
-            (Some(code), _) => Some(json!({ "promotion_code": code, "coupon": null })),
-            (None, coupon) => Some(json!({ "promotion_code": null, "coupon": coupon })),
-        };
+        let coupon = self.coupon.as_ref().filter(|_| self.code.is_none());
+        let discount = (self.code.is_some() || coupon.is_some())
+            .then(|| json!({ "promotion_code": self.code, "coupon": coupon }));
         let payment = self.mode == Mode::Payment;
         let creation = match self.always_customer {
             true => "always",
             false => "if_required",
         };
         let no_card = payment || self.trial.as_ref().is_some_and(|trial| trial.no_card);
-        shape::set(
-            view,
-            json!({
-                "allow_promotion_codes": self.codes_allowed.then_some(true),
-                "amount_subtotal": if self.trial.is_some() { 0 } else { self.subtotal() },
-                "amount_total": self.total(),
-                "customer_creation": payment.then_some(creation),
-                "customer_details": email.map(|email| json!({
-                    "address": null, "business_name": null, "email": email,
-                    "individual_name": null, "name": null, "phone": null, "tax_exempt": "none",
-                    "tax_ids": [],
-                })),
-                "discounts": discount.into_iter().collect::<Vec<_>>(),
-                "payment_method_collection": if no_card { "if_required" } else { "always" },
-                "total_details": { "amount_discount": self.discount },
-                "url": open.then(|| checkout_url(books, &self.head.id)),
-            }),
-        );
-        self.wishes.shown(view, self);
-    }
-}
-
-impl Wishes {
-    fn shown(&self, view: &mut Value, session: &Session) {
-        let agreed = (session.status == Status::Complete).then_some("accepted");
-        let open = session.status == Status::Open;
-        shape::set(
-            view,
-            json!({
-                "billing_address_collection": self.billing,
-                "locale": self.locale,
-                "tax_id_collection": { "enabled": self.tax_ids },
-            }),
-        );
-        if self.tax {
-            let status = if open {
-                "requires_location_inputs"
-            } else {
-                "complete"
-            };
-            let tax = json!({
-                "enabled": true, "liability": { "type": "self" }, "provider": "stripe", "status": status,
-            });
-            shape::set(view, json!({ "automatic_tax": tax }));
-        }
-        if self.terms {
-            shape::set(
-                view,
-                json!({
-                    "consent": { "promotions": null, "terms_of_service": agreed },
-                    "consent_collection": {
-                        "payment_method_reuse_agreement": null, "promotions": null,
-                        "terms_of_service": "required",
-                    },
-                }),
-            );
-        }
-        if session.mode == Mode::Payment {
-            let data = json!({
-                "account_tax_ids": null, "custom_fields": null, "description": null,
-                "footer": null, "issuer": null, "metadata": {}, "rendering_options": null,
-            });
-            let creation = json!({ "enabled": self.invoice, "invoice_data": data });
-            shape::set(view, json!({ "invoice_creation": creation }));
-        }
+        let wishes = &self.wishes;
+        json!({
+            "allow_promotion_codes": self.codes_allowed.then_some(true),
+            "amount_subtotal": if self.trial.is_some() { 0 } else { self.subtotal() },
+            "amount_total": self.total(),
+            "automatic_tax": wishes.tax.then(|| json!({
+                "enabled": true, "liability": { "type": "self" }, "provider": "stripe",
+                "status": if open { "requires_location_inputs" } else { "complete" },
+            })),
+            "billing_address_collection": wishes.billing,
+            "consent": wishes.terms.then(|| json!({
+                "promotions": null,
+                "terms_of_service": (self.status == Status::Complete).then_some("accepted"),
+            })),
+            "consent_collection": wishes.terms.then(|| json!({
+                "payment_method_reuse_agreement": null, "promotions": null,
+                "terms_of_service": "required",
+            })),
+            "customer_creation": payment.then_some(creation),
+            "customer_details": email.map(|email| json!({
+                "address": null, "business_name": null, "email": email,
+                "individual_name": null, "name": null, "phone": null, "tax_exempt": "none",
+                "tax_ids": [],
+            })),
+            "discounts": Vec::from_iter(discount),
+            "invoice_creation": payment.then(|| json!({
+                "enabled": wishes.invoice,
+                "invoice_data": {
+                    "account_tax_ids": null, "custom_fields": null, "description": null,
+                    "footer": null, "issuer": null, "metadata": {}, "rendering_options": null,
+                },
+            })),
+            "locale": wishes.locale,
+            "payment_method_collection": if no_card { "if_required" } else { "always" },
+            "tax_id_collection": { "enabled": wishes.tax_ids },
+            "total_details": { "amount_discount": self.discount },
+            "url": open.then(|| checkout_url(books, &self.head.id)),
+        })
     }
 }
 
