@@ -9,11 +9,9 @@ mod endpoints;
 mod events;
 mod expand;
 mod invoices;
-mod list;
 mod portal;
 pub(crate) mod prices;
 mod promotions;
-mod range;
 mod read;
 pub(crate) mod refunds;
 mod schedules;
@@ -58,7 +56,7 @@ fn route(books: &mut Books, method: &str, path: &str, params: &Params) -> Result
         ("GET", ["webhook_endpoints"]) => read::by::<Endpoint>(books, params, path, &[]),
         ("GET", ["webhook_endpoints", id]) => read::one::<Endpoint>(books, params, id),
         ("POST", ["webhook_endpoints", id]) => endpoints::update(books, params, id),
-        ("DELETE", ["webhook_endpoints", id]) => endpoints::delete(books, params, id),
+        ("DELETE", ["webhook_endpoints", id]) => read::delete::<Endpoint>(books, params, id),
         ("GET", ["products", id]) => read::one::<Product>(books, params, id),
         ("POST", ["prices"]) => prices::create(books, params),
         ("GET", ["prices"]) => prices::list(books, params),

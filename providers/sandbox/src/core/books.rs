@@ -135,6 +135,12 @@ impl Books {
         found
     }
 
+    /// The same as callers see them.
+    pub(crate) fn views<T: Kept>(&self, pass: impl Fn(&T) -> bool) -> Vec<Value> {
+        let found = self.newest(pass).into_iter();
+        found.map(|object| object.view(self)).collect()
+    }
+
     /// Keeps an object as it is now.
     pub(crate) fn put<T: Kept>(&mut self, object: T) {
         let text = object.clone().note().text();

@@ -2,22 +2,12 @@
 //! a February. Never drifts by adding one end to the next.
 
 use jiff::{Span, Timestamp, tz::TimeZone};
-use serde::{Deserialize, Serialize};
 
-/// How often a subscription is billed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Interval {
-    Month,
-    Year,
-}
-
-impl Interval {
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::Month => "month",
-            Self::Year => "year",
-        }
+words! {
+    /// How often a subscription is billed.
+    Interval {
+        Month "month",
+        Year "year",
     }
 }
 
@@ -36,27 +26,11 @@ pub(crate) fn after(anchor: i64, interval: Interval, cycles: i64) -> i64 {
 
 /// For people: `31 January 2026`.
 pub(crate) fn date(seconds: i64) -> String {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
-    let Ok(time) = Timestamp::from_second(seconds) else {
-        return "never".into();
-    };
-    let date = time.to_zoned(TimeZone::UTC).date();
-    let month = usize::try_from(date.month()).unwrap_or(1).saturating_sub(1);
-    let month = MONTHS.get(month).copied().unwrap_or_default();
-    format!("{} {month} {}", date.day(), date.year())
+    let time = Timestamp::from_second(seconds);
+    time.map_or_else(
+        |_| "never".into(),
+        |time| time.strftime("%-d %B %Y").to_string(),
+    )
 }
 
 #[cfg(test)]

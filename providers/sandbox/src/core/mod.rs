@@ -2,6 +2,9 @@
 //! answers and changed objects come out. Never reads a clock, draws randomness or does I/O, so that
 //! every flow is a test without either.
 
+#[macro_use]
+pub(crate) mod words;
+
 pub(crate) mod api;
 pub(crate) mod billing;
 pub(crate) mod books;
@@ -34,7 +37,8 @@ pub(crate) mod prelude {
         calendar::Interval,
         objects::*,
         params::{Metadata, Params},
-        refusal::{Refusal, Result},
+        refusal::{Refusal, Result, need},
+        words::Word,
     };
 }
 

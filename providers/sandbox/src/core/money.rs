@@ -45,46 +45,23 @@ pub(crate) fn amount(amount: i64, param: &str) -> Result<i64> {
 }
 
 /// The least that can be charged, in minor units, where Stripe documents it.
-const MINIMA: [(&str, i64); 22] = [
-    ("aed", 200),
-    ("aud", 50),
-    ("bgn", 100),
-    ("brl", 50),
-    ("cad", 50),
-    ("chf", 50),
-    ("czk", 1500),
-    ("dkk", 250),
-    ("eur", 50),
-    ("gbp", 30),
-    ("hkd", 400),
-    ("huf", 17_500),
-    ("inr", 50),
-    ("jpy", 50),
-    ("mxn", 1000),
-    ("myr", 200),
-    ("nok", 300),
-    ("nzd", 50),
-    ("pln", 200),
-    ("ron", 200),
-    ("sek", 300),
-    ("sgd", 50),
-];
-const MINIMA_TOO: [(&str, i64); 2] = [("thb", 1000), ("usd", 50)];
+const MINIMA: &str = "aed 200, aud 50, bgn 100, brl 50, cad 50, chf 50, czk 1500, dkk 250, eur 50, gbp 30, hkd \
+    400, huf 17500, inr 50, jpy 50, mxn 1000, myr 200, nok 300, nzd 50, pln 200, ron 200, sek \
+    300, sgd 50, thb 1000, usd 50";
 
 /// Whether a buyer can be charged so much: nothing, or at least the currency's minimum.
 pub(crate) fn chargeable(amount: i64, currency: &str) -> Result<()> {
-    let mut minima = MINIMA.iter().chain(&MINIMA_TOO);
+    let mut minima = MINIMA.split(", ").filter_map(|one| one.split_once(' '));
     let least = minima.find(|(known, _)| *known == currency);
-    match least {
-        Some((_, least)) if amount > 0 && amount < *least => {
-            let message = format!(
-                "The Checkout Session's total amount due must add up to at least {} {currency}",
-                written(*least, currency)
-            );
-            Err(Refusal::invalid(message).with_code("amount_too_small"))
-        }
-        _ => Ok(()),
+    let least: i64 = least.and_then(|(_, least)| least.parse().ok()).unwrap_or(0);
+    if amount == 0 || amount >= least {
+        return Ok(());
     }
+    let message = format!(
+        "The Checkout Session's total amount due must add up to at least {} {currency}",
+        written(least, currency)
+    );
+    Err(Refusal::invalid(message).with_code("amount_too_small"))
 }
 
 /// Some currencies have fewer digits than their minor unit says.
@@ -119,15 +96,20 @@ pub(crate) fn share(amount: i64, part: i64, whole: i64) -> i64 {
     i64::try_from(rounded).unwrap_or(i64::MAX)
 }
 
-/// For people: `$5.00`, `¥500`, `1,234.50 SEK`.
-pub(crate) fn written(amount: i64, currency: &str) -> String {
-    let places: usize = if is_in(ZERO_DECIMAL, currency) {
+/// How many digits a currency has behind its point.
+fn places(currency: &str) -> usize {
+    if is_in(ZERO_DECIMAL, currency) {
         0
     } else if is_in(THREE_DECIMAL, currency) {
         3
     } else {
         2
-    };
+    }
+}
+
+/// For people: `$5.00`, `¥500`, `1,234.50 SEK`.
+pub(crate) fn written(amount: i64, currency: &str) -> String {
+    let places = places(currency);
     let sign = if amount < 0 { "−" } else { "" };
     let width = places.saturating_add(1);
     let digits = format!("{:0width$}", amount.unsigned_abs());
@@ -158,14 +140,12 @@ pub(crate) fn written(amount: i64, currency: &str) -> String {
 
 /// What a person typed, such as `4.50`, in the minor unit.
 pub(crate) fn typed(text: &str, currency: &str) -> Option<i64> {
-    let places: usize = if is_in(ZERO_DECIMAL, currency) {
-        0
-    } else if is_in(THREE_DECIMAL, currency) {
-        3
-    } else {
-        2
-    };
-    let (whole, part) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+    decimal(text.trim(), places(currency))
+}
+
+/// A number of at most so many digits behind the point, without the point.
+pub(crate) fn decimal(text: &str, places: usize) -> Option<i64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if part.len() > places || whole.is_empty() || !all_digits(whole) || !all_digits(part) {
         return None;

@@ -12,37 +12,6 @@ use super::{
     shape,
 };
 
-/// One of a few words that a request says.
-pub(crate) trait Word: Copy + 'static {
-    /// All of them, as Stripe says them.
-    const WORDS: &'static [(&'static str, Self)];
-}
-
-/// Words of Stripe's.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-        pub(crate) enum $name {
-            $($(#[$inner])* #[serde(rename = $word)] $variant,)*
-        }
-
-        impl $name {
-            /// As Stripe says it.
-            #[allow(dead_code, reason = "some are only read")]
-            pub(crate) const fn word(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)*
-                }
-            }
-        }
-
-        impl $crate::core::objects::Word for $name {
-            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant),)*];
-        }
-    };
-}
-
 mod billing;
 mod catalog;
 mod events;
@@ -58,7 +27,7 @@ pub(crate) use {
 };
 
 /// What all objects begin with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) id: String,
     /// In the order of making.

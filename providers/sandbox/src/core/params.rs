@@ -3,7 +3,11 @@
 
 use std::{cell::Cell, collections::BTreeMap, str::FromStr};
 
-use super::refusal::Refusal;
+use super::{
+    books::{Books, Kept},
+    refusal::{Refusal, Result},
+    words::Word,
+};
 
 /// Stripe's own bounds for metadata.
 const MAX_METADATA_KEYS: usize = 50;
@@ -30,7 +34,7 @@ pub(crate) struct Params(Vec<Pair>);
 
 impl Params {
     /// Takes decoded pairs, in the order in which they came.
-    pub(crate) fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, Refusal> {
+    pub(crate) fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self> {
         let mut read: Vec<Pair> = Vec::new();
         for (key, value) in pairs {
             let path = numbered(&key, &read);
@@ -57,7 +61,7 @@ impl Params {
     }
 
     /// The value, where one was sent.
-    pub(crate) fn text(&self, path: &str) -> Result<Option<String>, Refusal> {
+    pub(crate) fn text(&self, path: &str) -> Result<Option<String>> {
         let Some(pair) = self.0.iter().find(|pair| pair.path == path) else {
             return Ok(None);
         };
@@ -80,12 +84,12 @@ impl Params {
     }
 
     /// The value, which has to be there.
-    pub(crate) fn required(&self, path: &str) -> Result<String, Refusal> {
+    pub(crate) fn required(&self, path: &str) -> Result<String> {
         self.text(path)?.ok_or_else(|| Refusal::missing(path))
     }
 
     /// A text of at most so many characters.
-    pub(crate) fn bounded(&self, path: &str, max: usize) -> Result<Option<String>, Refusal> {
+    pub(crate) fn bounded(&self, path: &str, max: usize) -> Result<Option<String>> {
         let text = self.text(path)?;
         if text.as_ref().is_some_and(|text| text.chars().count() > max) {
             let message = format!("Invalid string: must be at most {max} characters");
@@ -94,8 +98,22 @@ impl Params {
         Ok(text)
     }
 
+    /// Replaces a text of at most so many characters, where one was sent.
+    pub(crate) fn change(&self, path: &str, max: usize, to: &mut Option<String>) -> Result<()> {
+        if let Some(text) = self.bounded(path, max)? {
+            *to = Some(text);
+        }
+        Ok(())
+    }
+
+    /// The object that is named, where one is.
+    pub(crate) fn object<T: Kept>(&self, books: &Books, path: &str) -> Result<Option<T>> {
+        let id = self.text(path)?;
+        id.map(|id| books.named(&id, path)).transpose()
+    }
+
     /// A whole number.
-    pub(crate) fn integer<T: FromStr>(&self, path: &str) -> Result<Option<T>, Refusal> {
+    pub(crate) fn integer<T: FromStr>(&self, path: &str) -> Result<Option<T>> {
         let Some(text) = self.text(path)? else {
             return Ok(None);
         };
@@ -106,7 +124,7 @@ impl Params {
     }
 
     /// `true` or `false`.
-    pub(crate) fn flag(&self, path: &str) -> Result<Option<bool>, Refusal> {
+    pub(crate) fn flag(&self, path: &str) -> Result<Option<bool>> {
         match self.text(path)?.as_deref() {
             None => Ok(None),
             Some("true") => Ok(Some(true)),
@@ -116,11 +134,7 @@ impl Params {
     }
 
     /// One of these words.
-    pub(crate) fn word(
-        &self,
-        path: &str,
-        words: &[&'static str],
-    ) -> Result<Option<&'static str>, Refusal> {
+    pub(crate) fn word(&self, path: &str, words: &[&'static str]) -> Result<Option<&'static str>> {
         let Some(text) = self.text(path)? else {
             return Ok(None);
         };
@@ -129,6 +143,13 @@ impl Params {
             let message = format!("Invalid {path}: must be one of {}", words.join(", "));
             Refusal::param(path, message)
         })
+    }
+
+    /// The same as what it means.
+    pub(crate) fn choice<T: Word>(&self, path: &str) -> Result<Option<T>> {
+        let words: Vec<&str> = T::WORDS.iter().map(|(word, _)| *word).collect();
+        let said = self.word(path, &words)?;
+        Ok(said.and_then(Word::of))
     }
 
     /// The names right below `path`, in the order in which they came: `0`, `1` of a list.
@@ -147,7 +168,7 @@ impl Params {
     }
 
     /// A list of texts.
-    pub(crate) fn list(&self, path: &str) -> Result<Vec<String>, Refusal> {
+    pub(crate) fn list(&self, path: &str) -> Result<Vec<String>> {
         let paths = self.below(path).into_iter();
         paths
             .map(|name| self.required(&format!("{path}[{name}]")))
@@ -155,18 +176,14 @@ impl Params {
     }
 
     /// What is to be written on an object.
-    pub(crate) fn metadata(&self, path: &str) -> Result<Metadata, Refusal> {
+    pub(crate) fn metadata(&self, path: &str) -> Result<Metadata> {
         let mut metadata = Metadata::new();
         self.change_metadata(path, &mut metadata)?;
         Ok(metadata)
     }
 
     /// Keys are added and replaced; an empty value takes one away.
-    pub(crate) fn change_metadata(
-        &self,
-        path: &str,
-        metadata: &mut Metadata,
-    ) -> Result<(), Refusal> {
+    pub(crate) fn change_metadata(&self, path: &str, metadata: &mut Metadata) -> Result<()> {
         for key in self.below(path) {
             let path = format!("{path}[{key}]");
             let pair = self.0.iter().find(|pair| pair.path == path);
@@ -210,7 +227,7 @@ impl Params {
     }
 
     /// Refuses what nobody took.
-    pub(crate) fn finish(&self) -> Result<(), Refusal> {
+    pub(crate) fn finish(&self) -> Result<()> {
         match self.0.iter().find(|pair| !pair.taken.get()) {
             None => Ok(()),
             Some(pair) => {

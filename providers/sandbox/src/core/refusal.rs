@@ -6,6 +6,11 @@ use serde_json::{Value, json};
 /// What came of a request.
 pub(crate) type Result<T, E = Refusal> = std::result::Result<T, E>;
 
+/// What has to be there.
+pub(crate) fn need<T>(value: Option<T>, param: &str) -> Result<T> {
+    value.ok_or_else(|| Refusal::missing(param))
+}
+
 /// Why not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {

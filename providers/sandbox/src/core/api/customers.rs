@@ -1,44 +1,32 @@
 //! Customers.
 
-use crate::core::email;
-use crate::core::prelude::*;
+use crate::core::{email, prelude::*};
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
-    let email = params.bounded("email", 512)?;
-    if let Some(text) = &email {
-        email::checked(text, "email")?;
-    }
-    let name = params.bounded("name", 256)?;
-    let description = params.bounded("description", 500)?;
-    let metadata = params.metadata("metadata")?;
-    params.finish()?;
     let customer = Customer {
         head: books.head("cus_"),
-        email,
-        name,
-        description,
-        metadata,
-        declines: false,
-        balance: 0,
+        ..Customer::default()
     };
+    let customer = filled(params, customer)?;
     books.put(customer.clone());
     Ok(customer.view(books))
 }
 
 pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    let mut customer: Customer = books.find(id)?;
+    let customer = filled(params, books.find(id)?)?;
+    books.tell("customer.updated", &customer);
+    Ok(customer.view(books))
+}
+
+/// With what a form says.
+fn filled(params: &Params, mut customer: Customer) -> Result<Customer> {
     if let Some(text) = params.bounded("email", 512)? {
         email::checked(&text, "email")?;
         customer.email = Some(text);
     }
-    if let Some(name) = params.bounded("name", 256)? {
-        customer.name = Some(name);
-    }
-    if let Some(description) = params.bounded("description", 500)? {
-        customer.description = Some(description);
-    }
+    params.change("name", 256, &mut customer.name)?;
+    params.change("description", 500, &mut customer.description)?;
     params.change_metadata("metadata", &mut customer.metadata)?;
     params.finish()?;
-    books.tell("customer.updated", &customer);
-    Ok(customer.view(books))
+    Ok(customer)
 }

@@ -3,8 +3,7 @@
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
-use crate::core::checkout::address;
-use crate::core::prelude::*;
+use crate::core::{checkout::address, prelude::*};
 
 /// Stripe's own bound.
 const MAX_ENDPOINTS: usize = 16;
@@ -13,9 +12,6 @@ const MAX_KINDS: usize = 200;
 fn kinds(params: &Params) -> Result<Option<Vec<String>>> {
     const PATH: &str = "enabled_events";
     let kinds = params.list(PATH)?;
-    if kinds.is_empty() {
-        return Ok(None);
-    }
     let plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._".contains(&byte);
     let known = |kind: &String| {
@@ -27,13 +23,13 @@ fn kinds(params: &Params) -> Result<Option<Vec<String>>> {
             Err(Refusal::param(PATH, message))
         }
         None if kinds.len() > MAX_KINDS => Err(Refusal::param(PATH, "Too many types")),
-        None => Ok(Some(kinds)),
+        None => Ok(Some(kinds).filter(|kinds| !kinds.is_empty())),
     }
 }
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
-    let url = address(params, "url")?.ok_or_else(|| Refusal::missing("url"))?;
-    let kinds = kinds(params)?.ok_or_else(|| Refusal::missing("enabled_events"))?;
+    let url = need(address(params, "url")?, "url")?;
+    let kinds = need(kinds(params)?, "enabled_events")?;
     let description = params.bounded("description", 5000)?;
     let metadata = params.metadata("metadata")?;
     let api_version = params.bounded("api_version", 40)?;
@@ -56,24 +52,16 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     };
     books.put(endpoint.clone());
     let mut view = endpoint.view(books);
-    if let Some(fields) = view.as_object_mut() {
-        // Shown this once.
-        fields.insert("secret".into(), json!(endpoint.secret));
-    }
+    // Shown this once.
+    view["secret"] = endpoint.secret.into();
     Ok(view)
 }
 
 pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let mut endpoint: Endpoint = books.find(id)?;
-    if let Some(url) = address(params, "url")? {
-        endpoint.url = url;
-    }
-    if let Some(kinds) = kinds(params)? {
-        endpoint.kinds = kinds;
-    }
-    if let Some(description) = params.bounded("description", 5000)? {
-        endpoint.description = Some(description);
-    }
+    endpoint.url = address(params, "url")?.unwrap_or(endpoint.url);
+    endpoint.kinds = kinds(params)?.unwrap_or(endpoint.kinds);
+    params.change("description", 5000, &mut endpoint.description)?;
     if let Some(disabled) = params.flag("disabled")? {
         endpoint.enabled = !disabled;
     }
@@ -81,13 +69,6 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     params.finish()?;
     books.put(endpoint.clone());
     Ok(endpoint.view(books))
-}
-
-pub(super) fn delete(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    params.finish()?;
-    books.find::<Endpoint>(id)?;
-    books.forget::<Endpoint>(id);
-    Ok(json!({ "id": id, "object": "webhook_endpoint", "deleted": true }))
 }
 
 /// Whose key it is. The name stays as long as the sandbox's address does.

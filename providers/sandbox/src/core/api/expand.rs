@@ -28,18 +28,6 @@ fn unfold(books: &Books, value: &mut Value, names: &[&str]) -> bool {
     if let Value::Array(values) = value {
         return values.iter_mut().all(|value| unfold(books, value, names));
     }
-    let Some((name, rest)) = names.split_first() else {
-        return match value {
-            Value::String(id) => match books.view(id) {
-                Some(view) => {
-                    *value = view;
-                    true
-                }
-                None => false,
-            },
-            _ => true,
-        };
-    };
     // What is null today may be there tomorrow.
     if value.is_null() {
         return true;
@@ -50,6 +38,9 @@ fn unfold(books: &Books, value: &mut Value, names: &[&str]) -> bool {
             None => return false,
         }
     }
+    let Some((name, rest)) = names.split_first() else {
+        return true;
+    };
     let Some(fields) = value.as_object_mut() else {
         return false;
     };
@@ -57,16 +48,17 @@ fn unfold(books: &Books, value: &mut Value, names: &[&str]) -> bool {
     let id = fields.get("id").and_then(Value::as_str).unwrap_or_default();
     let inner = match (kind, *name) {
         (Some("charge"), "refunds") => {
-            let refunds = books.newest::<Refund>(|refund| refund.charge == id);
-            Some(read::inner(
-                books,
-                &refunds,
-                &format!("/v1/charges/{id}/refunds"),
-            ))
+            let url = format!("/v1/charges/{id}/refunds");
+            let theirs = |refund: &Refund| refund.charge == id;
+            Some(read::list(books.views(theirs), false, &url))
         }
         (Some("invoice"), "payments") => {
-            let payments = books.newest::<InvoicePayment>(|payment| payment.invoice == id);
-            Some(read::inner(books, &payments, "/v1/invoice_payments"))
+            let theirs = |payment: &InvoicePayment| payment.invoice == id;
+            Some(read::list(
+                books.views(theirs),
+                false,
+                "/v1/invoice_payments",
+            ))
         }
         (Some("checkout.session"), "line_items") => books.get::<Session>(id).map(|session| {
             let url = format!("/v1/checkout/sessions/{id}/line_items");

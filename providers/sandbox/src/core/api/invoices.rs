@@ -1,6 +1,6 @@
 //! Invoices, what waits for one, and what paid them.
 
-use super::{list::Paging, read};
+use super::read::{self, Paging};
 use crate::core::prelude::*;
 use crate::core::{billing, money};
 
@@ -31,11 +31,8 @@ pub(super) fn invoice_payments(books: &Books, params: &Params) -> Result<Value> 
         return Err(Refusal::missing("payment[type]"));
     }
     read::some::<InvoicePayment>(books, params, "/v1/invoice_payments", |payment| {
-        let word = if payment.paid_at.is_some() {
-            "paid"
-        } else {
-            "open"
-        };
+        let paid = payment.paid_at.is_some();
+        let word = if paid { "paid" } else { "open" };
         invoice.as_ref().is_none_or(|id| *id == payment.invoice)
             && intent.as_ref().is_none_or(|id| *id == payment.intent)
             && status.is_none_or(|status| status == word)
@@ -54,24 +51,20 @@ pub(super) fn lines(books: &Books, params: &Params, id: &str) -> Result<Value> {
 /// Something that is to be on a customer's next invoice.
 pub(super) fn create_item(books: &mut Books, params: &Params) -> Result<Value> {
     let customer = params.required("customer")?;
-    let known = books.find::<Customer>(&customer);
-    known.map_err(|refusal| refusal.of_param("customer"))?;
-    let subscription = params.text("subscription")?;
-    if let Some(id) = &subscription {
-        let known = books.find::<Subscription>(id);
-        known.map_err(|refusal| refusal.of_param("subscription"))?;
-    }
+    books.named::<Customer>(&customer, "customer")?;
+    let subscription = params.object::<Subscription>(books, "subscription")?;
     let quantity = params.integer::<i64>("quantity")?.unwrap_or(1);
-    let (currency, unit_amount, price, product) = match params.text("pricing[price]")? {
-        Some(id) => {
-            let price = books.find::<Price>(&id);
-            let price = price.map_err(|refusal| refusal.of_param("pricing[price]"))?;
-            (price.currency, price.unit_amount, id, price.product)
-        }
+    let price = params.object::<Price>(books, "pricing[price]")?;
+    let (currency, unit_amount, price, product) = match price {
+        Some(price) => (
+            price.currency,
+            price.unit_amount,
+            price.head.id,
+            price.product,
+        ),
         None => {
             let currency = money::currency(&params.required("currency")?, "currency")?;
-            let amount = params.integer::<i64>("amount")?;
-            let amount = amount.ok_or_else(|| Refusal::missing("amount"))?;
+            let amount = need(params.integer("amount")?, "amount")?;
             (currency, amount, String::new(), String::new())
         }
     };
@@ -94,7 +87,7 @@ pub(super) fn create_item(books: &mut Books, params: &Params) -> Result<Value> {
     let item = InvoiceItem {
         head: books.head("ii_"),
         customer,
-        subscription,
+        subscription: subscription.map(|subscription| subscription.head.id),
         currency,
         line,
         metadata,
@@ -124,6 +117,5 @@ pub(super) fn delete_item(books: &mut Books, params: &Params, id: &str) -> Resul
         let message = "This invoice item is already attached to an invoice.";
         return Err(Refusal::invalid(message));
     }
-    books.forget::<InvoiceItem>(id);
-    Ok(json!({ "id": id, "object": "invoiceitem", "deleted": true }))
+    Ok(read::deleted::<InvoiceItem>(books, id))
 }

@@ -34,12 +34,9 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
 fn save(books: &mut Books, params: &Params, mut configuration: Configuration) -> Result<Value> {
     features(books, params, &mut configuration.features)?;
     params.change_metadata("metadata", &mut configuration.metadata)?;
-    if let Some(name) = params.bounded("name", 100)? {
-        configuration.name = Some(name);
-    }
-    if let Some(url) = address(params, "default_return_url")? {
-        configuration.default_return_url = Some(url);
-    }
+    params.change("name", 100, &mut configuration.name)?;
+    let return_url = address(params, "default_return_url")?;
+    configuration.default_return_url = return_url.or(configuration.default_return_url);
     params.bounded("business_profile[headline]", 60)?;
     params.finish()?;
     books.put(configuration.clone());
@@ -86,17 +83,13 @@ fn features(books: &Books, params: &Params, to: &mut Value) -> Result<()> {
         conditions.extend(word.map(|word| json!({ "type": word })));
     }
     let tiers = tiers(books, params, &format!("{UPDATE}[products]"))?;
-    let mut update = json!({});
-    if !updates.is_empty() {
-        shape::set(&mut update, json!({ "default_allowed_updates": updates }));
-    }
-    if !conditions.is_empty() {
-        let waits = json!({ "schedule_at_period_end": { "conditions": conditions } });
-        shape::set(&mut update, waits);
-    }
-    if !tiers.is_empty() {
-        shape::set(&mut update, json!({ "products": tiers }));
-    }
+    let waits = (!conditions.is_empty()).then(|| json!({ "conditions": conditions }));
+    let update = json!({
+        "default_allowed_updates": (!updates.is_empty()).then_some(updates),
+        "products": (!tiers.is_empty()).then_some(tiers),
+        "schedule_at_period_end": waits,
+    });
+    shape::set(to, json!({ "subscription_update": {} }));
     shape::set(to, json!({ "subscription_update": update }));
     let said = |name: &str| to.pointer(&format!("/subscription_update/{name}"));
     let whole = said("products").and(said("default_allowed_updates"));
@@ -116,8 +109,7 @@ fn tiers(books: &Books, params: &Params, path: &str) -> Result<Vec<Value>> {
             return Err(Refusal::missing(prices_path));
         }
         for id in &prices {
-            let price = books.find::<Price>(id);
-            let price = price.map_err(|refusal| refusal.of_param(&prices_path))?;
+            let price: Price = books.named(id, &prices_path)?;
             if price.product != product {
                 let message = format!("The price {id} does not belong to the product {product}.");
                 return Err(Refusal::param(prices_path, message));
@@ -151,11 +143,10 @@ pub(super) fn visit(books: &mut Books, params: &Params) -> Result<Value> {
     let configuration: Configuration = match configuration {
         Some(id) => books.named(&id, "configuration")?,
         None => {
-            let newest = books.newest::<Configuration>(|found| found.active);
-            let first = newest.first().copied().cloned();
-            first.ok_or_else(|| {
-                Refusal::invalid("No configuration provided and there is none to fall back on.")
-            })?
+            let active = books.newest::<Configuration>(|found| found.active);
+            let message = "No configuration provided and there is none to fall back on.";
+            let newest = active.first().copied().cloned();
+            newest.ok_or_else(|| Refusal::invalid(message))?
         }
     };
     if !configuration.active {

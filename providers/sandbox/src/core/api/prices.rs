@@ -1,25 +1,23 @@
 //! Products and prices, stored or made up along with something else.
 
 use super::read;
-use crate::core::money;
-use crate::core::prelude::*;
+use crate::core::{money, prelude::*};
 
 const MAX_NAME_CHARS: usize = 250;
+
+words! {
+    /// Whether tax is in a price; there is none.
+    TaxBehavior {
+        Exclusive "exclusive",
+        Inclusive "inclusive",
+        Unspecified "unspecified",
+    }
+}
 
 /// A price with a product that may be new.
 pub(crate) struct Made {
     pub(crate) price: Price,
-    product: Product,
-}
-
-impl Made {
-    pub(crate) fn name(&self) -> &str {
-        &self.product.name
-    }
-
-    pub(crate) fn split(self) -> (Product, Price) {
-        (self.product, self.price)
-    }
+    pub(crate) product: Product,
 }
 
 /// How often, where it is said.
@@ -27,35 +25,29 @@ pub(crate) fn interval(params: &Params, path: &str) -> Result<Option<Interval>> 
     if params.below(path).is_empty() {
         return Ok(None);
     }
-    let word_path = format!("{path}[interval]");
     let count_path = format!("{path}[interval_count]");
-    if params
-        .integer::<i64>(&count_path)?
-        .is_some_and(|count| count != 1)
-    {
+    let count = params.integer::<i64>(&count_path)?;
+    if count.is_some_and(|count| count != 1) {
         let message = "The sandbox bills each month or each year.";
         return Err(Refusal::param(count_path, message));
     }
     params.word(&format!("{path}[usage_type]"), &["licensed"])?;
-    match params.word(&word_path, &["month", "year"])? {
-        Some("month") => Ok(Some(Interval::Month)),
-        Some(_) => Ok(Some(Interval::Year)),
-        None => Err(Refusal::missing(word_path)),
+    let path = format!("{path}[interval]");
+    need(params.choice(&path)?, &path).map(Some)
+}
+
+/// The name of a parameter that may be in another.
+fn within(path: &str, name: &str) -> String {
+    match path {
+        "" => name.to_owned(),
+        path => format!("{path}[{name}]"),
     }
 }
 
 fn product_at(books: &mut Books, params: &Params, path: &str) -> Result<Product> {
-    let at = |name: &str| {
-        if path.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{path}[{name}]")
-        }
-    };
-    let name_path = at("name");
-    let name = params
-        .bounded(&name_path, MAX_NAME_CHARS)?
-        .ok_or_else(|| Refusal::missing(&name_path))?;
+    let at = |name: &str| within(path, name);
+    let name = params.bounded(&at("name"), MAX_NAME_CHARS)?;
+    let name = need(name, &at("name"))?;
     params.list(&at("images"))?;
     params.text(&at("tax_code"))?;
     Ok(Product {
@@ -74,34 +66,21 @@ pub(crate) fn inline_price(
     path: &str,
     interval: Option<Interval>,
 ) -> Result<Made> {
-    let at = |name: &str| {
-        if path.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{path}[{name}]")
-        }
-    };
-    let currency_path = at("currency");
-    let currency = money::currency(&params.required(&currency_path)?, &currency_path)?;
+    let at = |name: &str| within(path, name);
+    let currency = money::currency(&params.required(&at("currency"))?, &at("currency"))?;
     let amount_path = at("unit_amount");
-    let unit_amount = params
-        .integer::<i64>(&amount_path)?
-        .ok_or_else(|| Refusal::missing(&amount_path))?;
+    let unit_amount = need(params.integer(&amount_path)?, &amount_path)?;
     let unit_amount = money::amount(unit_amount, &amount_path)?;
     money::whole_units(unit_amount, &currency, &amount_path)?;
-    params.word(
-        &at("tax_behavior"),
-        &["exclusive", "inclusive", "unspecified"],
-    )?;
-    let product_path = at("product");
-    let data_path = at("product_data");
+    params.choice::<TaxBehavior>(&at("tax_behavior"))?;
+    let (product_path, data_path) = (at("product"), at("product_data"));
     let inline = !params.below(&data_path).is_empty();
     let product = match params.text(&product_path)? {
         Some(_) if inline => {
             let message = "You may only specify one of these parameters: product, product_data.";
             return Err(Refusal::param(product_path, message));
         }
-        Some(id) => books.named::<Product>(&id, &product_path)?,
+        Some(id) => books.named(&id, &product_path)?,
         None if inline => product_at(books, params, &data_path)?,
         None => return Err(Refusal::missing(product_path)),
     };
@@ -128,12 +107,9 @@ pub(super) fn create_product(books: &mut Books, params: &Params) -> Result<Value
 
 pub(super) fn update_product(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let mut product: Product = books.find(id)?;
-    if let Some(name) = params.bounded("name", MAX_NAME_CHARS)? {
-        product.name = name;
-    }
-    if let Some(description) = params.bounded("description", 500)? {
-        product.description = Some(description);
-    }
+    let name = params.bounded("name", MAX_NAME_CHARS)?;
+    product.name = name.unwrap_or(product.name);
+    params.change("description", 500, &mut product.description)?;
     product.active = params.flag("active")?.unwrap_or(product.active);
     params.change_metadata("metadata", &mut product.metadata)?;
     params.finish()?;
@@ -151,25 +127,22 @@ pub(super) fn delete_product(books: &mut Books, params: &Params, id: &str) -> Re
         return Err(Refusal::invalid(message));
     }
     books.emit("product.deleted", &product);
-    books.forget::<Product>(id);
-    Ok(json!({ "id": id, "object": "product", "deleted": true }))
+    Ok(read::deleted::<Product>(books, id))
 }
 
 /// What a price costs stays; whether it is sold, and how it is called, may change.
 pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let mut price: Price = books.find(id)?;
     price.active = params.flag("active")?.unwrap_or(price.active);
-    if let Some(nickname) = params.bounded("nickname", 250)? {
-        price.nickname = Some(nickname);
-    }
+    params.change("nickname", 250, &mut price.nickname)?;
     let transfer = params.flag("transfer_lookup_key")? == Some(true);
     if params.is_unset("lookup_key") {
         price.lookup_key = None;
-    } else if let Some(key) = params.bounded("lookup_key", 200)? {
-        price.lookup_key = Some(key);
+    } else {
+        params.change("lookup_key", 200, &mut price.lookup_key)?;
     }
     params.change_metadata("metadata", &mut price.metadata)?;
-    params.word("tax_behavior", &["exclusive", "inclusive", "unspecified"])?;
+    params.choice::<TaxBehavior>("tax_behavior")?;
     params.finish()?;
     take_key(books, &price, transfer)?;
     books.tell("price.updated", &price);
@@ -178,30 +151,25 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
 
 /// A lookup key names one price.
 fn take_key(books: &mut Books, price: &Price, transfer: bool) -> Result<()> {
-    let former = books
-        .all::<Price>()
-        .find(|other| {
-            other.lookup_key.is_some()
-                && other.lookup_key == price.lookup_key
-                && other.head.id != price.head.id
-        })
-        .cloned();
-    match former {
-        Some(mut other) if transfer => {
-            other.lookup_key = None;
-            books.put(other);
-            Ok(())
-        }
-        Some(other) => {
-            let message = format!(
-                "A price (`{}`) already uses that lookup key. Please set `transfer_lookup_key=true` \
-                 if you want to transfer it.",
-                other.head.id,
-            );
-            Err(Refusal::param("lookup_key", message))
-        }
-        None => Ok(()),
+    let mut others = books.newest::<Price>(|other| {
+        other.lookup_key.is_some()
+            && other.lookup_key == price.lookup_key
+            && other.head.id != price.head.id
+    });
+    let Some(mut former) = others.pop().cloned() else {
+        return Ok(());
+    };
+    if !transfer {
+        let message = format!(
+            "A price (`{}`) already uses that lookup key. Please set `transfer_lookup_key=true` \
+             if you want to transfer it.",
+            former.head.id,
+        );
+        return Err(Refusal::param("lookup_key", message));
     }
+    former.lookup_key = None;
+    books.put(former);
+    Ok(())
 }
 
 pub(super) fn list_products(books: &Books, params: &Params) -> Result<Value> {

@@ -1,17 +1,11 @@
 //! Coupons and promotion codes.
 
 use super::read;
-use crate::core::money;
-use crate::core::prelude::*;
+use crate::core::{money, prelude::*};
 
 /// `12.5` as hundredths of a percent, where it is one.
 fn percent(text: &str) -> Option<i64> {
-    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || part.len() > 2 || !digits(whole) || !digits(part) {
-        return None;
-    }
-    let hundredths: i64 = format!("{whole}{part:0<2}").parse().ok()?;
+    let hundredths = money::decimal(text, 2)?;
     (1..=10_000).contains(&hundredths).then_some(hundredths)
 }
 
@@ -19,10 +13,8 @@ fn off(params: &Params) -> Result<Off> {
     let amount = params.integer::<i64>("amount_off")?;
     match (params.text("percent_off")?, amount) {
         (Some(text), None) => percent(&text).map(Off::Percent).ok_or_else(|| {
-            Refusal::param(
-                "percent_off",
-                "Invalid percent_off: more than 0 and at most 100",
-            )
+            let message = "Invalid percent_off: more than 0 and at most 100";
+            Refusal::param("percent_off", message)
         }),
         (None, Some(amount)) if amount > 0 => Ok(Off::Amount {
             amount: money::amount(amount, "amount_off")?,
@@ -32,10 +24,10 @@ fn off(params: &Params) -> Result<Off> {
             let message = "This value must be greater than or equal to 1.";
             Err(Refusal::param("amount_off", message))
         }
-        _ => Err(Refusal::param(
-            "percent_off",
-            "You must pass exactly one of percent_off and amount_off.",
-        )),
+        _ => {
+            let message = "You must pass exactly one of percent_off and amount_off.";
+            Err(Refusal::param("percent_off", message))
+        }
     }
 }
 
@@ -43,10 +35,10 @@ pub(super) fn create_coupon(books: &mut Books, params: &Params) -> Result<Value>
     let off = off(params)?;
     let months = params.integer::<u32>("duration_in_months")?;
     let duration = match params.word("duration", &["once", "forever", "repeating"])? {
-        Some("repeating") => match months {
-            Some(months) if months > 0 => Duration::Months(months),
-            _ => return Err(Refusal::missing("duration_in_months")),
-        },
+        Some("repeating") => {
+            let months = months.filter(|months| *months > 0);
+            Duration::Months(need(months, "duration_in_months")?)
+        }
         Some("forever") => Duration::Forever,
         _ => Duration::Once,
     };
@@ -78,9 +70,11 @@ pub(super) fn create_coupon(books: &mut Books, params: &Params) -> Result<Value>
 }
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
-    params
-        .word("promotion[type]", &["coupon"])?
-        .ok_or_else(|| Refusal::missing("promotion[type]"))?;
+    const MINIMUM_IN: &str = "restrictions[minimum_amount_currency]";
+    need(
+        params.word("promotion[type]", &["coupon"])?,
+        "promotion[type]",
+    )?;
     let coupon = params.required("promotion[coupon]")?;
     let code = params.bounded("code", 100)?;
     let customer = params.text("customer")?;
@@ -90,8 +84,8 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let first_time = params.flag("restrictions[first_time_transaction]")? == Some(true);
     let minimum = match params.integer::<i64>("restrictions[minimum_amount]")? {
         Some(amount) => {
-            const PATH: &str = "restrictions[minimum_amount_currency]";
-            Some((amount, money::currency(&params.required(PATH)?, PATH)?))
+            let currency = params.required(MINIMUM_IN)?;
+            Some((amount, money::currency(&currency, MINIMUM_IN)?))
         }
         None => None,
     };
@@ -101,20 +95,14 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     if let Some(customer) = &customer {
         books.named::<Customer>(customer, "customer")?;
     }
-    let code = match code {
-        Some(code) if !code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') => {
-            let message = "A promotion code has letters, digits and dashes.";
-            return Err(Refusal::param("code", message));
-        }
-        Some(code) => code,
-        None => books
-            .ids
-            .usual("")
-            .chars()
-            .take(8)
-            .collect::<String>()
-            .to_ascii_uppercase(),
-    };
+    let code = code.unwrap_or_else(|| {
+        let random = books.ids.usual("").to_ascii_uppercase();
+        random.chars().take(8).collect()
+    });
+    if !code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
+        let message = "A promotion code has letters, digits and dashes.";
+        return Err(Refusal::param("code", message));
+    }
     let now = books.now;
     let taken = books.all::<PromotionCode>().any(|other| {
         other.is_active(now) && other.customer == customer && other.code.eq_ignore_ascii_case(&code)
@@ -145,11 +133,10 @@ pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     let active = params.flag("active")?;
     let customer = params.text("customer")?;
     let coupon = params.text("coupon")?;
-    let now = books.now;
     read::some::<PromotionCode>(books, params, "/v1/promotion_codes", |promotion| {
         let same = |code: &String| promotion.code.eq_ignore_ascii_case(code);
         code.as_ref().is_none_or(same)
-            && active.is_none_or(|active| promotion.is_active(now) == active)
+            && active.is_none_or(|active| promotion.is_active(books.now) == active)
             && (customer.is_none() || customer == promotion.customer)
             && coupon.as_ref().is_none_or(|id| *id == promotion.coupon)
     })

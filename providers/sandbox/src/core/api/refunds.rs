@@ -27,24 +27,22 @@ pub(in crate::core) fn charge_of(
     charge: Option<String>,
     intent: Option<String>,
 ) -> Result<Charge> {
-    let (id, param) = match (charge, intent) {
-        (Some(charge), None) => (charge, "charge"),
+    match (charge, intent) {
+        (Some(charge), None) => books.named(&charge, "charge"),
         (None, Some(intent)) => {
-            let intent: Intent = books.named(&intent, "payment_intent")?;
-            let nothing = || {
-                let message = "This PaymentIntent does not have a successful charge to refund.";
-                Refusal::param("payment_intent", message)
-            };
-            (intent.latest_charge.ok_or_else(nothing)?, "payment_intent")
+            const PARAM: &str = "payment_intent";
+            let intent: Intent = books.named(&intent, PARAM)?;
+            let message = "This PaymentIntent does not have a successful charge to refund.";
+            let charge = intent.latest_charge;
+            let charge = charge.ok_or_else(|| Refusal::param(PARAM, message))?;
+            books.named(&charge, PARAM)
         }
         _ => {
             let message = "One of the following params should be provided for this request: \
                            payment_intent or charge.";
-            return Err(Refusal::invalid(message));
+            Err(Refusal::invalid(message))
         }
-    };
-    let charge = books.find(&id);
-    charge.map_err(|refusal| refusal.of_param(param))
+    }
 }
 
 /// Only what is written on it changes.

@@ -1,20 +1,21 @@
 //! Subscription schedules: the tier that runs, and one that follows.
 
 use super::read;
-use crate::core::billing;
+use crate::core::billing::{self, Prorate};
 use crate::core::prelude::*;
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
-    let id = params.required("from_subscription")?;
+    const FROM: &str = "from_subscription";
+    let id = params.required(FROM)?;
     let metadata = params.metadata("metadata")?;
     params.finish()?;
-    let mut subscription: Subscription = books.named(&id, "from_subscription")?;
+    let mut subscription: Subscription = books.named(&id, FROM)?;
     if !subscription.status.is_running() {
         let message = format!(
             "You cannot migrate a subscription that is already attached or {}.",
             subscription.status.word()
         );
-        return Err(Refusal::param("from_subscription", message));
+        return Err(Refusal::param(FROM, message));
     }
     let plan = billing::schedule(books, &mut subscription, None, metadata)?;
     Ok(plan.view(books))
@@ -35,8 +36,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     let mut subscription: Subscription = books.find(&plan.subscription)?;
     params.change_metadata("metadata", &mut plan.metadata)?;
     params.word("end_behavior", &["release"])?;
-    let behaviors = ["always_invoice", "create_prorations", "none"];
-    params.word("proration_behavior", &behaviors)?;
+    params.choice::<Prorate>("proration_behavior")?;
     let phases = params.below("phases");
     if phases.len() > 2 {
         let message = "A schedule of the sandbox has the phase that runs and one that follows.";
@@ -44,34 +44,27 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     }
     let mut next = None;
     for (place, name) in phases.iter().enumerate() {
-        let at = |field: &str| format!("phases[{name}][{field}]");
-        for dates in ["start_date", "end_date"] {
+        let at = |field: &str| format!("phases[{name}]{field}");
+        for dates in ["[start_date]", "[end_date]"] {
             params.text(&at(dates))?;
         }
-        params.integer::<i64>(&format!("phases[{name}][duration][interval_count]"))?;
-        params.word(
-            &format!("phases[{name}][duration][interval]"),
-            &["month", "year"],
-        )?;
-        params.word(&at("proration_behavior"), &behaviors)?;
-        let path = format!("phases[{name}][items][0][price]");
-        params.integer::<i64>(&format!("phases[{name}][items][0][quantity]"))?;
+        params.integer::<i64>(&at("[duration][interval_count]"))?;
+        params.choice::<Interval>(&at("[duration][interval]"))?;
+        params.choice::<Prorate>(&at("[proration_behavior]"))?;
+        let path = at("[items][0][price]");
+        params.integer::<i64>(&at("[items][0][quantity]"))?;
         let price = params.required(&path)?;
         if place == 0 && price != subscription.item.price {
             let message = "The phase that runs keeps its price: switch the subscription for that.";
             return Err(Refusal::param(path, message));
         }
         if place == 1 {
-            let price = books.find::<Price>(&price);
-            next = Some((
-                path.clone(),
-                price.map_err(|refusal| refusal.of_param(path))?,
-            ));
+            next = Some((books.named::<Price>(&price, &path)?, path));
         }
     }
     params.finish()?;
     books.put(plan.clone());
-    if let Some((path, price)) = next {
+    if let Some((price, path)) = next {
         if !price.active || price.currency != subscription.currency || price.interval.is_none() {
             let message = "An active recurring price of the subscription's currency is expected.";
             return Err(Refusal::param(path, message));

@@ -1,6 +1,6 @@
 //! Checkout sessions.
 
-use super::list::Paging;
+use super::read::Paging;
 use crate::core::checkout;
 use crate::core::prelude::*;
 

@@ -9,20 +9,11 @@ const MAX_QUANTITY: i64 = 999_999;
 const MAX_ITEMS: usize = 20;
 
 pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
-    const WORDS: [&str; 9] = [
-        "active",
-        "past_due",
-        "paused",
-        "trialing",
-        "canceled",
-        "incomplete",
-        "incomplete_expired",
-        "ended",
-        "all",
-    ];
+    let standings = Standing::WORDS.iter().map(|(word, _)| *word);
+    let words: Vec<&str> = standings.chain(["ended", "all"]).collect();
     let customer = params.text("customer")?;
     let price = params.text("price")?;
-    let status = params.word("status", &WORDS)?;
+    let status = params.word("status", &words)?;
     read::some::<Subscription>(books, params, "/v1/subscriptions", |subscription| {
         let stands = match status {
             None => subscription.status != Standing::Canceled,
@@ -59,13 +50,10 @@ impl Update {
         params.bounded("description", 500)?;
         params.word("off_session", &["true", "false"])?;
         params.integer::<i64>("proration_date")?;
-        let trial_end = match params.text("trial_end")? {
+        let trial_end = match params.text("trial_end")?.as_deref() {
             None => None,
-            Some(word) if word == "now" => Some(None),
-            Some(text) => Some(Some(text.parse().map_err(|_| {
-                let message = format!("Invalid integer: {text}");
-                Refusal::param("trial_end", message).with_code("parameter_invalid_integer")
-            })?)),
+            Some("now") => Some(None),
+            Some(_) => Some(params.integer("trial_end")?),
         };
         let update = Self {
             change: change(books, params, old)?,
@@ -87,8 +75,7 @@ fn items(books: &mut Books, params: &Params, old: &Subscription) -> Result<Optio
         let at = |field: &str| format!("items[{name}][{field}]");
         let price = params.text(&at("price"))?;
         if let Some(id) = &price {
-            let found = books.find::<Price>(id);
-            found.map_err(|refusal| refusal.of_param(at("price")))?;
+            books.named::<Price>(id, &at("price"))?;
         }
         let quantity = params.integer::<i64>(&at("quantity"))?;
         if quantity.is_some_and(|quantity| !(1..=MAX_QUANTITY).contains(&quantity)) {
@@ -100,7 +87,7 @@ fn items(books: &mut Books, params: &Params, old: &Subscription) -> Result<Optio
             items.push(Item {
                 id: books.ids.usual("si_"),
                 created: books.now,
-                price: price.ok_or_else(|| Refusal::missing(at("price")))?,
+                price: need(price, &at("price"))?,
                 quantity: quantity.unwrap_or(1),
             });
             continue;
@@ -124,14 +111,8 @@ fn items(books: &mut Books, params: &Params, old: &Subscription) -> Result<Optio
 
 fn change(books: &mut Books, params: &Params, old: &Subscription) -> Result<Option<Change>> {
     let items = items(books, params, old)?;
-    let prorate = match params.word(
-        "proration_behavior",
-        &["always_invoice", "create_prorations", "none"],
-    )? {
-        Some("always_invoice") => Prorate::AtOnce,
-        Some("none") => Prorate::No,
-        _ => Prorate::NextTime,
-    };
+    let prorate = params.choice("proration_behavior")?;
+    let prorate = prorate.unwrap_or(Prorate::NextTime);
     let must_pay = params.word(
         "payment_behavior",
         &[
@@ -159,12 +140,7 @@ fn pause(params: &Params) -> Result<Option<Option<Pause>>> {
         return Ok(None);
     }
     let path = format!("{PATH}[behavior]");
-    let behavior = match params.word(&path, &["keep_as_draft", "mark_uncollectible", "void"])? {
-        Some("keep_as_draft") => Meanwhile::KeepAsDraft,
-        Some("mark_uncollectible") => Meanwhile::MarkUncollectible,
-        Some(_) => Meanwhile::Void,
-        None => return Err(Refusal::missing(path)),
-    };
+    let behavior = need(params.choice(&path)?, &path)?;
     let resumes_at = params.integer(&format!("{PATH}[resumes_at]"))?;
     Ok(Some(Some(Pause {
         behavior,
@@ -212,10 +188,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
 /// One whose trial ended without a card goes on.
 pub(super) fn resume(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let anchor = params.word("billing_cycle_anchor", &["now", "unchanged"])?;
-    params.word(
-        "proration_behavior",
-        &["always_invoice", "create_prorations", "none"],
-    )?;
+    params.choice::<Prorate>("proration_behavior")?;
     params.finish()?;
     let subscription: Subscription = books.find(id)?;
     let subscription = billing::resume(books, subscription, anchor != Some("unchanged"))?;

@@ -8,15 +8,16 @@ use crate::core::{
     money::share,
 };
 
-/// What becomes of time that is paid for already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Prorate {
-    /// Credited and billed at once.
-    AtOnce,
-    /// On the next invoice.
-    NextTime,
-    /// Nothing.
-    No,
+words! {
+    /// What becomes of time that is paid for already.
+    Prorate {
+        /// Credited and billed at once.
+        AtOnce "always_invoice",
+        /// On the next invoice.
+        NextTime "create_prorations",
+        /// Nothing.
+        No "none",
+    }
 }
 
 /// What is to change.

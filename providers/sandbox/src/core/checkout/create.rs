@@ -19,13 +19,8 @@ const LEEWAY: i64 = 5 * MINUTE;
 
 /// Makes one.
 pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
-    let mode = match params.word("mode", &["payment", "subscription"])? {
-        Some("payment") => Mode::Payment,
-        Some(_) => Mode::Subscription,
-        None => return Err(Refusal::missing("mode")),
-    };
-    let success_url =
-        address(params, "success_url")?.ok_or_else(|| Refusal::missing("success_url"))?;
+    let mode = need(params.choice("mode")?, "mode")?;
+    let success_url = need(address(params, "success_url")?, "success_url")?;
     let cancel_url = address(params, "cancel_url")?;
     let (customer, customer_email) = buyer(books, params)?;
     let always_customer = always_customer(params, mode, customer.is_some())?;
@@ -78,9 +73,8 @@ pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
         money::chargeable(session.total(), &session.currency)?;
     }
     for price in basket.inline {
-        let (product, price) = price.split();
-        books.put(product);
-        books.put(price);
+        books.put(price.product);
+        books.put(price.price);
     }
     books.put(session.clone());
     Ok(session)
@@ -357,7 +351,7 @@ fn line(
             let made = inline_price(books, params, &data_path, every)?;
             let line = Line {
                 id,
-                name: made.name().to_owned(),
+                name: made.product.name.clone(),
                 price: made.price.head.id.clone(),
                 product: made.price.product.clone(),
                 unit_amount: made.price.unit_amount,

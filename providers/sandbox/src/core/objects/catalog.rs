@@ -208,7 +208,7 @@ impl Object for PromotionCode {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Customer {
     #[serde(flatten)]
     pub(crate) head: Head,
