@@ -135,6 +135,11 @@ impl Books {
         found
     }
 
+    /// Copies of them to work on.
+    pub(crate) fn copies<T: Kept>(&self, pass: impl Fn(&T) -> bool) -> Vec<T> {
+        self.newest(pass).into_iter().cloned().collect()
+    }
+
     /// The same as callers see them.
     pub(crate) fn views<T: Kept>(&self, pass: impl Fn(&T) -> bool) -> Vec<Value> {
         let found = self.newest(pass).into_iter();

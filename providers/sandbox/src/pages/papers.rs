@@ -3,8 +3,7 @@
 use maud::{Markup, html};
 
 use super::Page;
-use crate::core::prelude::*;
-use crate::core::{calendar::date, money::written};
+use crate::core::{calendar::date, money::written, prelude::*};
 
 fn rows(rows: &[(String, String)]) -> Markup {
     html! {

@@ -4,8 +4,7 @@
 use maud::{Markup, html};
 
 use super::button;
-use crate::core::prelude::*;
-use crate::core::{calendar::date, disputes, money::written};
+use crate::core::{calendar::date, disputes, money::written, prelude::*};
 
 /// So many are shown.
 const MOST: usize = 50;

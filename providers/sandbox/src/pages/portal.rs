@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 
 use super::{Page, alert, back, button, payments::payments};
-use crate::core::prelude::*;
 use crate::core::{
     billing::{How, how},
     calendar::date,
     money::written,
+    prelude::*,
 };
 
 /// The page of a visit.

@@ -1,7 +1,6 @@
 //! Disputes.
 
-use crate::core::disputes;
-use crate::core::prelude::*;
+use crate::core::{disputes, prelude::*};
 
 /// Evidence is not kept; sending some is.
 pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {

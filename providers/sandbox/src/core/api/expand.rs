@@ -1,8 +1,7 @@
 //! `expand[]`: identifiers in an answer are replaced by what they name, as deep as is asked for.
 
 use super::read;
-use crate::core::prelude::*;
-use crate::core::shape;
+use crate::core::{prelude::*, shape};
 
 const MAX_DEPTH: usize = 4;
 

@@ -1,8 +1,7 @@
 //! Invoices, what waits for one, and what paid them.
 
 use super::read::{self, Paging};
-use crate::core::prelude::*;
-use crate::core::{billing, money};
+use crate::core::{billing, money, prelude::*};
 
 pub(super) fn invoice(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
     params.flag("auto_advance")?;

@@ -1,8 +1,7 @@
 //! The customer portal: what it offers, and visits to it.
 
 use super::read;
-use crate::core::prelude::*;
-use crate::core::{checkout::address, shape};
+use crate::core::{checkout::address, prelude::*, shape};
 
 const MAX_PRODUCTS: usize = 10;
 const MAX_PRICES: usize = 10;

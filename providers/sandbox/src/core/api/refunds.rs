@@ -1,7 +1,9 @@
 //! Refunds.
 
-use crate::core::prelude::*;
-use crate::core::refunds::{Wanted, refund};
+use crate::core::{
+    prelude::*,
+    refunds::{Wanted, refund},
+};
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let charge = params.text("charge")?;

@@ -1,8 +1,10 @@
 //! Subscription schedules: the tier that runs, and one that follows.
 
 use super::read;
-use crate::core::billing::{self, Prorate};
-use crate::core::prelude::*;
+use crate::core::{
+    billing::{self, Prorate},
+    prelude::*,
+};
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     const FROM: &str = "from_subscription";

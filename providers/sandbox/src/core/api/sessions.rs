@@ -1,8 +1,7 @@
 //! Checkout sessions.
 
 use super::read::Paging;
-use crate::core::checkout;
-use crate::core::prelude::*;
+use crate::core::{checkout, prelude::*};
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let session = checkout::create(books, params)?;

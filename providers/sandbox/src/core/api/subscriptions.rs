@@ -1,8 +1,10 @@
 //! Subscriptions.
 
 use super::read;
-use crate::core::billing::{self, Change, Prorate};
-use crate::core::prelude::*;
+use crate::core::{
+    billing::{self, Change, Prorate},
+    prelude::*,
+};
 
 const MAX_QUANTITY: i64 = 999_999;
 /// As Stripe has it.

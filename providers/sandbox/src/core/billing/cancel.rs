@@ -3,21 +3,15 @@
 use super::{finalize::give_up, invoicing::drop_prorations};
 use crate::core::prelude::*;
 
-fn must_run(subscription: &Subscription) -> Result<()> {
-    if subscription.status.is_running() {
-        return Ok(());
-    }
-    let message = format!("This subscription is {}.", subscription.status.word());
-    Err(Refusal::invalid(message))
-}
-
 /// Sets whether it ends with its period.
 pub(crate) fn cancel_at_end(
     books: &mut Books,
     mut subscription: Subscription,
     ending: bool,
 ) -> Result<Subscription> {
-    must_run(&subscription)?;
+    if !subscription.status.is_running() {
+        return Err(subscription.refusal());
+    }
     if ending {
         // What ends has no next tier.
         super::release(books, &mut subscription)?;
@@ -49,10 +43,9 @@ pub(super) fn end(books: &mut Books, mut subscription: Subscription, why: &str) 
         // Nobody tries any more.
         give_up(books, invoice, false);
     }
-    let drafts = books.all::<Invoice>().filter(|invoice| {
+    let drafts = books.copies::<Invoice>(|invoice| {
         invoice.subscription == subscription.head.id && invoice.status == InvoiceStatus::Draft
     });
-    let drafts: Vec<Invoice> = drafts.cloned().collect();
     for mut draft in drafts {
         // It stays one until the shop decides.
         draft.finalizes_at = None;

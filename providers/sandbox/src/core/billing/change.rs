@@ -1,12 +1,8 @@
 //! What a subscription is billed by changes now: within its cycle with prorations, or with a whole new
 //! cycle where Stripe begins one: another interval, from free to paid, or when the shop says so.
 
-use super::invoicing::{collect, cycle_lines, declines, discount, draw_up, miss, sum, wait};
-use crate::core::prelude::*;
-use crate::core::{
-    calendar::{after, date},
-    money::share,
-};
+use super::invoicing::{collect, cycle_lines, declines, discount, draw_up, fall_due, sum, wait};
+use crate::core::{calendar::date, money::share, prelude::*};
 
 words! {
     /// What becomes of time that is paid for already.
@@ -43,8 +39,7 @@ pub(crate) fn change(
     }
     let interval = fitting(books, &subscription, &before, &wanted.items)?;
     if !subscription.status.is_running() {
-        let message = format!("This subscription is {}.", subscription.status.word());
-        return Err(Refusal::invalid(message));
+        return Err(subscription.refusal());
     }
     if matches!(subscription.status, Standing::Trialing | Standing::Paused) {
         // Nothing was paid for, and nothing is asked for before its time.
@@ -66,10 +61,7 @@ pub(crate) fn change(
     let mut off = 0;
     if whole_cycle {
         subscription.interval = interval;
-        subscription.anchor = books.now;
-        subscription.cycle = 1;
-        subscription.period_start = books.now;
-        subscription.period_end = after(books.now, interval, 1);
+        subscription.begin(books.now);
         let (cycle, discount) = cycle_lines(books, &subscription)?;
         off = discount;
         lines.extend(cycle);
@@ -81,25 +73,20 @@ pub(crate) fn change(
         }
         if wanted.prorate == Prorate::NextTime {
             for line in lines {
-                keep(books, &subscription, line)?;
+                let item = InvoiceItem {
+                    head: books.head("ii_"),
+                    customer: subscription.customer.clone(),
+                    subscription: Some(subscription.head.id.clone()),
+                    currency: subscription.currency.clone(),
+                    line,
+                    metadata: Metadata::new(),
+                };
+                wait(books, item)?;
             }
             return Ok(told(books, subscription));
         }
     }
     bill(books, subscription, lines, off, wanted.must_pay)
-}
-
-/// Has a proration wait for the next invoice.
-fn keep(books: &mut Books, subscription: &Subscription, line: InvoiceLine) -> Result<()> {
-    let item = InvoiceItem {
-        head: books.head("ii_"),
-        customer: subscription.customer.clone(),
-        subscription: Some(subscription.head.id.clone()),
-        currency: subscription.currency.clone(),
-        line,
-        metadata: Metadata::new(),
-    };
-    wait(books, item).map(drop)
 }
 
 /// Whether a subscription can be billed by such items; how often then.
@@ -166,17 +153,7 @@ fn bill(
     }
     let invoice = draw_up(books, &mut subscription, Reason::Update, lines, off);
     if refused && invoice.due_amount() > 0 {
-        let next_at = super::dunning::first_retry(books.now);
-        subscription.status = Standing::PastDue;
-        subscription.retry = Some(Retry {
-            invoice: invoice.head.id.clone(),
-            failed_at: books.now,
-            made: 0,
-            next_at,
-        });
-        let subscription = told(books, subscription);
-        miss(books, invoice, Some(next_at))?;
-        return Ok(subscription);
+        return fall_due(books, subscription, invoice);
     }
     let subscription = told(books, subscription);
     collect(books, invoice)?;
@@ -192,9 +169,8 @@ fn prorated(
 ) -> Result<InvoiceLine> {
     let price: Price = books.find(&item.price)?;
     let left = subscription.period_end.saturating_sub(books.now).max(0);
-    let whole = subscription
-        .period_end
-        .saturating_sub(subscription.period_start);
+    let whole = subscription.period_end;
+    let whole = whole.saturating_sub(subscription.period_start);
     let amount = price.unit_amount.saturating_mul(item.quantity);
     let amount = amount.saturating_sub(discount(books, subscription, amount));
     let name = books.product_name(&price.product);

@@ -1,9 +1,6 @@
 //! An invoice stops being a draft, is paid, or is given up.
 
-use super::{
-    dunning::first_retry,
-    invoicing::{collect, collect_part, declines, miss},
-};
+use super::invoicing::{collect, collect_part, declines, fall_due, miss};
 use crate::core::prelude::*;
 
 /// Writes it out, with what the customer has of money from before.
@@ -31,7 +28,7 @@ pub(crate) fn finalize(books: &mut Books, invoice: Invoice) -> Result<()> {
     }
     let invoice = write_out(books, invoice);
     let subscription = books.get::<Subscription>(&invoice.subscription);
-    let Some(mut subscription) = subscription.cloned() else {
+    let Some(subscription) = subscription.cloned() else {
         return collect(books, invoice);
     };
     let no_card = subscription.no_card || declines(books, &invoice.customer);
@@ -41,16 +38,7 @@ pub(crate) fn finalize(books: &mut Books, invoice: Invoice) -> Result<()> {
     if !subscription.status.is_running() {
         return miss(books, invoice, None);
     }
-    let next_at = first_retry(books.now);
-    subscription.status = Standing::PastDue;
-    subscription.retry = Some(Retry {
-        invoice: invoice.head.id.clone(),
-        failed_at: books.now,
-        made: 0,
-        next_at,
-    });
-    books.tell("customer.subscription.updated", &subscription);
-    miss(books, invoice, Some(next_at))
+    fall_due(books, subscription, invoice).map(drop)
 }
 
 /// The shop has it paid now.
@@ -100,25 +88,14 @@ pub(crate) fn void(books: &mut Books, invoice: Invoice) -> Result<()> {
     Ok(())
 }
 
-/// A draft that is given up at once.
-pub(super) fn immediate(books: &mut Books, invoice: Invoice, void: bool) {
-    let invoice = write_out(books, invoice);
-    give_up(books, invoice, void);
-}
-
+/// It is given up, as void or uncollectible.
 pub(super) fn give_up(books: &mut Books, mut invoice: Invoice, void: bool) {
-    invoice.status = if void {
-        InvoiceStatus::Void
-    } else {
-        InvoiceStatus::Uncollectible
+    let (status, kind) = match void {
+        true => (InvoiceStatus::Void, "invoice.voided"),
+        false => (InvoiceStatus::Uncollectible, "invoice.marked_uncollectible"),
     };
+    invoice.status = status;
     invoice.next_attempt = None;
     invoice.ended_at = Some(books.now);
-    books.put(invoice.clone());
-    let kind = if void {
-        "invoice.voided"
-    } else {
-        "invoice.marked_uncollectible"
-    };
-    books.emit(kind, &invoice);
+    books.tell(kind, &invoice);
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::finalize::write_out;
-use crate::core::payments::{self, Payment};
-use crate::core::prelude::*;
+use super::{dunning::first_retry, finalize::write_out};
+use crate::core::{
+    payments::{self, Payment},
+    prelude::*,
+};
 
 impl Books {
     /// What people call a product.
@@ -23,10 +25,8 @@ pub(super) fn discount(books: &Books, subscription: &Subscription, amount: i64) 
         Until::Forever => true,
         Until::Time(end) => books.now < end,
     };
-    let coupon = books.get::<Coupon>(&term.coupon);
-    coupon
-        .filter(|_| lasts)
-        .map_or(0, |coupon| coupon.off.of(amount))
+    let coupon = books.get::<Coupon>(&term.coupon).filter(|_| lasts);
+    coupon.map_or(0, |coupon| coupon.off.of(amount))
 }
 
 /// What lines come to.
@@ -79,9 +79,8 @@ pub(crate) fn wait(books: &mut Books, item: InvoiceItem) -> Result<InvoiceItem> 
 
 /// What of a customer is on no invoice yet, the newest first.
 fn pending<'b>(books: &'b Books, customer: &str) -> Vec<&'b InvoiceItem> {
-    let billed = books
-        .all::<Invoice>()
-        .filter(|one| one.customer == customer);
+    let billed = books.all::<Invoice>();
+    let billed = billed.filter(|one| one.customer == customer);
     let billed = billed.flat_map(|invoice| &invoice.lines);
     let billed: BTreeSet<&str> = billed.map(|line| line.invoice_item.as_str()).collect();
     books.newest(|item: &InvoiceItem| {
@@ -105,8 +104,7 @@ pub(super) fn drop_prorations(books: &mut Books, subscription: &Subscription) {
     let gone = gone.filter(|item| {
         item.line.proration && item.subscription.as_ref() == Some(&subscription.head.id)
     });
-    let gone: Vec<String> = gone.map(|item| item.head.id.clone()).collect();
-    for id in gone {
+    for id in Vec::from_iter(gone.map(|item| item.head.id.clone())) {
         books.forget::<InvoiceItem>(&id);
     }
 }
@@ -143,25 +141,13 @@ pub(super) fn draft(
     };
     all.extend(lines);
     let invoice = Invoice {
-        head,
         customer: subscription.customer.clone(),
         email,
         subscription: subscription.head.id.clone(),
-        status: InvoiceStatus::Draft,
-        reason,
         currency: subscription.currency.clone(),
-        lines: all,
-        discount,
-        attempts: 0,
-        next_attempt: None,
-        paid_at: None,
         subscription_metadata: subscription.metadata.clone(),
-        intent: None,
-        parts: 0,
         finalizes_at: Some(books.now.saturating_add(DRAFT_SECONDS)),
-        finalized_at: None,
-        balance: 0,
-        ended_at: None,
+        ..Invoice::new(head, reason, all, discount)
     };
     subscription.latest_invoice = Some(invoice.head.id.clone());
     books.put(invoice.clone());
@@ -233,10 +219,9 @@ pub(super) fn collect(books: &mut Books, mut invoice: Invoice) -> Result<()> {
         let intent = payment(books, &mut invoice)?;
         let (id, amount) = (intent.head.id.clone(), intent.amount);
         payments::succeed(books, intent);
-        let paid = books.all::<InvoicePayment>();
-        let paid =
-            paid.filter(|payment| payment.invoice == invoice.head.id && payment.intent == id);
-        let paid: Vec<InvoicePayment> = paid.cloned().collect();
+        let paid = books.copies::<InvoicePayment>(|payment| {
+            payment.invoice == invoice.head.id && payment.intent == id
+        });
         for mut payment in paid {
             payment.amount = amount;
             payment.paid_at = Some(books.now);
@@ -264,6 +249,43 @@ pub(super) fn miss(
     invoice.next_attempt = next_attempt;
     books.tell("invoice.payment_failed", &invoice);
     Ok(())
+}
+
+/// Bills the cycle that runs at once, and tells of the subscription so.
+pub(super) fn bill_cycle(
+    books: &mut Books,
+    mut subscription: Subscription,
+    told: &str,
+) -> Result<Subscription> {
+    let (lines, off) = cycle_lines(books, &subscription)?;
+    if sum(&lines) > off && declines(books, &subscription.customer) {
+        return Err(Refusal::declined());
+    }
+    let invoice = draw_up(books, &mut subscription, Reason::Update, lines, off);
+    subscription.status = Standing::Active;
+    subscription.no_card = false;
+    books.tell(told, &subscription);
+    collect(books, invoice)?;
+    Ok(subscription)
+}
+
+/// The card declined: the subscription is past due, and its invoice is tried again.
+pub(super) fn fall_due(
+    books: &mut Books,
+    mut subscription: Subscription,
+    invoice: Invoice,
+) -> Result<Subscription> {
+    let next_at = first_retry(books.now);
+    subscription.status = Standing::PastDue;
+    subscription.retry = Some(Retry {
+        invoice: invoice.head.id.clone(),
+        failed_at: books.now,
+        made: 0,
+        next_at,
+    });
+    books.tell("customer.subscription.updated", &subscription);
+    miss(books, invoice, Some(next_at))?;
+    Ok(subscription)
 }
 
 /// Whether the customer's card is declined.

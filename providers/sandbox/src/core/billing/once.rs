@@ -19,26 +19,13 @@ pub(crate) fn invoice_once(books: &mut Books, session: &mut Session, intent: &In
         ..InvoiceLine::default()
     });
     let lines: Vec<InvoiceLine> = lines.collect();
+    let head = books.head("in_");
     let mut invoice = Invoice {
-        head: books.head("in_"),
         customer: session.customer.clone().unwrap_or_default(),
         email: session.email.clone(),
-        subscription: String::new(),
-        status: InvoiceStatus::Draft,
-        reason: Reason::Manual,
         currency: session.currency.clone(),
-        lines,
-        discount: session.discount,
-        attempts: 0,
-        next_attempt: None,
-        paid_at: None,
-        subscription_metadata: Metadata::new(),
         intent: Some(intent.head.id.clone()),
-        parts: 0,
-        finalizes_at: None,
-        finalized_at: None,
-        balance: 0,
-        ended_at: None,
+        ..Invoice::new(head, Reason::Manual, lines, session.discount)
     };
     books.emit("invoice.created", &invoice);
     invoice.status = InvoiceStatus::Open;

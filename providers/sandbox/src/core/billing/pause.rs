@@ -1,8 +1,7 @@
 //! Two kinds of rest: the shop collects nothing for a while though cycles go on, or a subscription
 //! without a card waits after its trial until somebody resumes it.
 
-use super::invoicing::{collect, cycle_lines, declines, draw_up, sum};
-use crate::core::calendar::after;
+use super::invoicing::bill_cycle;
 use crate::core::prelude::*;
 
 /// Collects nothing from now on, or as it was told anew.
@@ -35,10 +34,7 @@ pub(crate) fn suspend(books: &mut Books, mut subscription: Subscription) -> Resu
     match subscription.status {
         Standing::Paused => return Ok(subscription),
         Standing::Trialing | Standing::Active => {}
-        _ => {
-            let message = format!("This subscription is {}.", subscription.status.word());
-            return Err(Refusal::invalid(message));
-        }
+        _ => return Err(subscription.refusal()),
     }
     subscription.status = Standing::Paused;
     books.tell("customer.subscription.paused", &subscription);
@@ -59,39 +55,19 @@ pub(crate) fn resume(
         );
         return Err(Refusal::invalid(message));
     }
+    const TOLD: &str = "customer.subscription.resumed";
     if !anchored_now && books.now < subscription.period_end {
         // What was paid for already goes on.
-        return Ok(going_on(books, subscription));
+        subscription.status = Standing::Active;
+        subscription.no_card = false;
+        books.tell(TOLD, &subscription);
+        return Ok(subscription);
     }
     if anchored_now {
-        subscription.anchor = books.now;
-        subscription.cycle = 1;
-        subscription.period_start = books.now;
-        subscription.period_end = after(books.now, subscription.interval, 1);
-    } else {
-        while subscription.period_end <= books.now && subscription.period_end < i64::MAX {
-            subscription.cycle = subscription.cycle.saturating_add(1);
-            subscription.period_start = subscription.period_end;
-            subscription.period_end = after(
-                subscription.anchor,
-                subscription.interval,
-                subscription.cycle,
-            );
-        }
+        subscription.begin(books.now);
     }
-    let (lines, off) = cycle_lines(books, &subscription)?;
-    if sum(&lines) > off && declines(books, &subscription.customer) {
-        return Err(Refusal::declined());
+    while subscription.period_end <= books.now && subscription.period_end < i64::MAX {
+        subscription.advance();
     }
-    let invoice = draw_up(books, &mut subscription, Reason::Update, lines, off);
-    let subscription = going_on(books, subscription);
-    collect(books, invoice)?;
-    Ok(subscription)
-}
-
-fn going_on(books: &mut Books, mut subscription: Subscription) -> Subscription {
-    subscription.status = Standing::Active;
-    subscription.no_card = false;
-    books.tell("customer.subscription.resumed", &subscription);
-    subscription
+    bill_cycle(books, subscription, TOLD)
 }

@@ -4,20 +4,17 @@
 use super::{
     cancel::end,
     dunning::retry,
-    finalize::immediate,
+    finalize::{give_up, write_out},
     invoicing::{cycle_lines, draft},
     pause::collect_again,
     schedule, trial,
 };
-use crate::core::calendar::after;
 use crate::core::prelude::*;
 
 /// Does what is due. The books' instant is the one that was set for it.
 pub(crate) fn step(books: &mut Books, subscription: Subscription) {
-    let resumes = subscription
-        .pause
-        .as_ref()
-        .and_then(|pause| pause.resumes_at);
+    let resumes = subscription.pause.as_ref();
+    let resumes = resumes.and_then(|pause| pause.resumes_at);
     if resumes.is_some_and(|at| at <= books.now) {
         collect_again(books, subscription);
     } else if subscription.status == Standing::PastDue {
@@ -64,13 +61,7 @@ pub(super) fn bill(books: &mut Books, mut subscription: Subscription) -> Result<
         }
         subscription.item.price = price.head.id;
     }
-    subscription.cycle = subscription.cycle.saturating_add(1);
-    subscription.period_start = subscription.period_end;
-    subscription.period_end = after(
-        subscription.anchor,
-        subscription.interval,
-        subscription.cycle,
-    );
+    subscription.advance();
     cycle(books, subscription)
 }
 
@@ -85,15 +76,10 @@ pub(super) fn cycle(books: &mut Books, mut subscription: Subscription) -> Result
     books.put(invoice.clone());
     books.tell("customer.subscription.updated", &subscription);
     books.emit("invoice.created", &invoice);
-    uncollected(books, invoice, meanwhile);
-    Ok(())
-}
-
-/// While nothing is collected, an invoice is given up as soon as it is there.
-fn uncollected(books: &mut Books, invoice: Invoice, meanwhile: Option<Meanwhile>) {
-    match meanwhile {
-        Some(Meanwhile::Void) => immediate(books, invoice, true),
-        Some(Meanwhile::MarkUncollectible) => immediate(books, invoice, false),
-        Some(Meanwhile::KeepAsDraft) | None => {}
+    // While nothing is collected, an invoice is given up as soon as it is there.
+    if let Some(Meanwhile::Void | Meanwhile::MarkUncollectible) = meanwhile {
+        let invoice = write_out(books, invoice);
+        give_up(books, invoice, meanwhile == Some(Meanwhile::Void));
     }
+    Ok(())
 }

@@ -1,8 +1,7 @@
 //! Schedules: the tier that runs now and the one that follows when its time is over. The portal makes
 //! one for a switch down; a shop may make them by the API.
 
-use crate::core::calendar::after;
-use crate::core::prelude::*;
+use crate::core::{calendar::after, prelude::*};
 
 /// Plans the next tier, where there is one, and keeps the subscription.
 pub(crate) fn schedule(
@@ -15,19 +14,13 @@ pub(crate) fn schedule(
         let message = "This subscription already has a schedule.";
         return Err(Refusal::param("from_subscription", message));
     }
-    let phase = Phase {
-        price: subscription.item.price.clone(),
-        quantity: subscription.item.quantity,
-        start: subscription.period_start,
-        end: subscription.period_end,
-    };
     let plan = Schedule {
         head: books.head("sub_sched_"),
         subscription: subscription.head.id.clone(),
         customer: subscription.customer.clone(),
         currency: subscription.currency.clone(),
         status: ScheduleStatus::Active,
-        phases: vec![phase],
+        phases: vec![running(subscription)],
         ended_at: None,
         metadata,
     };
@@ -40,6 +33,16 @@ pub(crate) fn schedule(
             books.emit("customer.subscription.updated", subscription);
             Ok(plan)
         }
+    }
+}
+
+/// The phase that runs.
+fn running(subscription: &Subscription) -> Phase {
+    Phase {
+        price: subscription.item.price.clone(),
+        quantity: subscription.item.quantity,
+        start: subscription.period_start,
+        end: subscription.period_end,
     }
 }
 
@@ -64,20 +67,13 @@ pub(crate) fn plan(
     } else {
         after(subscription.period_end, interval, 1)
     };
-    plan.phases = vec![
-        Phase {
-            price: subscription.item.price.clone(),
-            quantity: subscription.item.quantity,
-            start: subscription.period_start,
-            end: subscription.period_end,
-        },
-        Phase {
-            price: next.head.id.clone(),
-            quantity: subscription.item.quantity,
-            start: subscription.period_end,
-            end,
-        },
-    ];
+    let following = Phase {
+        price: next.head.id.clone(),
+        quantity: subscription.item.quantity,
+        start: subscription.period_end,
+        end,
+    };
+    plan.phases = vec![running(subscription), following];
     subscription.scheduled = Some(next.head.id.clone());
     books.put(plan.clone());
     books.put(subscription.clone());

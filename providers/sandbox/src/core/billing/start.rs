@@ -4,8 +4,7 @@ use super::{
     finalize::give_up,
     invoicing::{collect, cycle_lines, draw_up, miss, payment},
 };
-use crate::core::calendar::after;
-use crate::core::prelude::*;
+use crate::core::{calendar::after, prelude::*};
 
 /// Makes subscription and first invoice, and pays it where the money is there.
 pub(crate) fn start(books: &mut Books, session: &mut Session, paid: bool) -> Result<()> {
@@ -107,9 +106,9 @@ fn lasting(books: &mut Books, session: &Session) -> Option<TermDiscount> {
 }
 
 fn first(books: &Books, session: &Session) -> Result<(Subscription, Invoice)> {
-    let subscription = books.find(session.subscription.as_deref().unwrap_or_default())?;
-    let invoice = books.find(session.invoice.as_deref().unwrap_or_default())?;
-    Ok((subscription, invoice))
+    let id = |id: &Option<String>| id.clone().unwrap_or_default();
+    let subscription = books.find(&id(&session.subscription))?;
+    Ok((subscription, books.find(&id(&session.invoice))?))
 }
 
 /// The money of the first invoice came.
@@ -118,9 +117,7 @@ pub(crate) fn settle_first(books: &mut Books, session: &Session) -> Result<()> {
     subscription.status = Standing::Active;
     if subscription.period_end <= books.now {
         // It came after what it was for: the cycle begins with the money.
-        subscription.anchor = books.now;
-        subscription.period_start = books.now;
-        subscription.period_end = after(books.now, subscription.interval, 1);
+        subscription.begin(books.now);
     }
     books.tell("customer.subscription.updated", &subscription);
     collect(books, invoice)

@@ -1,7 +1,6 @@
 //! Trials: time that costs nothing, announced before it is over, then billed, paused or ended.
 
-use super::{cancel::end, pause::suspend, renew::cycle};
-use crate::core::calendar::after;
+use super::{cancel::end, invoicing::bill_cycle, pause::suspend, renew::cycle};
 use crate::core::prelude::*;
 
 /// Stripe's own bound.
@@ -27,10 +26,7 @@ pub(super) fn over(books: &mut Books, mut subscription: Subscription) -> Result<
         Some(Cardless::CreateInvoice) | None => {}
     }
     subscription.status = Standing::Active;
-    subscription.anchor = books.now;
-    subscription.cycle = 1;
-    subscription.period_start = books.now;
-    subscription.period_end = after(books.now, subscription.interval, 1);
+    subscription.begin(books.now);
     cycle(books, subscription)
 }
 
@@ -41,19 +37,19 @@ pub(crate) fn set_trial_end(
     at: Option<i64>,
 ) -> Result<Subscription> {
     if !matches!(subscription.status, Standing::Trialing | Standing::Active) {
-        let message = format!("This subscription is {}.", subscription.status.word());
-        return Err(Refusal::invalid(message));
+        return Err(subscription.refusal());
     }
-    let id = subscription.head.id.clone();
+    let trialing = subscription.status == Standing::Trialing;
     let Some(at) = at else {
-        if subscription.status == Standing::Trialing {
-            if let Some(trial) = &mut subscription.trial {
-                trial.end = books.now;
-            }
-            subscription.no_card = false;
-            return at_once(books, subscription);
+        if !trialing {
+            return Ok(subscription);
         }
-        return Ok(subscription);
+        if let Some(trial) = &mut subscription.trial {
+            trial.end = books.now;
+        }
+        // The first paid cycle begins now, and nobody waits an hour for it.
+        subscription.begin(books.now);
+        return bill_cycle(books, subscription, "customer.subscription.updated");
     };
     if at <= books.now {
         let message = "Invalid timestamp: must be an integer Unix timestamp in the future.";
@@ -67,40 +63,19 @@ pub(crate) fn set_trial_end(
         return Err(Refusal::param("trial_end", message));
     }
     let trial = subscription.trial.take();
-    let start = match &trial {
-        Some(trial) if subscription.status == Standing::Trialing => trial.start,
-        _ => books.now,
-    };
+    let start = trial.as_ref().filter(|_| trialing);
     subscription.trial = Some(Trial {
-        start,
+        start: start.map_or(books.now, |trial| trial.start),
         end: at,
         cardless: trial.map_or(Cardless::CreateInvoice, |trial| trial.cardless),
         announced: false,
     });
-    if subscription.status != Standing::Trialing {
+    if !trialing {
         subscription.period_start = books.now;
     }
     subscription.status = Standing::Trialing;
     subscription.anchor = at;
     subscription.period_end = at;
     books.tell("customer.subscription.updated", &subscription);
-    books.find(&id)
-}
-
-/// The first paid cycle begins now, and nobody waits an hour for it.
-fn at_once(books: &mut Books, mut subscription: Subscription) -> Result<Subscription> {
-    use super::invoicing::{collect, cycle_lines, declines, draw_up, sum};
-    subscription.status = Standing::Active;
-    subscription.anchor = books.now;
-    subscription.cycle = 1;
-    subscription.period_start = books.now;
-    subscription.period_end = after(books.now, subscription.interval, 1);
-    let (lines, off) = cycle_lines(books, &subscription)?;
-    if sum(&lines) > off && declines(books, &subscription.customer) {
-        return Err(Refusal::declined());
-    }
-    let invoice = draw_up(books, &mut subscription, Reason::Update, lines, off);
-    books.tell("customer.subscription.updated", &subscription);
-    collect(books, invoice)?;
     Ok(subscription)
 }

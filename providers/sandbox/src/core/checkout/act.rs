@@ -2,8 +2,7 @@
 //! done any more is said plainly.
 
 use super::{complete, create::one_currency};
-use crate::core::prelude::*;
-use crate::core::{email, promotions};
+use crate::core::{email, prelude::*, promotions};
 
 /// What a buyer does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

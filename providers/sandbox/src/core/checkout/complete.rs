@@ -1,9 +1,9 @@
 //! A buyer is done: the customer, payment, subscription and first invoice that come of a session.
 
-use crate::core::prelude::*;
 use crate::core::{
     billing,
     payments::{self, Payment},
+    prelude::*,
     promotions,
 };
 

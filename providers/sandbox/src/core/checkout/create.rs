@@ -3,10 +3,11 @@
 use url::Url;
 
 use super::wishes::{trial, wishes};
-use crate::core::prelude::*;
 use crate::core::{
     api::prices::{inline_price, interval},
-    email, money, promotions,
+    email, money,
+    prelude::*,
+    promotions,
 };
 
 const MAX_LINES: usize = 10;

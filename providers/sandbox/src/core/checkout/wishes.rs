@@ -1,7 +1,6 @@
 //! What a shop wants of a session beside the money: trials, taxes, addresses, invoices, consent.
 
-use crate::core::billing::MAX_TRIAL_DAYS;
-use crate::core::prelude::*;
+use crate::core::{billing::MAX_TRIAL_DAYS, prelude::*};
 
 /// A trial ends so many seconds from now, at least.
 const SOONEST_TRIAL_END: i64 = 48 * 3600;

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::prelude::*;
-use crate::core::shape;
+use crate::core::{calendar::after, prelude::*, shape};
 
 words! {
     /// How a subscription is.
@@ -160,6 +159,26 @@ impl Subscription {
             self.item = first;
             self.addons = items.collect();
         }
+    }
+
+    /// Has its cycles counted from an instant, the first of which begins then.
+    pub(crate) fn begin(&mut self, now: i64) {
+        self.anchor = now;
+        self.cycle = 1;
+        self.period_start = now;
+        self.period_end = after(now, self.interval, 1);
+    }
+
+    /// The next cycle begins where one ends.
+    pub(crate) fn advance(&mut self) {
+        self.cycle = self.cycle.saturating_add(1);
+        self.period_start = self.period_end;
+        self.period_end = after(self.anchor, self.interval, self.cycle);
+    }
+
+    /// That nothing of the kind can be done with one in its state.
+    pub(crate) fn refusal(&self) -> Refusal {
+        Refusal::invalid(format!("This subscription is {}.", self.status.word()))
     }
 
     /// When it is to be told that the trial ends soon, if it was not yet.

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::core::money::share;
-use crate::core::prelude::*;
+use crate::core::{money::share, prelude::*};
 
 /// Something that is sold.
 #[derive(Debug, Clone, Serialize, Deserialize)]

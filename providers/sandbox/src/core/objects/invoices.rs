@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::prelude::*;
-use crate::core::shape;
+use crate::core::{prelude::*, shape};
 
 words! {
     /// How an invoice is.
@@ -219,6 +218,31 @@ pub(crate) struct Invoice {
 }
 
 impl Invoice {
+    /// A draft of such lines.
+    pub(crate) fn new(head: Head, reason: Reason, lines: Vec<InvoiceLine>, discount: i64) -> Self {
+        Self {
+            head,
+            customer: String::new(),
+            email: None,
+            subscription: String::new(),
+            status: InvoiceStatus::Draft,
+            reason,
+            currency: String::new(),
+            lines,
+            discount,
+            attempts: 0,
+            next_attempt: None,
+            paid_at: None,
+            subscription_metadata: Metadata::new(),
+            intent: None,
+            parts: 0,
+            finalizes_at: None,
+            finalized_at: None,
+            balance: 0,
+            ended_at: None,
+        }
+    }
+
     pub(crate) fn subtotal(&self) -> i64 {
         let amounts = self.lines.iter().map(|line| line.amount);
         amounts.fold(0, i64::saturating_add)

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::prelude::*;
-use crate::core::shape;
+use crate::core::{prelude::*, shape};
 
 /// What the portal offers.
 #[derive(Debug, Clone, Serialize, Deserialize)]

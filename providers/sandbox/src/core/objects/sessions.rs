@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::catalog::unit;
-use crate::core::prelude::*;
-use crate::core::shape;
+use crate::core::{prelude::*, shape};
 
 words! {
     /// What is to be done.
