@@ -3,7 +3,7 @@
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
-use crate::core::{checkout::address, prelude::*};
+use crate::core::{checkout::address, prelude::*, shape};
 
 /// Stripe's own bound.
 const MAX_ENDPOINTS: usize = 16;
@@ -53,7 +53,7 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     books.put(endpoint.clone());
     let mut view = endpoint.view(books);
     // Shown this once.
-    view["secret"] = endpoint.secret.into();
+    shape::set(&mut view, json!({ "secret": endpoint.secret }));
     Ok(view)
 }
 

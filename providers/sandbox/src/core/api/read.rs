@@ -48,7 +48,7 @@ impl Paging {
 
     /// The page of what is there as callers see it.
     pub(super) fn views(&self, found: &[Value], url: &str) -> Result<Value> {
-        let id = |view: &Value| view["id"].as_str().map(str::to_owned);
+        let id = |view: &Value| Some(view.get("id")?.as_str()?.to_owned());
         self.page(found.iter().collect(), id, Value::clone, url)
     }
 
@@ -143,6 +143,8 @@ pub(super) fn by<T: Kept>(
             // Texts and numbers alone: this cannot fail.
             false => serde_json::to_value(object).unwrap_or_default(),
         };
-        wanted.iter().all(|(name, text)| said[*name] == **text)
+        wanted
+            .iter()
+            .all(|(name, text)| said.get(*name).is_some_and(|said| said == text.as_str()))
     })
 }

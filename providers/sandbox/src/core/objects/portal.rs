@@ -63,7 +63,7 @@ impl Configuration {
 impl Object for Configuration {
     fn shown(&self, _: &Books) -> Value {
         let quantity = json!({ "enabled": false, "maximum": null, "minimum": 1 });
-        let mut update = json!({ "subscription_update": self.features["subscription_update"] });
+        let mut update = json!({ "subscription_update": self.features.get("subscription_update") });
         let products = update.pointer_mut("/subscription_update/products");
         for product in products.and_then(Value::as_array_mut).into_iter().flatten() {
             shape::set(product, json!({ "adjustable_quantity": quantity }));
