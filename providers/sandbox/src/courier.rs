@@ -9,11 +9,10 @@ use reqwest::{Url, header::CONTENT_TYPE};
 use url::Host;
 
 use super::{
-    Error, Keys,
-    core::events,
+    Error,
+    core::{events, prelude::*},
     till::{Failure, Till, Tills},
 };
-use crate::core::prelude::*;
 use stripe::{
     connect::Kind,
     signature::{self, SigningSecret},
@@ -55,25 +54,27 @@ impl Drop for Taken {
     }
 }
 
-/// An event, and who is to hear of it now.
+/// Where an event goes, and how what comes there is signed; without a secret nothing is sent.
+struct Address {
+    url: String,
+    secret: Option<SigningSecret>,
+}
+
+/// Who is to hear of an event.
+struct Recipient {
+    /// `None`: the project itself.
+    endpoint: Option<String>,
+    /// `None`: it is not there any more, or told to be silent, so nobody waits for it.
+    address: Option<Address>,
+}
+
+/// An event, who is to hear of it now, and how it fared.
 struct Parcel {
     event: Event,
     body: Vec<u8>,
-    /// Whether the project's own address is.
-    own: bool,
-    /// Registered endpoints, as far as they are still there.
-    targets: Vec<(String, Option<Endpoint>)>,
-}
-
-/// How one event fared.
-struct Fared {
-    id: String,
-    /// Of the event, roughly as it is kept.
-    bytes: usize,
-    arrived: u32,
-    missed: bool,
-    /// Which registered endpoints took it.
-    told: Vec<(String, bool)>,
+    recipients: Vec<Recipient>,
+    /// Which recipients took it, copy for copy.
+    told: Vec<(Option<String>, bool)>,
 }
 
 /// Delivers what is due, and waits for what somebody else delivers just now.
@@ -88,63 +89,68 @@ pub(super) async fn deliver(tills: &Arc<Tills>, project: ProjectId) -> Result<()
 }
 
 async fn round(tills: &Arc<Tills>, project: ProjectId) -> Result<(), Failure> {
-    let Some(settings) = tills.world.settings(project) else {
+    let world = Arc::clone(&tills.world);
+    let Some((settings, keys)) = world.settings(project).zip(world.keys(project)) else {
         return Ok(());
     };
     let till = tills.till(project);
     let delay = settings.delay_seconds;
     let hands = Arc::clone(&till);
+    let address = move |books: &Books, endpoint: Option<&String>| {
+        let Some(id) = endpoint else {
+            let secret = Some(keys.webhook_secret.clone());
+            let url = world.webhook_url(project);
+            return Some(Address { url, secret });
+        };
+        let endpoint: &Endpoint = books.get(id).filter(|one: &&Endpoint| one.enabled)?;
+        let url = endpoint.url.clone();
+        let secret = SigningSecret::new(&endpoint.secret);
+        let secret = secret.filter(|_| is_near(&world.public_url(), &url));
+        Some(Address { url, secret })
+    };
     let (mut mine, taken, theirs) = tills
         .at(project, move |books: &mut Books| {
-            let due = events::due(books, books.now, delay);
             let mut theirs = BTreeSet::new();
             let mut mine: Vec<Parcel> = Vec::new();
+            let mut due = events::due(books, delay);
             hands.sending.send_modify(|sending| {
-                for event in due {
-                    if sending.insert(event.head.id.clone()) {
-                        let mut unkind = hands.unkind.lock();
-                        let told = unkind.event(event.view(books));
-                        let body = unkind.print(&told).into_bytes();
-                        drop(unkind);
-                        let targets = event.targets_due(books.now, delay);
-                        let targets = targets.map(|target| {
-                            let endpoint = books.get::<Endpoint>(&target.endpoint).cloned();
-                            (target.endpoint.clone(), endpoint)
-                        });
-                        mine.push(Parcel {
-                            own: event.is_own_due(books.now, delay),
-                            targets: targets.collect(),
-                            event,
-                            body,
-                        });
-                    } else {
-                        theirs.insert(event.head.id);
-                    }
-                }
+                due.retain(|event| {
+                    let id = &event.head.id;
+                    sending.insert(id.clone()) || !theirs.insert(id.clone())
+                });
             });
-            let ids = mine
-                .iter()
-                .map(|parcel| parcel.event.head.id.clone())
-                .collect();
+            for event in due {
+                let mut unkind = hands.unkind.lock();
+                let told = unkind.event(event.view(books));
+                let body = unkind.print(&told).into_bytes();
+                let recipients = event.targets_due(books.now, delay);
+                let recipients = recipients.map(|target| Recipient {
+                    endpoint: target.endpoint.clone(),
+                    address: address(books, target.endpoint.as_ref()),
+                });
+                mine.push(Parcel {
+                    recipients: recipients.collect(),
+                    event,
+                    body,
+                    told: Vec::new(),
+                });
+            }
+            let ids = mine.iter().map(|parcel| parcel.event.head.id.clone());
+            let ids = ids.collect();
             Ok((mine, Taken { till: hands, ids }, theirs))
         })
         .await?;
     if settings.shuffle {
         mine.reverse();
     }
-    if !mine.is_empty() {
-        let wanted = settings.duplicates.saturating_add(1);
-        let fared = send_all(tills, project, &mine, wanted).await;
-        note(tills, project, fared, wanted).await?;
-    }
+    let copies = settings.duplicates.saturating_add(1);
+    send_all(tills, &mut mine, copies).await;
+    note(tills, project, mine, copies).await?;
     drop(taken);
     let mut sending = till.sending.subscribe();
+    let done = sending.wait_for(|sending| sending.is_disjoint(&theirs));
     // The sender lives as long as the till.
-    drop(
-        sending
-            .wait_for(|sending| sending.is_disjoint(&theirs))
-            .await,
-    );
+    drop(done.await);
     Ok(())
 }
 
@@ -152,34 +158,26 @@ async fn round(tills: &Arc<Tills>, project: ProjectId) -> Result<(), Failure> {
 async fn note(
     tills: &Arc<Tills>,
     project: ProjectId,
-    mut fared: Vec<Fared>,
-    wanted: u32,
+    mut fared: Vec<Parcel>,
+    copies: u32,
 ) -> Result<(), Failure> {
     while !fared.is_empty() {
         let mut bytes: usize = 0;
-        let mut count: usize = 0;
-        for one in &fared {
-            bytes = bytes.saturating_add(one.bytes);
-            if count > 0 && bytes > MAX_NOTED_BYTES {
-                break;
-            }
-            count = count.saturating_add(1);
-        }
-        let later = fared.split_off(count);
+        let fitting = fared.iter().take_while(|parcel| {
+            bytes = bytes.saturating_add(parcel.body.len());
+            bytes <= MAX_NOTED_BYTES
+        });
+        let later = fared.split_off(fitting.count().max(1));
         let now_noted = std::mem::replace(&mut fared, later);
         let work = move |books: &mut Books| {
-            for one in now_noted {
-                let Some(mut event) = books.get::<Event>(&one.id).cloned() else {
-                    continue;
-                };
-                (0..one.arrived).for_each(|_| event.arrived(wanted));
-                if one.missed {
-                    event.missed(books.now);
+            for parcel in now_noted {
+                // It may have made room for others.
+                if let Some(mut event) = books.get::<Event>(&parcel.event.head.id).cloned() {
+                    for (endpoint, taken) in &parcel.told {
+                        event.told(endpoint.as_deref(), *taken, copies, books.now);
+                    }
+                    books.put(event);
                 }
-                for (endpoint, taken) in &one.told {
-                    event.told(endpoint, *taken, books.now);
-                }
-                books.put(event);
             }
             Ok(())
         };
@@ -188,89 +186,51 @@ async fn note(
     Ok(())
 }
 
-/// Sends each as often as it is still wanted: all of them once, then the copies.
-async fn send_all(tills: &Tills, project: ProjectId, events: &[Parcel], wanted: u32) -> Vec<Fared> {
-    let url = tills.world.webhook_url(project);
-    let Some(Keys {
-        webhook_secret: secret,
-        ..
-    }) = tills.world.keys(project)
-    else {
-        return Vec::new();
-    };
-    let mut fared: Vec<Fared> = events
-        .iter()
-        .map(|parcel| Fared {
-            id: parcel.event.head.id.clone(),
-            bytes: parcel.body.len(),
-            arrived: 0,
-            missed: false,
-            told: Vec::new(),
-        })
-        .collect();
-    let mut reachable = true;
-    for copy in 0..wanted {
-        for (parcel, fared) in events.iter().zip(&mut fared) {
-            if !parcel.own || copy < parcel.event.delivered || fared.missed {
-                continue;
-            }
-            let answer = if reachable {
-                send(tills, &url, &secret, parcel.body.clone()).await
-            } else {
-                // Nobody is there: the others need not find out one by one.
-                Answer::None
-            };
-            match answer {
-                Answer::Taken => fared.arrived = fared.arrived.saturating_add(1),
-                Answer::Refused => fared.missed = true,
-                Answer::None => {
-                    reachable = false;
-                    fared.missed = true;
-                }
-            }
-        }
-    }
+/// Sends each as often as it is still wanted: all of them once, then the project's own copies.
+async fn send_all(tills: &Tills, parcels: &mut [Parcel], copies: u32) {
     let mut gone = BTreeSet::new();
-    for (parcel, fared) in events.iter().zip(&mut fared) {
-        for (id, endpoint) in &parcel.targets {
-            let taken = match endpoint {
-                // Not there any more, or told to be silent: nobody waits for it.
-                None => true,
-                Some(endpoint) if !endpoint.enabled => true,
-                Some(_) if gone.contains(id) => false,
-                Some(endpoint) => match to_endpoint(tills, endpoint, &parcel.body).await {
-                    Answer::Taken => true,
-                    Answer::Refused => false,
-                    Answer::None => {
-                        gone.insert(id.clone());
-                        false
+    for copy in 0..copies {
+        for parcel in &mut *parcels {
+            for to in &parcel.recipients {
+                let wanted = match &to.endpoint {
+                    None => copies.saturating_sub(parcel.event.delivered),
+                    Some(_) => 1,
+                };
+                let missed = parcel.told.contains(&(to.endpoint.clone(), false));
+                if copy >= wanted || missed {
+                    continue;
+                }
+                let taken = match &to.address {
+                    None => true,
+                    // Nobody is there: the others need not find out one by one.
+                    Some(_) if gone.contains(&to.endpoint) => false,
+                    Some(address) => {
+                        let taken = send(tills, address, parcel.body.clone()).await;
+                        taken.unwrap_or_else(|| {
+                            gone.insert(to.endpoint.clone());
+                            false
+                        })
                     }
-                },
-            };
-            fared.told.push((id.clone(), taken));
+                };
+                parcel.told.push((to.endpoint.clone(), taken));
+            }
         }
-    }
-    fared
-}
-
-async fn to_endpoint(tills: &Tills, endpoint: &Endpoint, body: &[u8]) -> Answer {
-    let secret = SigningSecret::new(&endpoint.secret);
-    match secret.filter(|_| is_near(tills, &endpoint.url)) {
-        Some(secret) => send(tills, &endpoint.url, &secret, body.to_vec()).await,
-        None => Answer::None,
     }
 }
 
 /// Whether an address is this server's own or, where that is on this machine, on it too: whoever has
 /// a sandbox's key must not be able to make this server knock at other doors.
-fn is_near(tills: &Tills, url: &str) -> bool {
-    let (Ok(url), Ok(own)) = (Url::parse(url), Url::parse(&tills.world.public_url())) else {
+fn is_near(own: &str, url: &str) -> bool {
+    let (Ok(url), Ok(own)) = (Url::parse(url), Url::parse(own)) else {
         return false;
     };
-    if url.host() == own.host() && url.port_or_known_default() == own.port_or_known_default() {
-        return true;
-    }
-    is_loopback(&url) && is_loopback(&own)
+    let place = |url: &Url| {
+        (
+            url.host_str().map(str::to_owned),
+            url.port_or_known_default(),
+        )
+    };
+    place(&url) == place(&own) || is_loopback(&url) && is_loopback(&own)
 }
 
 fn is_loopback(url: &Url) -> bool {
@@ -282,28 +242,17 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-enum Answer {
-    Taken,
-    Refused,
-    None,
-}
-
-async fn send(tills: &Tills, url: &str, secret: &SigningSecret, body: Vec<u8>) -> Answer {
-    let Some(url) = Url::parse(url).ok() else {
-        return Answer::None;
-    };
-    let Some(http) = tills.lines.to(&url) else {
-        return Answer::None;
-    };
+/// Whether it was taken; `None`: nobody answers there.
+async fn send(tills: &Tills, to: &Address, body: Vec<u8>) -> Option<bool> {
+    let secret = to.secret.as_ref()?;
+    let url = Url::parse(&to.url).ok()?;
+    let http = tills.lines.to(&url)?;
     let now = tills.world.wall_clock();
     let request = http
         .post(url)
         .header(CONTENT_TYPE, "application/json; charset=utf-8")
         .header(signature::HEADER, signature::sign(secret, &body, now))
         .body(body);
-    match request.send().await {
-        Ok(answer) if answer.status().is_success() => Answer::Taken,
-        Ok(_) => Answer::Refused,
-        Err(_) => Answer::None,
-    }
+    let answer = request.send().await.ok()?;
+    Some(answer.status().is_success())
 }

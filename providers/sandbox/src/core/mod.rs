@@ -13,7 +13,6 @@ pub(crate) mod checkout;
 pub(crate) mod disputes;
 pub(crate) mod due;
 pub(crate) mod email;
-pub(crate) mod endpoints;
 pub(crate) mod events;
 pub(crate) mod faults;
 pub(crate) mod ids;

@@ -129,11 +129,13 @@ impl Shop {
 
     /// What happened since the last time that this was asked, oldest first.
     fn told(&mut self) -> Vec<String> {
-        let events = self.books.newest::<Event>(|event| event.outgoing);
+        let events = self
+            .books
+            .newest::<Event>(|event| event.targets.iter().any(|to| to.endpoint.is_none()));
         let mut events: Vec<Event> = events.into_iter().cloned().collect();
         events.reverse();
         for event in &mut events {
-            event.arrived(1);
+            event.told(None, true, 1, START);
             self.books.put(event.clone());
         }
         let kinds = events.into_iter().map(|event| event.kind);

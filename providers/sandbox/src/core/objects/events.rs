@@ -14,34 +14,28 @@ pub(crate) struct Event {
     pub(crate) kind: String,
     /// The object as it was then.
     pub(crate) told: Told,
-    /// Whether it still has to be delivered.
-    pub(crate) outgoing: bool,
-    /// Copies that arrived.
+    /// Copies that the project's own address took.
     pub(crate) delivered: u32,
-    /// Deliveries that failed.
-    pub(crate) failures: u32,
-    /// After a failure: not before this second.
-    pub(crate) retry_at: Option<i64>,
     pub(crate) request: Request,
-    /// Registered endpoints that were not reached yet.
+    /// Who was not reached yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) targets: Vec<Target>,
 }
 
 impl Object for Event {
     fn is_outgoing(&self) -> bool {
-        self.is_pending()
+        !self.targets.is_empty()
     }
 
     fn forget_at(&self) -> Option<i64> {
-        (!self.is_pending()).then(|| self.head.created.saturating_add(EVENT_SECONDS))
+        (!self.is_outgoing()).then(|| self.head.created.saturating_add(EVENT_SECONDS))
     }
 
     fn shown(&self, books: &Books) -> Value {
         json!({
             "api_version": API_VERSION,
             "data": { "object": self.told.view(books) },
-            "pending_webhooks": self.targets.len().saturating_add(usize::from(self.outgoing)),
+            "pending_webhooks": self.targets.len(),
         })
     }
 }
@@ -129,10 +123,23 @@ impl Object for Endpoint {
     }
 }
 
-/// An event on its way to one of them.
+/// An event on its way to somebody.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Target {
-    pub(crate) endpoint: String,
+    /// One that the shop registered; `None`: the project's own address.
+    pub(crate) endpoint: Option<String>,
+    /// Deliveries that failed.
     pub(crate) failures: u32,
+    /// After a failure: not before this second.
     pub(crate) retry_at: Option<i64>,
+}
+
+impl Target {
+    pub(crate) const fn new(endpoint: Option<String>) -> Self {
+        Self {
+            endpoint,
+            failures: 0,
+            retry_at: None,
+        }
+    }
 }
