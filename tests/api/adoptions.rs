@@ -28,6 +28,7 @@ impl Moved {
         let customer = json!({"id": "cus_9", "object": "customer", "email": "ann@mail.example",
             "metadata": {"user": "ann"}});
         shop.stripe.put("/v1/customers/cus_9", customer);
+        shop.stripe.put("/v1/customers/cus_8", json!({}));
         let bill = json!({"id": "in_old", "object": "invoice", "customer": "cus_9",
         "status": "paid", "billing_reason": "subscription_cycle", "amount_paid": 1900,
         "currency": "eur", "created": shop.seconds() - DAY,

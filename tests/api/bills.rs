@@ -274,8 +274,7 @@ async fn a_dispute_in_another_currency_is_about_what_is_left() {
         "id": "du_1", "object": "dispute", "status": "lost", "amount": 4300, "currency": "sek",
         "charge": "ch_of_pi_1", "payment_intent": "pi_1",
     });
-    shop.stripe
-        .put("disputes of pi_1", json!([dispute.clone()]));
+    shop.stripe.put("/v1/disputes/du_1", dispute.clone());
     let told = shop.report("charge.dispute.closed", &dispute);
     told.await.expect(200);
     let order = shop.order(&begun["orderId"]).await;

@@ -27,7 +27,10 @@ async fn a_buyer_is_sent_to_the_provider_and_the_order_waits() {
         .await
         .expect(200);
     let checkout = begun["checkoutId"].as_str().unwrap();
-    assert_eq!(begun["url"], format!("https://pay.example/{checkout}"));
+    assert_eq!(
+        begun["url"],
+        format!("https://pay.example/checkout/{checkout}")
+    );
     let calls = shop.stripe.calls(SESSIONS);
     let [call] = calls.as_slice() else {
         panic!("one session, not {calls:?}")
@@ -782,8 +785,8 @@ async fn a_price_at_the_provider_that_charges_otherwise_is_not_sold() {
     let first = buy(&shop).await;
     let shop = shop.again().await;
     assert_eq!(buy(&shop).await, first);
-    let key = format!("lookup {tier}");
-    shop.stripe.set(&key, json!({"unit_amount": 19}));
+    let price = format!("/v1/prices/{first}");
+    shop.stripe.set(&price, json!({"unit_amount": 19}));
     let shop = shop.again().await;
     assert_ne!(buy(&shop).await, first);
 }

@@ -49,7 +49,7 @@ async fn it_is_made_once_and_its_secret_is_believed() {
     let begun = shop.begun("ann").await;
     let session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
     let (body, header) = stripe::event_signed(
-        "whsec_of_endpoint_1",
+        "whsec_1",
         "evt_1",
         "checkout.session.completed",
         &session,

@@ -182,6 +182,7 @@ async fn pages_have_each_order_once_newest_first_while_new_ones_arrive() {
 async fn an_order_expires_after_a_day_and_a_late_payment_still_counts() {
     let shop = Shop::open().await;
     let begun = shop.begun("ann").await;
+    shop.stripe.debit(begun["checkoutId"].as_str().unwrap());
     let unseen = shop.begun("bea").await;
     shop.service.clock.advance_millis(24 * 3600 * 1000 - 1);
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "pending");

@@ -27,13 +27,15 @@ impl Shop {
     /// Charges a payment for something, as Stripe lists it now.
     fn charge(&self, payment: &str, marks: &Value, cents: i64, refunded: i64) -> Value {
         self.stripe.charged(payment, marks, cents, refunded);
-        let path = format!("/v1/charges/ch_of_{payment}");
-        let created = self.seconds() - 60;
-        let fields = json!({"status": "succeeded", "created": created});
-        let charge = self.stripe.set(&path, fields);
-        // Its place in the list is that of its time.
-        self.stripe.put(&path, charge.clone());
-        charge
+        let created = json!({"created": self.seconds() - 60});
+        self.stripe.set(&self.charge_of(payment), created)
+    }
+
+    /// Where the charge of a payment is.
+    fn charge_of(&self, payment: &str) -> String {
+        let path = format!("/v1/payment_intents/{payment}");
+        let payment = self.stripe.set(&path, json!({}));
+        format!("/v1/charges/{}", payment["latest_charge"].as_str().unwrap())
     }
 
     /// A paid order and its charge: the order, and what is written on both.
@@ -41,12 +43,11 @@ impl Shop {
         let begun = self.begun(user).await;
         let session = self.pay(&begun).await;
         let payment = session["payment_intent"].as_str().unwrap().to_owned();
-        let path = format!("/v1/checkout/sessions/{}", session["id"].as_str().unwrap());
-        drop(self.stripe.set(&path, json!({})));
         self.charge(&payment, &session["metadata"], 500, 0);
-        let charge = format!("/v1/charges/ch_of_{payment}");
-        self.stripe
-            .set(&charge, json!({"customer": session["customer"]}));
+        self.stripe.set(
+            &self.charge_of(&payment),
+            json!({"customer": session["customer"]}),
+        );
         (begun["orderId"].clone(), payment)
     }
 }
@@ -108,7 +109,7 @@ async fn a_refund_and_a_dispute_that_no_event_told_of_are_mended() {
     let (refunded, payment) = shop.sells("ann").await;
     let (disputed, other) = shop.sells("bea").await;
     let charge = shop.stripe.set(
-        &format!("/v1/charges/ch_of_{payment}"),
+        &shop.charge_of(&payment),
         json!({"amount_refunded": 500, "refunded": true}),
     );
     let created = shop.seconds() - 30;
@@ -119,7 +120,7 @@ async fn a_refund_and_a_dispute_that_no_event_told_of_are_mended() {
     shop.stripe.put("/v1/refunds/re_unheard", refund);
     let dispute = json!({
         "id": "du_unheard", "object": "dispute", "amount": 500, "currency": "eur",
-        "payment_intent": other, "charge": format!("ch_of_{other}"), "status": "lost",
+        "payment_intent": other, "charge": shop.charge_of(&other).trim_start_matches("/v1/charges/"), "status": "lost",
         "reason": "general", "created": created,
     });
     shop.stripe.put("/v1/disputes/du_unheard", dispute);
@@ -167,7 +168,7 @@ async fn what_stays_different_is_kept_and_counted() {
         (&json!(false), &json!(1))
     );
     let wanted = json!({
-        "kind": "amount", "id": format!("ch_of_{payment}"), "paymentId": payment,
+        "kind": "amount", "id": shop.charge_of(&payment).trim_start_matches("/v1/charges/"), "paymentId": payment,
         "orderId": order, "providerCents": 700, "orderCents": 500, "currency": "EUR",
     });
     assert_eq!(made["found"], json!([wanted]));

@@ -221,17 +221,13 @@ impl Shop {
 
     /// Has a subscription's checkout paid, and that reported.
     pub(crate) async fn subscribe(&self, begun: &Value, id: &str) -> Value {
-        let subscription = self.subscription(begun, id);
-        self.stripe
-            .put(&format!("/v1/subscriptions/{id}"), subscription.clone());
         let checkout = begun["checkoutId"].as_str().unwrap();
-        self.stripe.pay(checkout);
-        let fields = json!({
-            "subscription": id, "invoice": format!("in_first_{id}"), "payment_intent": null,
-            "amount_total": 1900,
-        });
+        let paid = self.stripe.pay(checkout);
+        let mut subscription = self.subscription(begun, id);
+        subscription["customer"] = paid["customer"].clone();
+        self.say(&subscription);
         let path = format!("/v1/checkout/sessions/{checkout}");
-        let session = self.stripe.set(&path, fields);
+        let session = self.stripe.set(&path, json!({"subscription": id}));
         let reply = self.report("checkout.session.completed", &session).await;
         assert_eq!(reply.status, 200, "{}", reply.body);
         subscription

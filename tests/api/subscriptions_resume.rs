@@ -121,6 +121,7 @@ async fn an_end_that_was_said_by_its_date_is_taken_back_too() {
     let mut now = shop.subscribe(&begun, "sub_1").await;
     let end = now["items"]["data"][0]["current_period_end"].clone();
     now["cancel_at"] = end;
+    now["cancel_at_period_end"] = json!(false);
     shop.say(&now);
     shop.report("customer.subscription.updated", &now)
         .await

@@ -40,6 +40,8 @@ async fn pay(service: &Service, stripe: &Stripe, payment: &str) {
 async fn an_operator_assigns_refunds_and_dismisses_what_leads_nowhere() {
     let stripe = Stripe::start().await;
     let service = Service::beside(&stripe.base).await;
+    let paid_at = service.handle.now().0 / 1000 - 60;
+    stripe.follow(move || paid_at);
     let browser = Browser::signed_in(&service).await;
     let base = format!("/dashboard/projects/{}", service.project.id);
     let provider = [

@@ -15,6 +15,7 @@ use domain::{id::ProjectId, time::Timestamp};
 
 use stripe::signature::SigningSecret;
 
+pub mod account;
 mod core;
 mod courier;
 mod http;

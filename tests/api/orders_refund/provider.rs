@@ -27,10 +27,6 @@ async fn sold() -> (Shop, String) {
     let shop = Shop::open().await;
     let begun = shop.begun("ann").await;
     let order = begun["orderId"].as_str().unwrap().to_owned();
-    let marks = json!({
-        "scrip_project_id": shop.service.project.id.to_string(), "scrip_order_id": order,
-    });
-    shop.stripe.charged("pi_1", &marks, 500, 0);
     shop.pay(&begun).await;
     (shop, order)
 }
@@ -51,7 +47,7 @@ async fn the_name_of_a_refund_is_kept_with_it() {
     let body = json!({"amountCents": 200, "idempotencyKey": "k"});
     let refunded = refund(&shop, &order, body).await.expect(200);
     assert_eq!(back(&refunded), ("paid", 200, 60));
-    let receipt = "https://pay.example/receipts/ch_of_pi_1";
+    let receipt = "https://pay.example/receipts/ch_1";
     assert_eq!(refunded["receiptUrl"], receipt);
     let calls = shop.stripe.calls("/v1/refunds");
     let call = calls.iter().find(|it| it.method == Method::POST).unwrap();
@@ -158,7 +154,7 @@ async fn a_refusal_frees_what_it_counted_and_the_key() {
 async fn the_provider_judges_last() {
     let (shop, order) = sold().await;
     // Somebody gave 3.00 back by hand, and that was never told.
-    let path = "/v1/charges/ch_of_pi_1";
+    let path = "/v1/charges/ch_1";
     shop.stripe.set(path, json!({"amount_refunded": 300}));
     let much = json!({"amountCents": 201, "idempotencyKey": "k"});
     let reply = refund(&shop, &order, much).await;
@@ -171,6 +167,8 @@ async fn the_provider_judges_last() {
     assert_eq!(back(&rest.expect(200)), ("refunded", 500, 0));
     let last = refund(&shop, &order, json!({"idempotencyKey": "last"})).await;
     assert_refused(&last, 409, "already_refunded");
+    let refused = shop.stripe.complaints();
+    assert_eq!(refused.len(), 2, "more than was left: {refused:?}");
 }
 
 #[tokio::test]

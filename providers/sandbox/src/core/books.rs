@@ -45,7 +45,7 @@ pub(crate) struct Books {
     /// By when they happened, then in the order of making.
     events: BTreeMap<(i64, u64), String>,
     changes: BTreeMap<String, Option<String>>,
-    /// Events that are kept; the oldest make room.
+    /// Events that are kept; the oldest make room. 0: nothing is told of.
     pub(crate) most_events: usize,
     /// Where the pages are, such as `http://127.0.0.1:8787/sandbox/proj_...`.
     pub(crate) base: String,
@@ -227,6 +227,11 @@ impl Books {
     /// Whatever has this identifier, as callers see it.
     pub(crate) fn view(&self, id: &str) -> Option<Value> {
         self.tables.view(id, self)
+    }
+
+    /// The same as it is kept.
+    pub(crate) fn note(&self, id: &str) -> Option<Note> {
+        self.tables.note(id)
     }
 
     /// Whether something is to be saved.

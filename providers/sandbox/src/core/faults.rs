@@ -1,6 +1,7 @@
 //! Trouble on order, for tests of a caller's patience: for the next calls of some path the sandbox
 //! hangs, refuses for now, or breaks. Kept in memory alone: a server that starts anew has none.
 
+use super::operations::Instead;
 use crate::core::prelude::*;
 
 const MAX_FAULTS: usize = 100;
@@ -109,6 +110,21 @@ impl Fault {
             error.insert("code".into(), code.into());
         }
         json!({ "error": error })
+    }
+
+    /// What is answered without anything being done.
+    pub(crate) fn instead(&self) -> Option<Instead> {
+        let is_kept = match self.kind {
+            // Nothing began, so nothing is kept.
+            Kind::RateLimit | Kind::LockTimeout => false,
+            Kind::Error => true,
+            Kind::Hang | Kind::Lost => return None,
+        };
+        Some(Instead {
+            status: self.status,
+            body: self.body(),
+            is_kept,
+        })
     }
 
     fn view(&self) -> Value {

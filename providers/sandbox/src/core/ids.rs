@@ -1,6 +1,8 @@
 //! Identifiers in Stripe's manner: a prefix and letters and digits that nobody can guess. Drawn from
 //! a seed that is passed in, so that a test knows them; never from a clock or a counter alone.
 
+use std::collections::BTreeMap;
+
 use sha2::{Digest as _, Sha256};
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -10,15 +12,19 @@ const USUAL_CHARS: usize = 24;
 const SECRET_CHARS: usize = 58;
 
 /// Where identifiers come from.
-pub(crate) struct Ids {
-    seed: [u8; 32],
-    drawn: u64,
+pub(crate) enum Ids {
+    Drawn {
+        seed: [u8; 32],
+        drawn: u64,
+    },
+    /// The numbers from 1 for each prefix, for tests: anybody can guess them.
+    Counted(BTreeMap<String, u64>),
 }
 
 impl Ids {
     /// The seed must be random and used once.
     pub(crate) const fn new(seed: [u8; 32]) -> Self {
-        Self { seed, drawn: 0 }
+        Self::Drawn { seed, drawn: 0 }
     }
 
     /// One for an object.
@@ -31,14 +37,32 @@ impl Ids {
         self.draw(prefix, SECRET_CHARS)
     }
 
+    /// Has a number not come again, where they are counted.
+    pub(crate) fn pass_over(&mut self, id: &str) {
+        let prefix = id.trim_end_matches(|last: char| last.is_ascii_digit());
+        let number: Option<u64> = id.strip_prefix(prefix).and_then(|text| text.parse().ok());
+        if let (Self::Counted(counts), Some(number)) = (self, number) {
+            let count = counts.entry(prefix.to_owned()).or_default();
+            *count = number.max(*count);
+        }
+    }
+
     fn draw(&mut self, prefix: &str, chars: usize) -> String {
+        let (seed, drawn) = match self {
+            Self::Drawn { seed, drawn } => (seed, drawn),
+            Self::Counted(counts) => {
+                let count = counts.entry(prefix.to_owned()).or_default();
+                *count = count.saturating_add(1);
+                return format!("{prefix}{count}");
+            }
+        };
         let mut text = String::from(prefix);
         let length = prefix.len().saturating_add(chars);
         while text.len() < length {
-            self.drawn = self.drawn.saturating_add(1);
+            *drawn = drawn.saturating_add(1);
             let block = Sha256::new()
-                .chain_update(self.seed)
-                .chain_update(self.drawn.to_be_bytes())
+                .chain_update(*seed)
+                .chain_update(drawn.to_be_bytes())
                 .finalize();
             for byte in block {
                 // Bytes past the last whole alphabet would favour its beginning.

@@ -77,6 +77,14 @@ macro_rules! kinds {
                 let none: Option<Value> = None;
                 none$(.or_else(|| Some(self.$table.get(id)?.view(books))))*
             }
+
+            /// The same as it is kept.
+            pub(super) fn note(&self, id: &str) -> Option<Note> {
+                $(if let Some(object) = self.$table.get(id) {
+                    return Some(object.clone().note());
+                })*
+                None
+            }
         }
 
         impl Note {
@@ -105,7 +113,7 @@ macro_rules! kinds {
                 value.to_string()
             }
 
-            pub(super) fn restore(self, books: &mut Books) {
+            pub(crate) fn restore(self, books: &mut Books) {
                 match self {
                     $(Self::$kind(object) => books.keep(object),)*
                 }

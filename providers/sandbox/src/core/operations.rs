@@ -1,13 +1,79 @@
-//! Operation keys: what was done under one is not done again, but answered again. Refusals of a
-//! malformed request are not kept, since nothing was done.
+//! Requests and their operation keys: what was done under one is not done again, but answered again.
+//! Refusals of a malformed request are not kept, since nothing was done.
 
 use sha2::{Digest as _, Sha256};
 
 use data_encoding::HEXLOWER;
 
+use super::api;
 use crate::core::prelude::*;
 
 const MAX_KEY_BYTES: usize = 255;
+
+/// A request of Stripe's API.
+pub(crate) struct Call<'a> {
+    pub(crate) method: &'a str,
+    /// Below `/v1/`.
+    pub(crate) path: &'a str,
+    pub(crate) params: &'a Params,
+    /// The caller's name for what it does.
+    pub(crate) key: Option<&'a str>,
+    /// What is answered though nothing is done.
+    pub(crate) instead: Option<Instead>,
+}
+
+/// A failure that somebody ordered.
+pub(crate) struct Instead {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
+    /// Whether the same key gets the same answer for a day: it began.
+    pub(crate) is_kept: bool,
+}
+
+/// What comes of a request.
+pub(crate) struct Done {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
+    /// Whether it was done before.
+    pub(crate) is_replayed: bool,
+}
+
+/// Answers a request, once for its key.
+pub(crate) fn answer(books: &mut Books, call: Call<'_>) -> Result<Done> {
+    let digest = digest(call.method, call.path, call.params);
+    if let Some(key) = call.key
+        && let Some((status, body)) = replay(books, key, &digest)?
+    {
+        return Ok(Done {
+            status,
+            body,
+            is_replayed: true,
+        });
+    }
+    let mut is_kept = true;
+    let (status, body) = match call.instead {
+        Some(instead) => {
+            is_kept = instead.is_kept;
+            (instead.status, instead.body)
+        }
+        None => match api::call(books, call.method, call.path, call.params) {
+            Ok(body) => (200, body),
+            // What was looked up and found wrong is an outcome; a malformed request has none.
+            Err(refusal) if refusal.is_outcome() && !books.is_changed() => {
+                (refusal.status, refusal.body())
+            }
+            Err(refusal) => return Err(refusal),
+        },
+    };
+    if let Some(key) = call.key.filter(|_| is_kept) {
+        keep(books, key, digest, status, &body);
+    }
+    Ok(Done {
+        status,
+        body,
+        is_replayed: false,
+    })
+}
 
 /// What a request is, to be told from another.
 pub(crate) fn digest(method: &str, path: &str, params: &Params) -> String {

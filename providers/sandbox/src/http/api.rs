@@ -18,10 +18,11 @@ use crate::core::prelude::*;
 use crate::{
     Sandbox,
     core::{
-        self, api,
+        self,
         faults::{Fault, Kind},
         ids::Ids,
-        operations, script,
+        operations::{self, Call},
+        script,
     },
     unkind::{Answer, Outcome, Request},
 };
@@ -158,13 +159,8 @@ async fn answer(
             return Ok((Outcome::from(Answer { status: 200, body }), false));
         }
         let key = by.key.as_deref();
-        let replayed = false;
+        let mut is_replayed = false;
         let now = books.now;
-        let mut once = Once {
-            books,
-            key,
-            replayed,
-        };
         let (at, form) = (format!("/v1/{path}"), unkind::form(&params));
         let request = Request {
             method: method.as_str(),
@@ -177,14 +173,22 @@ async fn answer(
         };
         let outcome = hands.unkind.lock().answer(&request, |_, other, with| {
             // Pages and objects that are read instead of what was asked for are nobody's operations.
-            let (status, body) = if std::ptr::eq(with, &form) && other == at {
-                once.call(method.as_str(), &path, &params, trouble.as_ref())?
-            } else {
-                unkind::read(once.books, other, with)?
+            if !std::ptr::eq(with, &form) || other != at {
+                return unkind::read(books, other, with);
+            }
+            let call = Call {
+                method: method.as_str(),
+                path: &path,
+                params: &params,
+                key,
+                instead: trouble.as_ref().and_then(Fault::instead),
             };
+            let done = operations::answer(books, call)?;
+            is_replayed = done.is_replayed;
+            let (status, body) = (done.status, done.body);
             Ok::<_, Refusal>(Answer { status, body })
         })?;
-        Ok((outcome, once.replayed))
+        Ok((outcome, is_replayed))
     };
     let outcome = sandbox.0.at(project, work).await;
     if outcome.is_ok() {
@@ -221,51 +225,6 @@ async fn answer(
 async fn hang(fault: &Fault) -> Response {
     tokio::time::sleep(Duration::from_secs(fault.seconds)).await;
     (StatusCode::GATEWAY_TIMEOUT, Json(fault.body())).into_response()
-}
-
-/// A call that is done once for its key.
-struct Once<'a> {
-    books: &'a mut Books,
-    key: Option<&'a str>,
-    replayed: bool,
-}
-
-impl Once<'_> {
-    fn call(
-        &mut self,
-        method: &str,
-        path: &str,
-        params: &Params,
-        trouble: Option<&Fault>,
-    ) -> Result<(u16, Value)> {
-        let digest = operations::digest(method, path, params);
-        if let Some(key) = self.key
-            && let Some(answer) = operations::replay(self.books, key, &digest)?
-        {
-            self.replayed = true;
-            return Ok(answer);
-        }
-        let (status, body) = match trouble {
-            // Nothing began, so nothing is kept.
-            Some(fault) if matches!(fault.kind, Kind::RateLimit | Kind::LockTimeout) => {
-                return Ok((fault.status, fault.body()));
-            }
-            // It began: the same key gets the same answer for a day.
-            Some(fault) if fault.kind == Kind::Error => (fault.status, fault.body()),
-            _ => match api::call(self.books, method, path, params) {
-                Ok(body) => (200, body),
-                // What was looked up and found wrong is an outcome; a malformed request has none.
-                Err(refusal) if refusal.is_outcome() && !self.books.is_changed() => {
-                    (refusal.status, refusal.body())
-                }
-                Err(refusal) => return Err(refusal),
-            },
-        };
-        if let Some(key) = self.key {
-            operations::keep(self.books, key, digest, status, &body);
-        }
-        Ok((status, body))
-    }
 }
 
 fn params(asked: &Asked) -> Result<Params> {

@@ -13,7 +13,7 @@ use crate::{
     Error,
     core::api,
     till::Failure,
-    unkind::{Form, Unkind, Unkindness},
+    unkind::{Answer, Form, Unkind, Unkindness},
 };
 
 /// So long a caller gets no answer before it is told that there is none.
@@ -56,15 +56,16 @@ pub(super) fn form(params: &Params) -> Form {
 }
 
 /// Reads something else than was asked for.
-pub(super) fn read(books: &mut Books, path: &str, form: &Form) -> Result<(u16, Value)> {
+pub(super) fn read(books: &mut Books, path: &str, form: &Form) -> Result<Answer> {
     let params = Params::new(form.clone())?;
     let path = path.trim_start_matches("/v1/");
-    match api::call(books, "GET", path, &params) {
-        Ok(body) => Ok((200, body)),
+    let (status, body) = match api::call(books, "GET", path, &params) {
+        Ok(body) => (200, body),
         // Whoever asked may know another way.
-        Err(refusal) if refusal.status == 404 => Ok((404, refusal.body())),
-        Err(refusal) => Err(refusal),
-    }
+        Err(refusal) if refusal.status == 404 => (404, refusal.body()),
+        Err(refusal) => return Err(refusal),
+    };
+    Ok(Answer { status, body })
 }
 
 /// An answer as it is printed.

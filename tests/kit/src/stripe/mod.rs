@@ -2,11 +2,11 @@
 //! nonsense, it goes silent. What was asked of it is remembered, form by form. It also signs what it
 //! reports. The one double of Stripe, for tests and for the load generator.
 //!
-//! It takes what Stripe takes and nothing else: an unknown path or field, another version, a key used
-//! twice for two things fail the test, whatever became of the answer.
+//! It is the sandbox's account, of which nothing happens by itself. It takes what Stripe takes and nothing
+//! else: an unknown path or field, another version, a key used twice for two things fail the test, whatever
+//! became of the answer.
 
-mod lists;
-mod rules;
+mod notes;
 #[cfg(test)]
 mod tests;
 mod unkind;
@@ -21,16 +21,18 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri},
     response::{IntoResponse, Response},
 };
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use parking_lot::Mutex;
-use serde_json::{Value, json};
-use sha2::Sha256;
-
-use rules::Form;
-pub use rules::{VERSION, requests};
 pub use sandbox::unkind::Unkindness;
-use sandbox::unkind::{Outcome, Request};
-use world::{Answer, World};
+use sandbox::unkind::{Answer, Form, Outcome, Request};
+use serde_json::{Value, json};
+
+use ::stripe::{
+    API_VERSION,
+    permissions::{ENDPOINTS, Endpoint},
+    signature::{SigningSecret, sign},
+};
+use domain::Timestamp;
+use world::World;
 
 /// The key of the account.
 pub const SECRET_KEY: &str = "sk_test_of_the_shop";
@@ -172,17 +174,12 @@ impl Stripe {
 
     /// Puts an object where it is read.
     pub fn put(&self, path: &str, object: Value) {
-        self.world.lock().objects.put(path, object);
+        self.world.lock().put(path, &object);
     }
 
     /// Changes fields of an object; as it is then.
     pub fn set(&self, path: &str, fields: Value) -> Value {
-        let mut world = self.world.lock();
-        let object = world.objects.get_mut(path).expect("the object is there");
-        for (name, value) in fields.as_object().expect("fields") {
-            object[name] = value.clone();
-        }
-        object.clone()
+        self.world.lock().set(path, &fields)
     }
 
     /// Says of which account a key is; `None`: it may not read that. Every other key is of the shop's.
@@ -194,28 +191,26 @@ impl Stripe {
     /// Lists an event, as the account does whether or not a webhook arrives.
     pub fn list(&self, id: &str, kind: &str, object: &Value, now: i64) {
         let event = plain_event(id, kind, object, now);
-        self.world.lock().events.push(event);
+        self.put(&format!("/v1/events/{id}"), event);
     }
 
     /// A payment with its charge, of which so much went back; `marks` is what was written on it.
     pub fn charged(&self, payment: &str, marks: &Value, cents: i64, refunded: i64) -> Value {
-        let charge = format!("ch_of_{payment}");
-        self.put(
-            &format!("/v1/payment_intents/{payment}"),
-            json!({
-                "id": payment, "object": "payment_intent", "amount_received": cents,
-                "latest_charge": charge, "status": "succeeded", "customer": "cus_1",
-                "metadata": marks,
-            }),
-        );
+        let mut world = self.world.lock();
+        let charge = world.charge_of(payment);
+        let charge = charge.unwrap_or_else(|| format!("ch_of_{payment}"));
+        let object = json!({
+            "id": payment, "object": "payment_intent", "amount": cents, "amount_received": cents,
+            "latest_charge": charge, "status": "succeeded", "customer": "cus_1", "metadata": marks,
+        });
+        world.put(&format!("/v1/payment_intents/{payment}"), &object);
         let object = json!({
             "id": charge, "object": "charge", "amount": cents, "amount_refunded": refunded,
-            "refunded": refunded == cents, "currency": "eur", "payment_intent": payment,
-            "customer": "cus_1", "metadata": marks,
-            "receipt_url": format!("https://pay.example/receipts/{charge}"),
+            "payment_intent": payment, "customer": "cus_1", "metadata": marks,
         });
-        self.put(&format!("/v1/charges/{charge}"), object.clone());
-        object
+        let path = format!("/v1/charges/{charge}");
+        world.put(&path, &object);
+        world.set(&path, &json!({}))
     }
 
     /// A session, paid.
@@ -225,21 +220,16 @@ impl Stripe {
 
     /// The same by somebody with this address.
     pub fn pay_as(&self, checkout: &str, email: &str) -> Value {
-        let path = format!("/v1/checkout/sessions/{checkout}");
-        let number = checkout.trim_start_matches("cs_test_");
-        let known = self.world.lock().objects.get(&path).expect("it is there")["customer"].clone();
-        let customer = match known {
-            Value::Null => json!(format!("cus_{number}")),
-            known => known,
-        };
-        self.set(
-            &path,
-            json!({
-                "status": "complete", "payment_status": "paid", "customer": customer,
-                "payment_intent": format!("pi_{number}"), "url": null,
-                "customer_details": {"email": email},
-            }),
-        )
+        let mut world = self.world.lock();
+        world.act(checkout, |account, now| account.pay(checkout, email, now))
+    }
+
+    /// A session whose buyer is done, and whose money is on its way: [`Self::pay`] has it come.
+    pub fn debit(&self, checkout: &str) -> Value {
+        let mut world = self.world.lock();
+        world.act(checkout, |account, now| {
+            account.pay_later(checkout, "buyer@mail.example", now)
+        })
     }
 }
 
@@ -264,16 +254,13 @@ pub fn event_signed(
 fn plain_event(id: &str, kind: &str, object: &Value, now: i64) -> Value {
     json!({
         "id": id, "object": "event", "type": kind, "created": now, "livemode": false,
-        "api_version": VERSION, "data": {"object": object},
+        "api_version": API_VERSION, "data": {"object": object},
     })
 }
 
 fn signature(secret: &str, body: &str, now: i64) -> String {
-    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
-    mac.update(format!("{now}.{body}").as_bytes());
-    let mac = mac.finalize().into_bytes();
-    let hex: String = mac.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("t={now},v1={hex}")
+    let secret = SigningSecret::new(secret).expect("a secret");
+    sign(&secret, body.as_bytes(), Timestamp(now * 1000))
 }
 
 async fn answer(
@@ -300,10 +287,10 @@ async fn answer(
         form,
     };
     let trial = is_trial(&call);
-    let verdict = headers_in_order(&call, &text).and_then(|()| match trial {
-        true => Ok(()),
-        false => rules::check(call.method.as_str(), &call.path, &call.form),
-    });
+    let verdict = match trial {
+        true => headers_in_order(&call, &text),
+        false => headers_in_order(&call, &text).and_then(|()| declared(&call)),
+    };
     let instead = {
         let mut world = world.lock();
         world.requests += 1;
@@ -326,16 +313,19 @@ async fn answer(
         Some(Instead::Garbage) => return "<html>not what you think</html>".into_response(),
         Some(Instead::Status(status, body)) => return failure(status, &body),
         Some(Instead::Kept(status, body)) => {
-            let kept = (call.path.clone(), (status, body.clone()));
-            world.lock().failed.insert(call.operation.clone(), kept);
+            let kept = Answer {
+                status,
+                body: body.clone(),
+            };
+            world.lock().done(&call, Some(kept));
             return failure(status, &body);
         }
         Some(Instead::Done(status, body)) => {
-            world.lock().done(&call);
+            world.lock().done(&call, None);
             return failure(status, &body);
         }
         Some(Instead::DoneInSilence) => {
-            world.lock().done(&call);
+            world.lock().done(&call, None);
             std::future::pending().await
         }
     }
@@ -349,33 +339,23 @@ async fn answer(
 /// Answers as unkindly as the account is; `None`: not at all.
 fn as_it_is(world: &mut World, call: &Call) -> Option<Response> {
     let (now, millis) = world.time();
-    let key = call.key.trim_start_matches("Bearer ");
-    let request = Request {
-        method: call.method.as_str(),
-        path: &call.path,
-        form: &call.form,
-        key,
-        operation: Some(call.operation.as_str()).filter(|key| !key.is_empty()),
-        now,
-        millis,
-    };
+    let asked = call.request(now, millis);
     // Put back below: what is asked kindly needs the rest of the world.
     let mut unkind = std::mem::take(&mut world.unkind);
     let mut repeated = false;
-    let outcome = unkind.answer(&request, |method, path, form| {
-        if is_trial(call) {
-            let missing = method == "GET" && path != "/v1/account";
-            let status = if missing { 404 } else { 400 };
-            let error = json!({"type": "invalid_request_error", "message": "There is nothing."});
-            let body = json!({ "error": error });
-            return Ok(sandbox::unkind::Answer { status, body });
-        }
-        let answer = world.ask(method, path, key, (&call.operation, form));
-        if let Answer::Refused(why) = &answer {
+    let outcome = unkind.answer(&asked, |method, path, form| {
+        let request = Request {
+            method,
+            path,
+            form,
+            ..asked
+        };
+        let reply = world.ask(&request, None);
+        if let Some(why) = reply.fault.filter(|_| !is_trial(call)) {
             world.complaints.push(format!("{method} {path}: {why}"));
         }
-        repeated = matches!(answer, Answer::Repeated(..));
-        Ok::<_, std::convert::Infallible>(answer.plain())
+        repeated = reply.is_replayed;
+        Ok::<_, std::convert::Infallible>(reply.answer)
     });
     let printed = |body: &Value| unkind.print(body);
     let response = match outcome {
@@ -424,8 +404,8 @@ fn failure(status: u16, body: &Value) -> Response {
 /// What Stripe wants of every request.
 fn headers_in_order(call: &Call, text: &impl Fn(&str) -> String) -> Result<(), String> {
     let version = text("stripe-version");
-    if version != VERSION {
-        return Err(format!("the version is {version:?}, not {VERSION}"));
+    if version != API_VERSION {
+        return Err(format!("the version is {version:?}, not {API_VERSION}"));
     }
     if !call.key.starts_with("Bearer ") {
         return Err("there is no key".into());
@@ -442,10 +422,22 @@ fn headers_in_order(call: &Call, text: &impl Fn(&str) -> String) -> Result<(), S
     Ok(())
 }
 
+/// A key may only do what is on the list of what it needs.
+fn declared(call: &Call) -> Result<(), String> {
+    let path = call.path.trim_start_matches("/v1/");
+    let is_it = |endpoint: &Endpoint| endpoint.is(call.method.as_str(), path);
+    match ENDPOINTS.iter().any(is_it) {
+        true => Ok(()),
+        false => Err("no permission is declared for that".into()),
+    }
+}
+
 fn complain(world: &mut World, call: &Call, why: &str) -> Response {
     let Call { method, path, .. } = call;
     world.complaints.push(format!("{method} {path}: {why}"));
-    let answer = Answer::Refused(why.into()).plain();
-    let status = StatusCode::from_u16(answer.status).unwrap();
-    (status, answer.body.to_string()).into_response()
+    let error = json!({
+        "type": "invalid_request_error", "code": "parameter_unknown", "message": why,
+    });
+    let body = json!({ "error": error }).to_string();
+    (StatusCode::BAD_REQUEST, body).into_response()
 }

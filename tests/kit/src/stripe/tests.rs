@@ -12,7 +12,7 @@ const SESSION: &str = "mode=payment&line_items[0][price_data][currency]=eur\
     &line_items[0][quantity]=1&success_url=https://shop.example/&metadata[order]=ord_1";
 
 fn post(stripe: &Stripe, path: &str, form: &str) -> RequestBuilder {
-    post_as(stripe, path, form, [FORM, VERSION, "a key"])
+    post_as(stripe, path, form, [FORM, API_VERSION, "a key"])
 }
 
 fn post_as(
@@ -33,7 +33,7 @@ fn post_as(
 
 fn get(stripe: &Stripe, path: &str) -> RequestBuilder {
     let request = plain_http().get(format!("{}{path}", stripe.base));
-    let request = request.header("stripe-version", VERSION);
+    let request = request.header("stripe-version", API_VERSION);
     request.bearer_auth(SECRET_KEY)
 }
 
@@ -56,13 +56,14 @@ async fn what_stripe_takes_is_made_once_for_a_key_and_paid() {
     );
     let paid = stripe.pay_as(made["id"].as_str().unwrap(), "ann@mail.example");
     assert_eq!(paid["customer_details"]["email"], "ann@mail.example");
-    assert_eq!(paid["customer"], "cus_1");
+    assert_eq!(paid["payment_intent"], "pi_1");
     assert_eq!(stripe.calls(SESSIONS).len(), 2);
 }
 
 #[tokio::test]
 async fn whatever_stripe_does_not_take_is_a_complaint() {
     let stripe = Stripe::start().await;
+    stripe.put("/v1/customers/cus_1", json!({}));
     let form = |more: &str| post(&stripe, SESSIONS, &format!("{SESSION}{more}"));
     let as_it_is = |version: &str, kind: &str, key: &str| {
         post_as(&stripe, SESSIONS, SESSION, [kind, version, key])
@@ -70,27 +71,30 @@ async fn whatever_stripe_does_not_take_is_a_complaint() {
     for (request, complaint) in [
         (
             post(&stripe, "/v1/checkout/session", SESSION),
-            "no such request",
+            "no permission is declared",
         ),
         (
             post(&stripe, "/v1/checkout/sessions/", SESSION),
-            "no such request",
+            "no permission is declared",
         ),
         (
             form("&customer_creations=always"),
-            "customer_creations is unknown",
+            "unknown parameter: customer_creations",
         ),
         (
             form("&line_items[x][quantity]=1"),
-            "line_items[x][quantity] is unknown",
+            "Missing required param: line_items[x][price]",
         ),
-        (form("&expires_at=tomorrow"), "expires_at is no Number"),
-        (form("&cancel_url=javascript:"), "cancel_url is no Address"),
+        (form("&expires_at=tomorrow"), "Invalid integer: tomorrow"),
+        (form("&cancel_url=javascript:"), "Not a valid URL"),
         (
             form("&customer=cus_1&customer_email=a@b"),
-            "exclude each other",
+            "only specify one of these parameters: customer, customer_email",
         ),
-        (form("&subscription_data[metadata][a]=b"), "of another mode"),
+        (
+            form("&subscription_data[metadata][a]=b"),
+            "can not pass `subscription_data`",
+        ),
         (
             post(
                 &stripe,
@@ -98,34 +102,34 @@ async fn whatever_stripe_does_not_take_is_a_complaint() {
                 "mode=subscription&line_items[0][price]=price_1&line_items[0][quantity]=1\
                  &success_url=https://shop.example/&invoice_creation[enabled]=true",
             ),
-            "of another mode",
+            "can only enable invoice creation",
         ),
         (
             form("&customer_update[name]=auto"),
-            "customer_update is of no customer",
+            "`customer_update` can only be used",
         ),
         (
             form("&customer=cus_1&automatic_tax[enabled]=true"),
-            "needs customer_update[address]",
+            "`customer_update[address]` to 'auto'",
         ),
         (
             form("&line_items[0][price]=price_1"),
-            "either price or price_data",
+            "one of these parameters: price, price_data",
         ),
         (
             form(&format!("&metadata[long]={}", "x".repeat(501))),
-            "metadata[long] is no Mark",
+            "Metadata values can have up to 500",
         ),
         (
             post(&stripe, SESSIONS, "mode=payment"),
-            "quantity] is missing",
+            "Missing required param: success_url",
         ),
         (
-            as_it_is(VERSION, "application/json", "a key"),
+            as_it_is(API_VERSION, "application/json", "a key"),
             "it is no form",
         ),
         (as_it_is("2020-08-27", FORM, "a key"), "the version is"),
-        (as_it_is(VERSION, FORM, ""), "no idempotency key"),
+        (as_it_is(API_VERSION, FORM, ""), "no idempotency key"),
     ] {
         let (status, _) = sent(request).await;
         let complaints = stripe.complaints();
@@ -147,7 +151,7 @@ async fn a_key_is_for_one_thing() {
 }
 
 #[tokio::test]
-#[should_panic(expected = "POST /v1/subscription_schedules: there is no such request")]
+#[should_panic(expected = "POST /v1/subscription_schedules: no permission is declared")]
 async fn a_test_fails_by_what_it_did_not_look_at() {
     let stripe = Stripe::start().await;
     let asked = stripe.clone();
@@ -171,6 +175,7 @@ async fn what_is_not_there_is_missing_and_no_fault() {
 #[tokio::test]
 async fn events_are_listed_newest_first_in_pages() {
     let stripe = Stripe::start().await;
+    stripe.follow(|| 2000);
     for (number, kind) in [(1, "a"), (2, "b"), (3, "a"), (4, "a")] {
         stripe.list(&format!("evt_{number}"), kind, &json!({}), 1000 + number);
     }
@@ -204,7 +209,7 @@ async fn a_payment_has_its_charge_and_its_disputes() {
     assert_eq!(payment["latest_charge"], charge["id"]);
     let disputes = "/v1/disputes?payment_intent=pi_1&limit=100";
     assert_eq!(sent(get(&stripe, disputes)).await.1["data"], json!([]));
-    stripe.put("disputes of pi_1", json!([{"id": "dp_1"}]));
+    stripe.put("/v1/disputes/dp_1", json!({"payment_intent": "pi_1"}));
     assert_eq!(
         sent(get(&stripe, disputes)).await.1["data"][0]["id"],
         "dp_1"
@@ -224,13 +229,18 @@ async fn an_endpoint_tells_its_secret_once_and_can_be_changed_and_removed() {
     );
     assert!(made["secret"].is_string());
     let path = format!("{list}/{}", made["id"].as_str().unwrap());
-    let change = post_as(&stripe, &path, "disabled=true", [FORM, VERSION, "change"]);
+    let change = post_as(
+        &stripe,
+        &path,
+        "disabled=true",
+        [FORM, API_VERSION, "change"],
+    );
     assert_eq!(sent(change).await.1["status"], "disabled");
     let (_, listed) = sent(get(&stripe, list)).await;
     assert_eq!(listed["data"][0]["url"], "https://shop.example/hook");
     assert_eq!(listed["data"][0]["secret"], Value::Null);
     let request = plain_http().delete(format!("{}{path}", stripe.base));
-    let request = request.header("stripe-version", VERSION);
+    let request = request.header("stripe-version", API_VERSION);
     let (_, deleted) = sent(request.bearer_auth(SECRET_KEY)).await;
     assert_eq!(deleted["deleted"], true);
     assert_eq!(sent(get(&stripe, list)).await.1["data"], json!([]));
@@ -241,10 +251,11 @@ async fn no_more_is_refunded_than_was_paid() {
     let stripe = Stripe::start().await;
     stripe.charged("pi_1", &json!({}), 500, 100);
     let refund = async |form: &str, key: &str| {
-        let request = post_as(&stripe, "/v1/refunds", form, [FORM, VERSION, key]);
+        let request = post_as(&stripe, "/v1/refunds", form, [FORM, API_VERSION, key]);
         sent(request).await
     };
     assert_eq!(refund("payment_intent=pi_1&amount=401", "a").await.0, 400);
+    assert_eq!(stripe.complaints().len(), 1);
     let (_, part) = refund("payment_intent=pi_1&amount=150", "b").await;
     assert_eq!(part["amount"], 150);
     assert_eq!(refund("payment_intent=pi_1&amount=150", "b").await.1, part);
@@ -262,7 +273,7 @@ async fn a_subscription_ends_with_its_period_or_now() {
     let (_, ending) = sent(post(&stripe, path, "cancel_at_period_end=true")).await;
     assert_eq!(ending["cancel_at_period_end"], true);
     let request = plain_http().delete(format!("{}{path}", stripe.base));
-    let request = request.header("stripe-version", VERSION);
+    let request = request.header("stripe-version", API_VERSION);
     let (_, ended) = sent(request.bearer_auth(SECRET_KEY)).await;
     assert_eq!(ended["status"], "canceled");
 }
@@ -302,8 +313,10 @@ async fn an_invoice_embeds_ten_lines_and_lists_all() {
     let lines: Vec<Value> = (1..=25).map(|n| json!({"id": format!("il_{n}")})).collect();
     let path = "/v1/invoices/in_1";
     stripe.put(path, json!({"id": "in_1", "lines": {"data": lines}}));
-    let payment = |n: u32| json!({"id": format!("inpay_{n}"), "payment": {"payment_intent": format!("pi_{n}")}});
-    stripe.put("payments of in_1", json!([payment(1), payment(2)]));
+    for n in [1, 2] {
+        let payment = json!({"invoice": "in_1", "payment": {"payment_intent": format!("pi_{n}")}});
+        stripe.put(&format!("/v1/invoice_payments/inpay_{n}"), payment);
+    }
     let (_, invoice) = sent(get(&stripe, &format!("{path}?expand[0]=payments"))).await;
     assert_eq!(invoice["lines"]["data"].as_array().unwrap().len(), 10);
     assert_eq!(invoice["lines"]["has_more"], true);
@@ -313,4 +326,26 @@ async fn an_invoice_embeds_ten_lines_and_lists_all() {
     assert_eq!(rest["data"].as_array().unwrap().len(), 15);
     let of = "/v1/invoice_payments?payment[type]=payment_intent&payment[payment_intent]=pi_2";
     assert_eq!(sent(get(&stripe, of)).await.1["data"][0]["invoice"], "in_1");
+}
+
+#[tokio::test]
+async fn what_is_put_is_shown_until_the_account_changes_it() {
+    let stripe = Stripe::start().await;
+    let path = "/v1/subscriptions/sub_1";
+    stripe.put(
+        path,
+        json!({"status": "active", "metadata": {"a": "1"}, "items": {"data": [{"odd": true}]}}),
+    );
+    stripe.set(
+        path,
+        json!({"cancel_at_period_end": true, "latest_invoice": "in_odd"}),
+    );
+    let read = async || sent(get(&stripe, path)).await.1;
+    assert_eq!(read().await["items"]["data"][0]["odd"], true);
+    let form = "cancel_at_period_end=false&metadata[b]=2";
+    let (_, changed) = sent(post(&stripe, path, form)).await;
+    assert_eq!(changed["cancel_at_period_end"], false);
+    assert_eq!(changed["metadata"], json!({"a": "1", "b": "2"}));
+    assert_eq!(changed["latest_invoice"], "in_odd");
+    assert_eq!(read().await, changed);
 }

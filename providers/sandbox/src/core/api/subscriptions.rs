@@ -57,11 +57,18 @@ impl Update {
             Some("now") => Some(None),
             Some(_) => Some(params.integer("trial_end")?),
         };
+        let mut ending = params.flag("cancel_at_period_end")?;
+        // Whatever day was said before.
+        if params.is_unset("cancel_at") && ending.replace(false).is_some() {
+            let message =
+                "You may only specify one of these parameters: cancel_at, cancel_at_period_end.";
+            return Err(Refusal::param("cancel_at", message));
+        }
         let update = Self {
             change: change(books, params, old)?,
             pause: pause(params)?,
             trial_end,
-            ending: params.flag("cancel_at_period_end")?,
+            ending,
             metadata,
         };
         params.finish()?;
