@@ -5,14 +5,13 @@ use std::sync::Arc;
 use axum::{
     Json, Router,
     extract::DefaultBodyLimit,
-    http::{HeaderMap, StatusCode, header},
-    response::{IntoResponse, Response},
+    http::{HeaderMap, StatusCode, Uri, header},
+    response::{IntoResponse, Redirect, Response},
     routing::{any, get},
 };
 use domain::id::ProjectId;
 
-use super::{Sandbox, Settings, courier, till::Failure};
-use crate::core::prelude::*;
+use super::{Sandbox, Settings, core::prelude::*, courier, pages, till::Failure};
 
 mod api;
 mod auth;
@@ -22,15 +21,24 @@ mod papers;
 mod portal;
 mod unkind;
 
+use api::Door;
+
 /// Requests have a few short fields.
 const MAX_BODY_BYTES: usize = 64 * 1024;
 
 pub(super) fn router(sandbox: Sandbox) -> Router {
-    let action = get(checkout::back).post(checkout::act);
-    let portal_action = get(portal::back).post(portal::act);
+    // An action's address in a browser's bar is the page's.
+    let action = get(back).post(checkout::act);
+    let portal_action = get(back).post(portal::act);
     Router::new()
-        .route("/sandbox/{project}/v1/{*path}", any(api::call))
-        .route("/sandbox/{project}/script/{*path}", any(api::script))
+        .route(
+            "/sandbox/{project}/v1/{*path}",
+            any(|state, path, asked| api::call(Door::Api, state, path, asked)),
+        )
+        .route(
+            "/sandbox/{project}/script/{*path}",
+            any(|state, path, asked| api::call(Door::Script, state, path, asked)),
+        )
         .route("/sandbox/{project}/checkout/{id}", get(checkout::show))
         .route("/sandbox/{project}/checkout/{id}/{action}", action)
         .route("/sandbox/{project}/receipts/{id}", get(papers::receipt))
@@ -40,6 +48,11 @@ pub(super) fn router(sandbox: Sandbox) -> Router {
         .route("/sandbox/{project}/portal/{id}/{action}", portal_action)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .with_state(sandbox)
+}
+
+async fn back(uri: Uri) -> Redirect {
+    let page = uri.path().rsplit_once('/');
+    Redirect::to(page.map_or("/", |(page, _)| page))
 }
 
 impl Sandbox {
@@ -55,6 +68,67 @@ impl Sandbox {
         let tills = Arc::clone(&self.0);
         tokio::spawn(async move { courier::deliver(&tills, project).await });
     }
+
+    /// Works on a project's books, once all that was due before has happened.
+    async fn work<T: Send + 'static>(
+        &self,
+        project: ProjectId,
+        work: impl FnOnce(&mut Books) -> Result<T> + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.0.catch_up(project).await?;
+        self.0.at(project, work).await
+    }
+}
+
+/// What a person sees of a project that has the name of its shop.
+async fn drawn(
+    sandbox: &Sandbox,
+    project: &str,
+    draw: impl FnOnce(&mut Books, &str) -> Result<Response> + Send + 'static,
+) -> Response {
+    let Some((project, settings)) = sandbox.project(project) else {
+        return pages::nothing();
+    };
+    let work = move |books: &mut Books| draw(books, &settings.name);
+    match sandbox.work(project, work).await {
+        Ok(page) => page,
+        Err(Failure::Refused(_)) => pages::nothing(),
+        Err(Failure::Broken(_)) => pages::unavailable(),
+    }
+}
+
+/// What was done on a page did not come to its end.
+enum Ended {
+    /// A person reads it on the page.
+    Refused(Refusal),
+    Answered(Response),
+}
+
+/// Does what a form or a script asks for on a page. Once this answers it is durable, and the shop has
+/// heard of it before anybody comes back to it.
+async fn acted<T: Send + 'static>(
+    sandbox: &Sandbox,
+    project: ProjectId,
+    browser: bool,
+    work: impl FnOnce(&mut Books) -> Result<T> + Send + 'static,
+) -> Result<T, Ended> {
+    match sandbox.work(project, work).await {
+        Ok(done) => {
+            let _: Result<(), _> = courier::deliver(&sandbox.0, project).await;
+            Ok(done)
+        }
+        Err(Failure::Refused(refusal)) if browser => Err(Ended::Refused(refusal)),
+        Err(Failure::Broken(_)) if browser => Err(Ended::Answered(pages::unavailable())),
+        Err(failure) => Err(Ended::Answered(failed(&failure))),
+    }
+}
+
+/// Nothing is there to be done.
+fn absent(browser: bool, kind: &str, id: &str) -> Response {
+    match browser {
+        true => pages::nothing(),
+        false => refused(&Refusal::no_such(kind, id)),
+    }
 }
 
 /// Whether a person's browser asks, rather than a script.
@@ -65,10 +139,13 @@ fn is_browser(headers: &HeaderMap) -> bool {
         .any(|value| value.contains("text/html"))
 }
 
+fn status(refusal: &Refusal) -> StatusCode {
+    StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST)
+}
+
 /// For scripts and programs: Stripe's form.
 fn refused(refusal: &Refusal) -> Response {
-    let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
-    (status, Json(refusal.body())).into_response()
+    (status(refusal), Json(refusal.body())).into_response()
 }
 
 /// Whatever went wrong, for scripts and programs. What is broken is not theirs to read.

@@ -53,6 +53,18 @@ pub(super) enum Failure {
     Broken(Error),
 }
 
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
 impl Failure {
     /// Where nothing was asked that could be refused.
     pub(super) fn plain(self) -> Error {

@@ -1,33 +1,33 @@
 //! Trouble on order, for tests of a caller's patience: for the next calls of some path the sandbox
 //! hangs, refuses for now, or breaks. Kept in memory alone: a server that starts anew has none.
 
-use super::operations::Instead;
-use crate::core::prelude::*;
+use serde::Serialize;
+
+use super::{operations::Instead, prelude::*, shape};
 
 const MAX_FAULTS: usize = 100;
 const MAX_TIMES: u32 = 10_000;
 /// So long a caller is kept waiting at most, by the wall.
 const MAX_SECONDS: u64 = 600;
 
-/// What goes wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// No answer, and nothing is done.
-    Hang,
-    /// No answer, though all is done.
-    Lost,
-    /// Too many requests.
-    RateLimit,
-    /// Somebody else has the object in hand.
-    LockTimeout,
-    /// The server breaks, and nothing is done.
-    Error,
+words! {
+    /// What goes wrong.
+    Kind {
+        /// No answer, and nothing is done.
+        Hang "hang",
+        /// No answer, though all is done.
+        Lost "lost",
+        /// Too many requests.
+        RateLimit "rate_limit",
+        /// Somebody else has the object in hand.
+        LockTimeout "lock_timeout",
+        /// The server breaks, and nothing is done.
+        Error "error",
+    }
 }
 
-const KINDS: [&str; 5] = ["hang", "lost", "rate_limit", "lock_timeout", "error"];
-
 /// Trouble for some calls.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Fault {
     pub(crate) kind: Kind,
     /// What the paths of those calls begin with, such as `refunds`.
@@ -43,21 +43,16 @@ pub(crate) struct Fault {
 
 impl Fault {
     fn read(params: &Params) -> Result<Self> {
-        let word = params.word("kind", &KINDS)?;
-        let (kind, status) = match word.ok_or_else(|| Refusal::missing("kind"))? {
-            "hang" => (Kind::Hang, 504),
-            "lost" => (Kind::Lost, 504),
-            "rate_limit" => (Kind::RateLimit, 429),
-            "lock_timeout" => (Kind::LockTimeout, 429),
-            _ => (Kind::Error, 500),
-        };
-        let status = params.integer::<u16>("status")?.unwrap_or(status);
+        let kind = need(params.choice("kind")?, "kind")?;
+        // The first is the usual one.
         let allowed: &[u16] = match kind {
             Kind::Hang | Kind::Lost => &[504],
             Kind::RateLimit => &[429],
-            Kind::LockTimeout => &[409, 429],
+            Kind::LockTimeout => &[429, 409],
             Kind::Error => &[500, 502, 503, 504],
         };
+        let usual = allowed.first().copied().unwrap_or(500);
+        let status = params.integer("status")?.unwrap_or(usual);
         if !allowed.contains(&status) {
             let message = format!("One of these goes with this kind: {allowed:?}");
             return Err(Refusal::param("status", message));
@@ -106,9 +101,7 @@ impl Fault {
             ),
         };
         let mut error = json!({ "type": kind, "message": message });
-        if let (Some(code), Some(error)) = (code, error.as_object_mut()) {
-            error.insert("code".into(), code.into());
-        }
+        shape::set(&mut error, json!({ "code": code }));
         json!({ "error": error })
     }
 
@@ -124,20 +117,6 @@ impl Fault {
             status: self.status,
             body: self.body(),
             is_kept,
-        })
-    }
-
-    fn view(&self) -> Value {
-        let kind = match self.kind {
-            Kind::Hang => "hang",
-            Kind::Lost => "lost",
-            Kind::RateLimit => "rate_limit",
-            Kind::LockTimeout => "lock_timeout",
-            Kind::Error => "error",
-        };
-        json!({
-            "kind": kind, "path": self.path, "method": self.method, "times": self.times,
-            "status": self.status, "retry_after": self.retry_after, "seconds": self.seconds,
         })
     }
 }
@@ -166,8 +145,7 @@ impl Faults {
             }
             _ => return Err(Refusal::no_route(method, "faults")),
         }
-        let waiting: Vec<Value> = self.0.iter().map(Fault::view).collect();
-        Ok(json!({ "faults": waiting }))
+        Ok(json!({ "faults": self.0 }))
     }
 
     /// What happens to this call, once less often.

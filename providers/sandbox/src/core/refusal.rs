@@ -3,6 +3,8 @@
 
 use serde_json::{Value, json};
 
+use super::shape;
+
 /// What came of a request.
 pub(crate) type Result<T, E = Refusal> = std::result::Result<T, E>;
 
@@ -127,26 +129,15 @@ impl Refusal {
 
     /// The body of the answer.
     pub(crate) fn body(&self) -> Value {
+        let page = self.code.map(|code| code.replace('_', "-"));
+        let page = page.map(|page| format!("https://docs.stripe.com/error-codes/{page}"));
+        let declined = self.code == Some("card_declined");
         let mut error = json!({ "type": self.kind, "message": self.message });
-        if let Some(error) = error.as_object_mut() {
-            if let Some(code) = self.code {
-                error.insert("code".into(), code.into());
-                error.insert(
-                    "doc_url".into(),
-                    format!(
-                        "https://docs.stripe.com/error-codes/{}",
-                        code.replace('_', "-")
-                    )
-                    .into(),
-                );
-                if code == "card_declined" {
-                    error.insert("decline_code".into(), "generic_decline".into());
-                }
-            }
-            if let Some(param) = &self.param {
-                error.insert("param".into(), param.as_str().into());
-            }
-        }
+        let more = json!({
+            "code": self.code, "decline_code": declined.then_some("generic_decline"),
+            "doc_url": page, "param": self.param,
+        });
+        shape::set(&mut error, more);
         json!({ "error": error })
     }
 }

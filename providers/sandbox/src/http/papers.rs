@@ -6,45 +6,40 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use crate::core::prelude::*;
-use crate::{
-    Sandbox,
-    pages::{self, papers},
-    till::Failure,
-};
+use super::drawn;
+use crate::{Sandbox, core::prelude::*, pages::papers};
 
 pub(super) async fn receipt(
     State(sandbox): State<Sandbox>,
     Path((project, id)): Path<(String, String)>,
 ) -> Response {
-    let page = move |books: &Books, shop: &str| {
+    let draw = move |books: &mut Books, shop: &str| {
         let charge: Charge = books.find(&id)?;
-        Ok(papers::receipt(&charge, shop))
+        Ok(papers::receipt(&charge, shop).answer(StatusCode::OK))
     };
-    paper(&sandbox, &project, page, |page| page.answer(StatusCode::OK)).await
+    drawn(&sandbox, &project, draw).await
 }
 
 pub(super) async fn invoice(
     State(sandbox): State<Sandbox>,
     Path((project, id)): Path<(String, String)>,
 ) -> Response {
-    let page = move |books: &Books, shop: &str| {
+    let draw = move |books: &mut Books, shop: &str| {
         let invoice = written(books, &id)?;
-        Ok(papers::invoice(&invoice, books, shop))
+        Ok(papers::invoice(&invoice, books, shop).answer(StatusCode::OK))
     };
-    paper(&sandbox, &project, page, |page| page.answer(StatusCode::OK)).await
+    drawn(&sandbox, &project, draw).await
 }
 
 pub(super) async fn pdf(
     State(sandbox): State<Sandbox>,
     Path((project, id)): Path<(String, String)>,
 ) -> Response {
-    let file = move |books: &Books, shop: &str| {
-        let invoice = written(books, &id)?;
-        Ok(papers::pdf(&invoice, books, shop))
+    let draw = move |books: &mut Books, shop: &str| {
+        let file = papers::pdf(&written(books, &id)?, books, shop);
+        Ok(([(header::CONTENT_TYPE, "application/pdf")], file).into_response())
     };
-    let answer = |file| ([(header::CONTENT_TYPE, "application/pdf")], file).into_response();
-    paper::<Vec<u8>>(&sandbox, &project, file, answer).await
+    drawn(&sandbox, &project, draw).await
 }
 
 /// A draft is nobody's business yet.
@@ -54,21 +49,4 @@ fn written(books: &Books, id: &str) -> Result<Invoice> {
         return Err(Refusal::no_such("invoice", id));
     }
     Ok(invoice)
-}
-
-async fn paper<T: Send + 'static>(
-    sandbox: &Sandbox,
-    project: &str,
-    draw: impl FnOnce(&Books, &str) -> Result<T> + Send + 'static,
-    answer: impl FnOnce(T) -> Response,
-) -> Response {
-    let Some((project, settings)) = sandbox.project(project) else {
-        return pages::nothing();
-    };
-    let work = move |books: &mut Books| draw(books, &settings.name);
-    match sandbox.0.at(project, work).await {
-        Ok(paper) => answer(paper),
-        Err(Failure::Refused(_)) => pages::nothing(),
-        Err(Failure::Broken(_)) => pages::unavailable(),
-    }
 }

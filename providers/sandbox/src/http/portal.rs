@@ -9,18 +9,18 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 
-use super::{checkout::encoded, failed, fields::Fields, is_browser, refused};
-use crate::core::prelude::*;
+use super::{Ended, absent, acted, drawn, fields::Fields, is_browser, status};
 use crate::{
     Sandbox,
     core::{
         billing, disputes, money,
+        prelude::*,
         refunds::{self, Wanted},
     },
-    courier, pages,
-    till::Failure,
+    pages,
 };
 
+const VISIT: &str = "billing_portal.session";
 const FIELDS: [&str; 10] = [
     "subscription",
     "price",
@@ -41,15 +41,11 @@ pub(super) async fn show(
     page(&sandbox, &project, id, StatusCode::OK, None).await
 }
 
-pub(super) async fn back(Path((project, id, _)): Path<(String, String, String)>) -> Response {
-    Redirect::to(&format!("/sandbox/{project}/portal/{}", encoded(&id))).into_response()
-}
-
 /// The visit, while it lasts.
 fn visit(books: &Books, id: &str) -> Result<PortalSession> {
     let visit: PortalSession = books.find(id)?;
     if visit.closes_at() <= books.now {
-        return Err(Refusal::no_such("billing_portal.session", id));
+        return Err(Refusal::no_such(VISIT, id));
     }
     Ok(visit)
 }
@@ -61,23 +57,12 @@ async fn page(
     status: StatusCode,
     notice: Option<String>,
 ) -> Response {
-    let Some((project, settings)) = sandbox.project(project) else {
-        return pages::nothing();
-    };
-    if sandbox.0.catch_up(project).await.is_err() {
-        return pages::unavailable();
-    }
-    let work = move |books: &mut Books| {
+    let draw = move |books: &mut Books, shop: &str| {
         let visit = visit(books, &id)?;
         let offer: Configuration = books.find(&visit.configuration)?;
-        let notice = notice.as_deref();
-        Ok(pages::portal(&visit, &offer, books, &settings.name, notice))
+        Ok(pages::portal(&visit, &offer, books, shop, notice.as_deref()).answer(status))
     };
-    match sandbox.0.at(project, work).await {
-        Ok(page) => page.answer(status),
-        Err(Failure::Refused(_)) => pages::nothing(),
-        Err(Failure::Broken(_)) => pages::unavailable(),
-    }
+    drawn(sandbox, project, draw).await
 }
 
 pub(super) async fn act(
@@ -88,43 +73,23 @@ pub(super) async fn act(
 ) -> Response {
     let browser = is_browser(&headers);
     let Some((project, _)) = sandbox.project(&project_text) else {
-        return if browser {
-            pages::nothing()
-        } else {
-            refused(&Refusal::no_such("billing_portal.session", &id))
-        };
+        return absent(browser, VISIT, &id);
     };
-    let outcome = match Fields::read(&headers, &body, &FIELDS) {
-        Ok(fields) => {
-            // What the page shows may be behind the clock.
-            match sandbox.0.catch_up(project).await {
-                Ok(()) => {
-                    let id = id.clone();
-                    let work =
-                        move |books: &mut Books| done(books, &id, &word, fields).map_err(as_state);
-                    sandbox.0.at(project, work).await
-                }
-                Err(failure) => Err(failure),
-            }
-        }
-        Err(refusal) => Err(Failure::Refused(refusal)),
+    let (fields, named) = (Fields::read(&headers, &body, &FIELDS), id.clone());
+    let work = move |books: &mut Books| {
+        let fields = fields?;
+        done(books, &named, &word, fields).map_err(as_state)
     };
-    match outcome {
-        Ok(state) => {
-            let _: Result<(), _> = courier::deliver(&sandbox.0, project).await;
-            if browser {
-                let here = format!("/sandbox/{project}/portal/{}", encoded(&id));
-                Redirect::to(&here).into_response()
-            } else {
-                Json(state).into_response()
-            }
+    match acted(&sandbox, project, browser, work).await {
+        Ok(_) if browser => {
+            Redirect::to(&format!("/sandbox/{project}/portal/{id}")).into_response()
         }
-        Err(Failure::Refused(refusal)) if browser => {
-            let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
-            page(&sandbox, &project_text, id, status, Some(refusal.message)).await
+        Ok(state) => Json(state).into_response(),
+        Err(Ended::Refused(refusal)) => {
+            let (status, notice) = (status(&refusal), Some(refusal.message));
+            page(&sandbox, &project_text, id, status, notice).await
         }
-        Err(Failure::Broken(_)) if browser => pages::unavailable(),
-        Err(failure) => failed(&failure),
+        Err(Ended::Answered(answer)) => answer,
     }
 }
 
@@ -153,7 +118,20 @@ fn done(books: &mut Books, id: &str, word: &str, mut fields: Fields) -> Result<V
             };
             books.put(customer);
         }
-        "refund" => give_back(books, &visit, &mut fields)?,
+        "refund" => {
+            let charge = charge(books, &visit, &mut fields)?;
+            let amount = amount(&mut fields, &charge)?;
+            let begins = fields.take("status").map(|word| {
+                let known = RefundStatus::of(&word).filter(|one| *one != RefundStatus::Canceled);
+                known.ok_or_else(|| Refusal::param("status", "No refund begins like this."))
+            });
+            let wanted = Wanted {
+                amount,
+                status: begins.transpose()?,
+                ..Wanted::default()
+            };
+            refunds::refund(books, charge, wanted)?;
+        }
         "refund_succeeds" | "refund_fails" => {
             let refund = refund(books, &visit, &mut fields)?;
             let status = match word {
@@ -164,21 +142,19 @@ fn done(books: &mut Books, id: &str, word: &str, mut fields: Fields) -> Result<V
         }
         "dispute" => {
             let charge = charge(books, &visit, &mut fields)?;
-            let amount = amount(&mut fields, &charge)?;
             let wanted = disputes::Wanted {
-                amount,
+                amount: amount(&mut fields, &charge)?,
                 reason: None,
                 inquiry: fields.take("inquiry").as_deref() == Some("true"),
             };
             disputes::open(books, charge, wanted)?;
         }
-        "dispute_won" | "dispute_lost" => {
+        "dispute_won" | "dispute_lost" | "dispute_escalated" => {
             let dispute = dispute(books, &visit, &mut fields)?;
-            disputes::close(books, dispute, word == "dispute_won")?;
-        }
-        "dispute_escalated" => {
-            let dispute = dispute(books, &visit, &mut fields)?;
-            disputes::escalate(books, dispute)?;
+            match word {
+                "dispute_escalated" => disputes::escalate(books, dispute)?,
+                _ => disputes::close(books, dispute, word == "dispute_won")?,
+            };
         }
         _ => return Err(Refusal::no_such("action", word)),
     }
@@ -192,49 +168,27 @@ fn of_subscription(
     fields: &mut Fields,
 ) -> Result<()> {
     let offer: Configuration = books.find(&visit.configuration)?;
-    if word == "switch" {
-        let price = fields.take("price");
-        let price = price.ok_or_else(|| Refusal::missing("price"))?;
-        let subscription = subscription(books, visit, fields)?;
-        let offered = offer.prices().any(|one| one == price);
-        if !offer.offers("subscription_update") || !(offered || price == subscription.item.price) {
-            return Err(Refusal::param("price", "This tier is not offered here."));
-        }
-        billing::switch(books, &offer, subscription, &price)?;
-        return Ok(());
+    let price = fields.take("price");
+    if word == "switch" && price.is_none() {
+        return Err(Refusal::missing("price"));
     }
     let subscription = subscription(books, visit, fields)?;
-    match word {
-        "pay_now" => billing::pay_now(books, subscription)?,
+    match (word, price) {
+        ("switch", Some(price)) => {
+            let offered =
+                price == subscription.item.price || offer.prices().any(|one| one == price);
+            if !offer.offers("subscription_update") || !offered {
+                return Err(Refusal::param("price", "This tier is not offered here."));
+            }
+            billing::switch(books, &offer, subscription, &price).map(drop)
+        }
+        ("pay_now", _) => billing::pay_now(books, subscription),
         _ if !offer.offers("subscription_cancel") => {
-            return Err(Refusal::invalid("Subscriptions cannot be canceled here."));
+            Err(Refusal::invalid("Subscriptions cannot be canceled here."))
         }
-        "cancel" if offer.cancels_now() => {
-            billing::cancel_now(books, subscription)?;
-        }
-        _ => {
-            billing::cancel_at_end(books, subscription, word == "cancel")?;
-        }
+        ("cancel", _) if offer.cancels_now() => billing::cancel_now(books, subscription).map(drop),
+        _ => billing::cancel_at_end(books, subscription, word == "cancel").map(drop),
     }
-    Ok(())
-}
-
-fn give_back(books: &mut Books, visit: &PortalSession, fields: &mut Fields) -> Result<()> {
-    let charge = charge(books, visit, fields)?;
-    let amount = amount(fields, &charge)?;
-    let status = match fields.take("status").as_deref() {
-        None => None,
-        Some("succeeded") => Some(RefundStatus::Succeeded),
-        Some("pending") => Some(RefundStatus::Pending),
-        Some("failed") => Some(RefundStatus::Failed),
-        Some(_) => return Err(Refusal::param("status", "No refund begins like this.")),
-    };
-    let wanted = Wanted {
-        amount,
-        status,
-        ..Wanted::default()
-    };
-    refunds::refund(books, charge, wanted).map(drop)
 }
 
 /// The one that is named, or the only one that runs.
@@ -249,10 +203,7 @@ fn subscription(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Re
     });
     match found.as_slice() {
         [only] => Ok((*only).clone()),
-        [] => Err(Refusal::no_such(
-            "subscription",
-            id.as_deref().unwrap_or_default(),
-        )),
+        [] => Err(Refusal::no_such("subscription", &id.unwrap_or_default())),
         _ => Err(Refusal::missing("subscription")),
     }
 }
@@ -271,28 +222,31 @@ fn charge(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Result<C
 /// The one that is named, or the newest that waits.
 fn refund(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Result<Refund> {
     let id = fields.take("refund");
-    let found = books.newest::<Refund>(|refund| match &id {
-        Some(id) => *id == refund.head.id,
-        None => refund.status == RefundStatus::Pending,
+    let found = books.newest::<Refund>(|refund| {
+        is_theirs(books, visit, &refund.charge)
+            && match &id {
+                Some(id) => *id == refund.head.id,
+                None => refund.status == RefundStatus::Pending,
+            }
     });
-    let theirs = |refund: &&&Refund| is_theirs(books, visit, &refund.charge);
-    let first = found.iter().find(theirs).copied().cloned();
+    let first = found.first().copied().cloned();
     first.ok_or_else(|| Refusal::no_such("refund", id.as_deref().unwrap_or_default()))
 }
 
 /// The one that is named, or the newest of the charge that is.
 fn dispute(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Result<Dispute> {
     let (id, charge) = (fields.take("dispute"), fields.take("charge"));
-    let found = books.newest::<Dispute>(|dispute| match (&id, &charge) {
-        (Some(id), _) => *id == dispute.head.id,
-        (None, Some(charge)) => *charge == dispute.charge,
-        (None, None) => true,
+    let found = books.copies::<Dispute>(|dispute| {
+        is_theirs(books, visit, &dispute.charge)
+            && match (&id, &charge) {
+                (Some(id), _) => *id == dispute.head.id,
+                (None, Some(charge)) => *charge == dispute.charge,
+                (None, None) => true,
+            }
     });
-    let theirs = |dispute: &&&Dispute| is_theirs(books, visit, &dispute.charge);
-    let mut theirs = found.iter().filter(theirs).copied();
     // Those that are decided, where none waits: saying it again is no error.
-    let first = theirs.clone().find(|dispute| dispute.status.is_open());
-    let first = first.or_else(|| theirs.next()).cloned();
+    let waits = found.iter().position(|dispute| dispute.status.is_open());
+    let first = found.into_iter().nth(waits.unwrap_or(0));
     first.ok_or_else(|| Refusal::invalid("This payment is not disputed."))
 }
 
@@ -313,9 +267,8 @@ fn amount(fields: &mut Fields, charge: &Charge) -> Result<Option<i64>> {
         }
     };
     let message = "This is not an amount that can be refunded.";
-    typed
-        .map(Some)
-        .ok_or_else(|| Refusal::param("amount", message))
+    let amount = typed.ok_or_else(|| Refusal::param("amount", message))?;
+    Ok(Some(amount))
 }
 
 /// How things stand, for scripts.

@@ -72,7 +72,7 @@ pub(super) fn read(books: &mut Books, path: &str, form: &Form) -> Result<Answer>
 pub(super) fn respond(
     status: u16,
     printed: String,
-    headers: Vec<(&'static str, String)>,
+    headers: impl IntoIterator<Item = (&'static str, String)>,
 ) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
     let kind = [(header::CONTENT_TYPE, "application/json")];

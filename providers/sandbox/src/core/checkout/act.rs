@@ -4,24 +4,25 @@
 use super::{complete, create::one_currency};
 use crate::core::{email, prelude::*, promotions};
 
-/// What a buyer does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Action {
-    Pay,
-    PayLater,
-    Settle,
-    Fail,
-    /// A debit is given back by a bank, days later.
-    FailLate,
-    Decline,
-    Expire,
-    Promotion,
-    /// Pays with a card whose bank asks who they are.
-    Challenge,
-    /// Says it.
-    Authenticate,
-    /// Does not.
-    FailAuthentication,
+words! {
+    /// What a buyer does.
+    Action {
+        Pay "pay",
+        PayLater "pay_later",
+        Settle "settle",
+        Fail "fail",
+        /// A debit is given back by a bank, days later.
+        FailLate "fail_late",
+        Decline "decline",
+        Expire "expire",
+        Promotion "promotion",
+        /// Pays with a card whose bank asks who they are.
+        Challenge "challenge",
+        /// Says it.
+        Authenticate "authenticate",
+        /// Does not.
+        FailAuthentication "fail_authentication",
+    }
 }
 
 /// What a buyer typed.
