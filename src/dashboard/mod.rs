@@ -19,6 +19,7 @@ mod orders;
 mod overview;
 mod prices;
 mod projects;
+mod sandbox;
 mod session;
 mod settings;
 mod shell;
@@ -68,6 +69,10 @@ pub(crate) fn router(app: &App) -> Router<App> {
         .route(
             &of_project("/settings/provider"),
             post(settings::set_provider),
+        )
+        .route(
+            &of_project("/sandbox"),
+            get(sandbox::show).post(sandbox::save),
         )
         .route(&of_project("/keys"), get(keys::list).post(keys::create))
         .route(&of_project("/keys/{key}/revoke"), post(keys::revoke))

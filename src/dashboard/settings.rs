@@ -241,6 +241,9 @@ fn provider_form(visit: &Visit, app: &App, project: &ProjectCatalog, form: Form<
         section.card {
             h2 { "Payments" }
             p { "Money goes through: " b { (provider(project)) } }
+            @if project.sandbox().is_some() {
+                p { a href={ (base(project)) "/sandbox" } { "How unkind the sandbox is" } }
+            }
             (form.alert(&["provider.secretKey", "provider.webhookSecret"]))
             form method="post" action={ (base(project)) "/settings/provider" } {
                 (form::token(visit))

@@ -161,3 +161,45 @@ async fn script_in_a_name_stays_text() {
             .lacks("<img src=x");
     }
 }
+
+#[tokio::test]
+async fn how_unkind_a_sandbox_is_is_a_form() {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let here = path(&service, "/sandbox");
+    assert_eq!(browser.get(&here).await.status, 404, "it has none yet");
+    let provider = path(&service, "/settings/provider");
+    let settings = browser.submit(&provider, &[("kind", "sandbox")]).await;
+    settings.shows(&format!("href=\"{here}\""));
+    let status = || async {
+        let path = format!("/sandbox/{}/v1/account", service.project.id);
+        let keys = service.accounts.sandbox_keys(service.project.id);
+        let sandbox = Client::new(&service.base, &keys.secret_key);
+        sandbox.get(&path).await.status
+    };
+    assert_eq!(status().await, 200);
+    let switched = [
+        ("away", "503"),
+        ("indented", "on"),
+        ("denied", "rak_dispute_read\r\nrak_event_read"),
+        ("broken", "in_1=500"),
+    ];
+    let page = browser.submit(&here, &switched).await;
+    page.shows("Saved.")
+        .shows("rak_dispute_read\nrak_event_read");
+    assert_eq!(page.value("away"), Some("503"));
+    assert_eq!(status().await, 503);
+    let now = service.sandboxes.server().unkindness(service.project.id);
+    assert!(now.indented && !now.real_sizes && now.broken["in_1"] == 500);
+
+    let page = browser.post(&here, &[("away", "404")]).await;
+    assert_eq!(page.status, 400);
+    page.shows("id=\"away-wrong\"");
+    assert_eq!(status().await, 503, "it is as it was");
+
+    let page = browser.submit(&here, &[("preset", "stripe")]).await;
+    assert_eq!(page.value("requests_per_endpoint"), Some("25"));
+    assert_eq!(status().await, 200);
+    let page = browser.submit(&here, &[("preset", "kind")]).await;
+    assert_eq!(page.value("requests_per_endpoint"), Some("0"));
+}

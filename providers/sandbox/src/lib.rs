@@ -139,6 +139,18 @@ impl Sandbox {
         http::router(self.clone())
     }
 
+    /// How unkind a project's is now.
+    #[must_use]
+    pub fn unkindness(&self, project: ProjectId) -> unkind::Unkindness {
+        self.0.till(project).unkind.lock().settings().clone()
+    }
+
+    /// Makes a project's as unkind as this, until it is switched again or the server starts anew.
+    pub fn set_unkindness(&self, project: ProjectId, unkindness: unkind::Unkindness) {
+        let now = self.0.now(project);
+        self.0.till(project).unkind.lock().switch(unkindness, now);
+    }
+
     /// The next instant of the project's clock at which something is due by itself: a session closes,
     /// a cycle renews, a payment is tried again, a subscription ends, a webhook goes out. For stepping
     /// a test clock. `None` also where the project has no sandbox.
