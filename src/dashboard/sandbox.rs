@@ -246,9 +246,11 @@ fn page(visit: &Visit, project: &ProjectCatalog, form: Form<'_>) -> Response {
             form method="post" action={ (base(project)) "/sandbox" } {
                 (form::token(visit))
                 // The first button is what Enter presses.
-                button.primary type="submit" { "Save" }
-                " " button type="submit" name="preset" value="stripe" { "As Stripe every day" }
-                " " button type="submit" name="preset" value="kind" { "All off" }
+                p {
+                    button.primary type="submit" { "Save" }
+                    " " button type="submit" name="preset" value="stripe" { "As Stripe every day" }
+                    " " button type="submit" name="preset" value="kind" { "All off" }
+                }
                 @for (group, switches) in GROUPS {
                     fieldset {
                         legend { (group) }
