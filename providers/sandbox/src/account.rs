@@ -13,7 +13,7 @@ use crate::{
         operations::{self, Call, Instead},
         prelude::*,
     },
-    unkind::{Answer, Request},
+    unkind::{Answer, Request, Unkindness},
 };
 
 /// An account and all that is in it.
@@ -39,6 +39,11 @@ impl Account {
         let mut books = Books::new(base.into(), 0, ids);
         books.most_events = 0;
         Self(books)
+    }
+
+    /// Shows invoices' lines as these settings say.
+    pub fn list_lines(&mut self, settings: &Unkindness) {
+        self.0.listing = settings.listing();
     }
 
     /// Answers a request as Stripe does; with the same failure for a day, where one is to be kept.

@@ -136,6 +136,7 @@ impl Tills {
             None => self.load(project).await.map_err(Failure::Broken)?,
         };
         books.now = self.now(project);
+        books.listing = till.unkind.lock().settings().listing();
         books.ids = ids().map_err(Failure::Broken)?;
         books.request = Request::default();
         let done = work(&mut books);

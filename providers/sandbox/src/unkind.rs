@@ -5,7 +5,6 @@
 
 mod checks;
 mod foreign;
-mod lines;
 mod lists;
 mod pace;
 mod permissions;
@@ -19,11 +18,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
+use crate::core::refusal::Refusal;
+
 use foreign::Foreign;
 use lists::Listing;
 use pace::Pace;
 pub use permissions::permission;
-use refusal::Refusal;
+use refusal::broken;
 pub use settings::Unkindness;
 
 /// A request's pairs, by their names in bracket notation.
@@ -193,60 +194,60 @@ impl Unkind {
     /// What is answered without a look at what was asked for, in Stripe's order.
     fn refuse(&mut self, request: &Request<'_>) -> Option<Outcome> {
         let away = self.settings.away;
-        let away = (away > 0).then(|| Refusal::broken(away));
-        let refusal = away
+        let away = (away > 0).then(|| broken(away).into());
+        let outcome = away
             .or_else(|| self.too_many(request))
-            .or_else(|| permissions::refuse(&self.settings.denied, request))
+            .or_else(|| permissions::refuse(&self.settings.denied, request).map(Into::into))
             .or_else(|| self.failed_before(request))
-            .or_else(|| checks::refuse(&self.settings, request));
-        if let Some(refusal) = refusal {
-            return Some(refusal.into());
+            .or_else(|| checks::refuse(&self.settings, request).map(Into::into));
+        if outcome.is_some() {
+            return outcome;
         }
         if let Some(status) = self.settings.broken_object(request) {
             return Some(match status {
                 0 => Outcome::Silence,
-                status => Refusal::broken(status).into(),
+                status => broken(status).into(),
             });
         }
         let (kind, id) = named(request)?;
         let left = self.unread.get_mut(id)?;
         *left = left.checked_sub(1)?;
-        Some(Refusal::missing(kind, id).into())
+        Some(Refusal::no_such(kind, id).into())
     }
 
     /// Whether somebody asks too often.
-    fn too_many(&mut self, request: &Request<'_>) -> Option<Refusal> {
+    fn too_many(&mut self, request: &Request<'_>) -> Option<Outcome> {
         let most = self.settings.requests_per_endpoint;
         if most > 0 {
             let endpoint = permissions::endpoint(request.method, request.path);
             let pace = self.endpoints.entry(endpoint).or_default();
             if !pace.takes(request.millis, most) {
-                return Some(Refusal::rate_limit("endpoint-rate"));
+                return Some(Outcome::rate_limit("endpoint-rate"));
             }
         }
         let most = self.settings.requests_per_account;
         if most > 0 && !self.account.takes(request.millis, most) {
-            return Some(Refusal::rate_limit("global-rate"));
+            return Some(Outcome::rate_limit("global-rate"));
         }
         None
     }
 
     /// A failure is kept under its idempotency key and repeated, however often it is asked.
-    fn failed_before(&mut self, request: &Request<'_>) -> Option<Refusal> {
+    fn failed_before(&mut self, request: &Request<'_>) -> Option<Outcome> {
         let operation = request.operation.filter(|_| request.method == "POST")?;
         if self.failed.contains(operation) {
-            return Some(Refusal::broken(500).replayed());
+            let again = Outcome::from(broken(500));
+            return Some(again.with("idempotent-replayed", "true"));
         }
         let most = usize::try_from(self.settings.failed_posts).unwrap_or(usize::MAX);
         if self.failed.len() >= most.min(MOST_REMEMBERED) {
             return None;
         }
         self.failed.insert(operation.to_owned());
-        Some(Refusal::broken(500))
+        Some(broken(500).into())
     }
 
-    /// What is not asked for as it was: lists that the other product is in, or that are late, and the
-    /// rest of an invoice.
+    /// What is not asked for as it was: lists that the other product is in, or that are late.
     fn asked_otherwise<E>(
         &self,
         request: &Request<'_>,
@@ -257,9 +258,6 @@ impl Unkind {
         }
         if let Some(body) = self.foreign.read(request.path, request.form) {
             return Ok(Some(Answer { status: 200, body }));
-        }
-        if let Some(invoice) = lines::of_invoice(request.path) {
-            return lines::page(invoice, request, self.settings.items_in_front, ask).map(Some);
         }
         let Some(listing) = Listing::of(&self.settings, &self.foreign, request) else {
             return Ok(None);
@@ -295,7 +293,6 @@ impl Unkind {
     }
 
     fn put_on(&self, body: &mut Value) {
-        lines::cut(body, &self.settings);
         if self.settings.real_sizes {
             size::pad(body);
         }

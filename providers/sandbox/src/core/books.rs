@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     ids::Ids,
-    objects::{Event, Head, Note, Object, Request, Tables},
+    objects::{Event, Head, Listing, Note, Object, Request, Tables},
     refusal::{Refusal, Result},
     shape,
 };
@@ -47,6 +47,7 @@ pub(crate) struct Books {
     changes: BTreeMap<String, Option<String>>,
     /// Events that are kept; the oldest make room. 0: nothing is told of.
     pub(crate) most_events: usize,
+    pub(crate) listing: Listing,
     /// Where the pages are, such as `http://127.0.0.1:8787/sandbox/proj_...`.
     pub(crate) base: String,
     /// The project's clock, in seconds.
@@ -72,6 +73,7 @@ impl Books {
             events: BTreeMap::new(),
             changes: BTreeMap::new(),
             most_events: MAX_EVENTS,
+            listing: Listing::default(),
             base,
             now,
             ids,

@@ -7,3 +7,4 @@ mod wishes;
 
 pub(crate) use act::{Action, Buyer, act, close};
 pub(crate) use create::{address, create};
+pub(crate) use wishes::check_locale;

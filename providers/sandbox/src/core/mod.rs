@@ -25,7 +25,7 @@ pub(crate) mod promotions;
 pub(crate) mod refunds;
 pub(crate) mod refusal;
 pub(crate) mod script;
-mod shape;
+pub(crate) mod shape;
 
 /// What every part of it works with.
 pub(crate) mod prelude {

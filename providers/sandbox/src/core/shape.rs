@@ -19,7 +19,7 @@ pub(super) fn visible(kind: &str, mut value: Value) -> Value {
 }
 
 /// An object, and all that is in it, with all that Stripe's have.
-pub(super) fn completed(mut value: Value) -> Value {
+pub(crate) fn completed(mut value: Value) -> Value {
     complete(&mut value);
     value
 }

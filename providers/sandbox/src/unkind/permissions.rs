@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Request, refusal::Refusal};
+use super::{Request, refusal};
+use crate::core::refusal::Refusal;
 
 /// Paths below `/v1/`, and what each is called in a permission's name.
 const SCOPES: [(&str, &str); 20] = [
@@ -63,5 +64,5 @@ pub(super) fn refuse(denied: &BTreeSet<String>, request: &Request<'_>) -> Option
     let reading = wanted.strip_suffix("_write");
     let reading = reading.map(|scope| format!("{scope}_read"));
     let lacks = denied.contains(&wanted) || reading.is_some_and(|read| denied.contains(&read));
-    lacks.then(|| Refusal::denied(request.key, &wanted))
+    lacks.then(|| refusal::denied(request.key, &wanted))
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Form, Request};
+use crate::core::objects::Listing;
 
 /// How unkind a provider is. All of it is off by default; [`Unkindness::as_stripe`] is what Stripe does
 /// every day.
@@ -18,7 +19,7 @@ pub struct Unkindness {
     /// Objects have the fields that Stripe's have, so that an event has 8 KB, and a subscription's 11 KB:
     /// measured from the fixtures of stripe/openapi.
     pub real_sizes: bool,
-    /// Lines that an invoice embeds at most; the rest is at `/v1/invoices/{id}/lines`. 0: all. Ten:
+    /// Lines that an invoice embeds at most; the rest is at `/v1/invoices/{id}/lines`. 0: ten, as ever:
     /// laravel/cashier-stripe#476, PostHog#34742, stripe-php#1400.
     pub lines_embedded: u32,
     /// Pending items of the customer that stand in front of the subscription's lines on each renewal, for
@@ -157,6 +158,19 @@ impl Unkindness {
             return Some(("broken", format!("{status} is neither 0 nor 500 to 599")));
         }
         None
+    }
+
+    /// How invoices show their lines.
+    pub(crate) fn listing(&self) -> Listing {
+        let usual = Listing::default();
+        let embedded = match self.lines_embedded {
+            0 => usual.embedded,
+            most => usize::try_from(most).unwrap_or(usize::MAX),
+        };
+        Listing {
+            embedded,
+            in_front: self.items_in_front,
+        }
     }
 
     /// How a request about a broken object ends.

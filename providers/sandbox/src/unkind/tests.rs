@@ -205,36 +205,6 @@ fn an_endpoint_takes_so_many_requests_a_second_and_the_account_more() {
 }
 
 #[test]
-fn ten_lines_are_embedded_and_the_rest_is_on_pages() {
-    let settings = Unkindness {
-        items_in_front: 30,
-        ..Unkindness::as_stripe()
-    };
-    let mut account = Account::of(settings);
-    account.millis = 5000;
-    let invoice = json!({
-        "id": "in_1", "billing_reason": "subscription_cycle", "created": NOW, "currency": "eur",
-        "lines": { "data": [{ "id": "il_own", "amount": 900 }] },
-    });
-    account
-        .kind
-        .objects
-        .insert("/v1/invoices/in_1".into(), invoice);
-    let (_, read) = account.get("/v1/invoices/in_1", "");
-    assert_eq!(read["lines"]["data"].as_array().unwrap().len(), 10);
-    assert_eq!(
-        (&read["lines"]["has_more"], &read["lines"]["total_count"]),
-        (&json!(true), &json!(31))
-    );
-    let lines = "/v1/invoices/in_1/lines";
-    let (first, more) = account.ids(lines, "limit=20");
-    assert_eq!((first.len(), more), (20, true));
-    let (rest, more) = account.ids(lines, &format!("limit=20&starting_after={}", first[19]));
-    assert_eq!((rest.len(), more), (11, false));
-    assert_eq!(rest[10], "il_own", "behind all pending items");
-}
-
-#[test]
 fn objects_have_their_real_size_and_what_they_say_is_as_it_was() {
     let mut account = Account::of(Unkindness::as_stripe());
     let subscription = json!({

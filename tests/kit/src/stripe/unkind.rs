@@ -9,6 +9,7 @@ impl Stripe {
     pub fn unkind(&self, settings: Unkindness) {
         let mut world = self.world.lock();
         let (now, _) = world.time();
+        world.account.list_lines(&settings);
         world.unkind.switch(settings, now);
     }
 

@@ -26,7 +26,7 @@ pub(super) struct World {
     pub(super) instead: Vec<(String, Instead)>,
     /// The same for good.
     pub(super) always: Vec<(String, Instead)>,
-    account: Account,
+    pub(super) account: Account,
     /// Fields that objects show other than the account has them, by the objects' identifiers. One that
     /// the account changes is its own again.
     shown: HashMap<String, Map<String, Value>>,

@@ -9,6 +9,17 @@ const SOONEST_TRIAL_END: i64 = 48 * 3600;
 const LOCALES: &str = "auto bg cs da de el en en-GB es es-419 et fi fil fr fr-CA hr hu id it ja ko lt \
     lv ms mt nb nl pl pt pt-BR ro ru sk sl sv th tr vi zh zh-HK zh-TW";
 
+/// Whether Checkout speaks it.
+pub(crate) fn check_locale(text: &str) -> Result<()> {
+    if LOCALES.split(' ').any(|known| known == text) {
+        return Ok(());
+    }
+    let (others, last) = LOCALES.rsplit_once(' ').unwrap_or_default();
+    let others = others.replace(' ', ", ");
+    let message = format!("Invalid locale: must be one of {others}, or {last}");
+    Err(Refusal::param("locale", message))
+}
+
 /// Time that is to cost nothing, and what happens after it to who gave no card.
 pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<TrialOffer>> {
     const METHOD: &str = "payment_method_collection";
@@ -59,11 +70,8 @@ pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<Tria
 pub(super) fn wishes(params: &Params, mode: Mode, known: bool) -> Result<Wishes> {
     let on = |path: &str| Ok::<_, Refusal>(params.flag(path)? == Some(true));
     let locale = params.text("locale")?;
-    if let Some(locale) = &locale
-        && !LOCALES.split_ascii_whitespace().any(|one| one == locale)
-    {
-        let message = format!("Invalid locale: must be one of {LOCALES}");
-        return Err(Refusal::param("locale", message));
+    if let Some(text) = &locale {
+        check_locale(text)?;
     }
     let tax = on("automatic_tax[enabled]")?;
     let tax_ids = on("tax_id_collection[enabled]")?;

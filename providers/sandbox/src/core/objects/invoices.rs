@@ -176,8 +176,23 @@ impl Object for InvoiceItem {
     }
 }
 
-/// So many lines an invoice shows by itself; the others are in their list.
-const EMBEDDED: usize = 10;
+/// How invoices show their lines.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Listing {
+    /// So many by themselves; the others are in their list.
+    pub(crate) embedded: usize,
+    /// So many of another product in front of a renewal's own, for nothing.
+    pub(crate) in_front: u32,
+}
+
+impl Default for Listing {
+    fn default() -> Self {
+        Self {
+            embedded: 10,
+            in_front: 0,
+        }
+    }
+}
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Invoice {
@@ -286,9 +301,27 @@ impl Invoice {
         self.lines.iter().map(|line| line.whole(books)).collect()
     }
 
+    /// The same with what stands in front of them, the newest first.
+    fn listed(&self, books: &Books) -> Vec<InvoiceLine> {
+        let renewal = self.reason == Reason::Cycle;
+        let in_front = if renewal { books.listing.in_front } else { 0 };
+        let pending = (0..in_front).rev().map(|number| InvoiceLine {
+            id: format!("il_1Pending{number:03}"),
+            description: "Usage of another product".into(),
+            quantity: 1,
+            price: "price_1PendingUsage".into(),
+            product: "prod_1PendingUsage".into(),
+            start: self.head.created,
+            end: self.head.created,
+            invoice_item: format!("ii_1Pending{number:03}"),
+            ..InvoiceLine::default()
+        });
+        pending.chain(self.whole_lines(books)).collect()
+    }
+
     /// All of its lines as callers see them.
     pub(crate) fn line_views(&self, books: &Books) -> Vec<Value> {
-        let lines = self.whole_lines(books);
+        let lines = self.listed(books);
         let views = lines.iter().map(|line| line.view(self));
         views.map(shape::completed).collect()
     }
@@ -306,8 +339,9 @@ impl Object for Invoice {
         let ended = |status: InvoiceStatus| self.ended_at.filter(|_| self.status == status);
         let paid_at = self.paid_at.filter(|_| self.status == InvoiceStatus::Paid);
         let url = (!draft).then(|| invoice_url(books, &self.head.id));
-        let whole = self.whole_lines(books);
-        let embedded = whole.iter().take(EMBEDDED).map(|line| line.view(self));
+        let whole = self.listed(books);
+        let most = books.listing.embedded;
+        let embedded = whole.iter().take(most).map(|line| line.view(self));
         let of = named(&self.subscription);
         let (subtotal, total) = (self.subtotal(), self.total());
         json!({
@@ -321,7 +355,7 @@ impl Object for Invoice {
             "invoice_pdf": url.as_ref().map(|url| format!("{url}/pdf")),
             "lines": {
                 "object": "list", "data": embedded.collect::<Vec<_>>(),
-                "has_more": whole.len() > EMBEDDED, "total_count": whole.len(),
+                "has_more": whole.len() > most, "total_count": whole.len(),
                 "url": format!("/v1/invoices/{}/lines", self.head.id),
             },
             "number": finalized.map(|_| self.number()),

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::core::objects::{InvoiceStatus, Reason, Standing};
+use crate::unkind::Unkindness;
+use serde_json::json;
 
 #[test]
 fn a_subscription_is_billed_at_once_and_then_each_month() {
@@ -194,4 +196,46 @@ fn a_free_cycle_is_paid_without_a_payment() {
         (invoice.status, invoice.intent),
         (InvoiceStatus::Paid, None)
     );
+}
+
+#[test]
+fn invoices_embed_so_many_lines_and_what_is_pending_stands_in_front_of_a_renewals() {
+    let mut shop = Shop::new();
+    let settings = Unkindness {
+        lines_embedded: 4,
+        items_in_front: 30,
+        ..Unkindness::default()
+    };
+    shop.books.listing = settings.listing();
+    let price = shop.price("Pro", 1900, "month");
+    let subscription = shop.subscribed(&price, "");
+    let path = |shop: &Shop| format!("invoices/{}", shop.invoice_of(&subscription).head.id);
+    let first = path(&shop);
+    assert_eq!(shop.get(&first)["lines"]["total_count"], 1);
+    shop.until(months(1) + HOUR);
+    let renewal = path(&shop);
+    assert_ne!(renewal, first);
+    let lines = shop.get(&renewal)["lines"].clone();
+    assert_eq!(lines["data"].as_array().unwrap().len(), 4);
+    assert_eq!(
+        (&lines["has_more"], &lines["total_count"]),
+        (&json!(true), &json!(31))
+    );
+    let mut page = |query: &str| {
+        let page = shop
+            .call("GET", &format!("{renewal}/lines"), query)
+            .unwrap();
+        (
+            page["data"].as_array().unwrap().clone(),
+            page["has_more"] == true,
+        )
+    };
+    let (begun, more) = page("limit=20");
+    assert_eq!((begun.len(), more), (20, true));
+    let after = format!("limit=20&starting_after={}", id(&begun[19]));
+    let (rest, more) = page(&after);
+    assert_eq!((rest.len(), more), (11, false));
+    assert_eq!(rest[10]["amount"], 1900, "behind all that is pending");
+    shop.books.listing = Unkindness::as_stripe().listing();
+    assert_eq!(shop.get(&renewal)["lines"]["total_count"], 1);
 }
