@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 
 pub use self::around::Deed;
 pub(crate) use self::around::{ADMINISTRATOR, deeds, intend, writes};
-use crate::payments::notes::{self, AuditPage};
+use crate::payments::notes::{self, AuditPage, Key, Note};
 
 /// Entries of a page; each new one writes its page again, which has to fit one append.
 const PER_PAGE: usize = 20;
@@ -150,7 +150,7 @@ impl AuditLog {
                 .full
                 .iter()
                 .take(gone)
-                .map(|(number, _)| AuditPage::forget(*number)),
+                .map(|(number, _)| Key::audit(Some(*number)).forget()),
         );
         self.handle.put_notes(notes).await?;
         for (number, _) in pages.full.drain(..gone).collect::<Vec<_>>() {
@@ -305,7 +305,7 @@ fn last(entries: &[Entry]) -> Timestamp {
 
 fn page(number: u64, entries: &[Entry]) -> persistence::Note {
     let text = written(entries);
-    AuditPage { number, text }.put()
+    Note::Audit(AuditPage { number, text }).put()
 }
 
 fn written(entries: &[Entry]) -> String {

@@ -35,19 +35,6 @@ macro_rules! text {
                 fmt::Debug::fmt(&self.0, f)
             }
         }
-    };
-}
-
-/// A provider's name for something: as [`text!`], and as the provider writes it.
-macro_rules! reference {
-    ($(#[$doc:meta])* $name:ident) => {
-        text!($(#[$doc])* $name, check_reference);
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -60,6 +47,20 @@ macro_rules! reference {
                 to.serialize_str(&self.0)
             }
         }
+    };
+}
+
+/// A provider's name for something.
+macro_rules! reference {
+    ($(#[$doc:meta])* $name:ident) => {
+        text!($(#[$doc])* $name, check_reference);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
     };
 }
 

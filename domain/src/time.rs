@@ -1,10 +1,12 @@
 //! Instants and the UTC calendar periods of free grants. Time is always passed in.
 
 use jiff::civil;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// An instant: milliseconds since the Unix epoch, UTC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 pub struct Timestamp(pub i64);
 
 impl Timestamp {

@@ -16,6 +16,9 @@ const PAUSES: [i64; 6] = [1, 5, 30, 120, 600, 3600];
 /// What the provider does not know is asked about so often, which takes a day: it may be told of
 /// something before it is there.
 const MOST_UNKNOWN: usize = 29;
+/// What is paid by money on its way is asked about so often, and for so long.
+const ON_ITS_WAY_SECONDS: i64 = 3600;
+const LONGEST_WAY_SECONDS: i64 = 30 * 24 * 3600;
 /// So often is it tried whether the key has a permission by now.
 const PROBE_SECONDS: i64 = 30;
 /// Given out at once.
@@ -27,6 +30,8 @@ pub(crate) struct Waiting {
     pub(crate) event: StoredEvent,
     /// Attempts that failed.
     attempts: usize,
+    /// Whether nothing is wrong but that its money is on its way.
+    is_on_its_way: bool,
     due: Timestamp,
 }
 
@@ -52,6 +57,7 @@ impl Waiting {
         Self {
             event,
             attempts: 0,
+            is_on_its_way: false,
             due: Timestamp(0),
         }
     }
@@ -59,6 +65,12 @@ impl Waiting {
     /// Whether the provider has said for a day that it does not know it.
     pub(crate) const fn is_hopeless(&self, error: &Error) -> bool {
         self.attempts >= MOST_UNKNOWN && matches!(error, Error::Provider(port::Error::Missing(_)))
+    }
+
+    /// Whether its money was on its way for a month.
+    pub(crate) fn is_lost(&self, now: Timestamp, error: &Error) -> bool {
+        let end = self.event.told.at.plus_seconds(LONGEST_WAY_SECONDS);
+        matches!(error, Error::OnItsWay) && end <= now
     }
 
     const fn place(&self) -> (Timestamp, EventKey) {
@@ -69,8 +81,12 @@ impl Waiting {
 impl Backlog {
     /// After an attempt that failed.
     pub(crate) fn add(&self, mut waiting: Waiting, now: Timestamp, error: &Error) {
+        waiting.is_on_its_way = matches!(error, Error::OnItsWay);
         let last = PAUSES.last().copied().unwrap_or_default();
-        let pause = PAUSES.get(waiting.attempts).copied().unwrap_or(last);
+        let pause = match waiting.is_on_its_way {
+            true => ON_ITS_WAY_SECONDS,
+            false => PAUSES.get(waiting.attempts).copied().unwrap_or(last),
+        };
         waiting.attempts = waiting.attempts.saturating_add(1);
         let Error::Provider(port::Error::Permission { permission, .. }) = error else {
             return self.put(waiting, now.plus_seconds(pause));
@@ -121,6 +137,13 @@ impl Backlog {
         of.is_some_and(|of| !of.by_time.is_empty() || !of.blocked.is_empty())
     }
 
+    /// How many wait for nothing but their money.
+    pub(crate) fn on_their_way(&self) -> usize {
+        let projects = self.0.lock();
+        let waiting = projects.values().flat_map(|of| of.by_time.values());
+        waiting.filter(|waiting| waiting.is_on_its_way).count()
+    }
+
     pub(crate) fn forget(&self, project: ProjectId) {
         self.0.lock().remove(&project);
     }
@@ -165,8 +188,7 @@ mod tests {
             about: Subject::Payment(PaymentId::new("pi_1").unwrap()),
             origin: Origin::Unsaid,
         };
-        let key = EventKey::new(PROJECT, id);
-        Waiting::new(StoredEvent { key, told })
+        Waiting::new(StoredEvent::new(PROJECT, told))
     }
 
     fn at(seconds: i64) -> Timestamp {

@@ -18,6 +18,9 @@ pub enum Error {
     /// Money went back for an order that is not known yet.
     #[error("money went back for an order that is not known yet")]
     TooEarly,
+    /// The buyer is done, and the money is on its way.
+    #[error("the money is on its way")]
+    OnItsWay,
     /// No such payment waits for somebody to decide about it.
     #[error("no such unfulfilled payment")]
     NoSuchPayment,
@@ -49,6 +52,7 @@ impl Error {
             Self::Wallet(_)
             | Self::Defect(_)
             | Self::TooEarly
+            | Self::OnItsWay
             | Self::TooManyUnfulfilled
             | Self::NoSuchPayment
             | Self::Decided
@@ -71,6 +75,7 @@ impl Error {
             | Self::Provider(_)
             | Self::Defect(_)
             | Self::TooManyUnfulfilled
+            | Self::OnItsWay
             | Self::TooEarly => true,
             Self::Wallet(actors::Error::Overloaded | actors::Error::Unavailable) => true,
             Self::Wallet(_)

@@ -314,7 +314,7 @@ impl Source for EventList {
 
     async fn forget(&self, project: ProjectId) -> Result<(), Error> {
         self.projects.remove(&project);
-        let forget = Key::Read(project).forget();
+        let forget = Key::read(project).forget();
         self.ground.handle.put_notes(vec![forget]).await?;
         Ok(())
     }

@@ -7,10 +7,7 @@
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     time::Duration,
 };
 
@@ -24,7 +21,8 @@ use super::{
     Error, Ground,
     backlog::{Backlog, Waiting},
     failpoint,
-    notes::{self, EventKey, Key, StoredEvent},
+    fulfilment::Progress,
+    notes::{self, EventKey, Key, Note, StoredEvent},
     sweep::{Source, Work},
 };
 
@@ -58,7 +56,6 @@ struct Parts {
     state: Mutex<State>,
     at_once: Semaphore,
     backlog: Backlog,
-    given_up: AtomicU64,
     of: dashmap::DashMap<ProjectId, Arc<Semaphore>>,
     /// Stored by an earlier process; taken up once the service runs.
     left: Mutex<Vec<StoredEvent>>,
@@ -96,7 +93,6 @@ impl Inbox {
             state: Mutex::default(),
             at_once: Semaphore::new(AT_ONCE),
             backlog: Backlog::default(),
-            given_up: AtomicU64::new(0),
             of: dashmap::DashMap::new(),
             left: Mutex::new(left),
         }))
@@ -106,13 +102,9 @@ impl Inbox {
     #[must_use]
     pub fn waiting(&self) -> u64 {
         let current = self.0.state.lock().current.len();
-        u64::try_from(current.saturating_add(self.0.left.lock().len())).unwrap_or(u64::MAX)
-    }
-
-    /// Events since the start that told of what the provider does not know.
-    #[must_use]
-    pub fn given_up(&self) -> u64 {
-        self.0.given_up.load(Ordering::Relaxed)
+        let waiting = current.saturating_add(self.0.left.lock().len());
+        let waiting = waiting.saturating_sub(self.0.backlog.on_their_way());
+        u64::try_from(waiting).unwrap_or(u64::MAX)
     }
 
     /// Whether a webhook of the project's provider has come in since the start.
@@ -224,7 +216,12 @@ impl Inbox {
         tell: watch::Sender<bool>,
     ) -> Result<(), Refused> {
         failpoint::reached("inbox.received");
-        let kept = self.0.ground.handle.put_notes(vec![stored.put()]).await;
+        let kept = self
+            .0
+            .ground
+            .handle
+            .put_notes(vec![Note::Event(stored.clone()).put()])
+            .await;
         if let Err(error) = kept {
             tracing::error!(%error, "A webhook could not be stored");
             self.0.state.lock().current.remove(&stored.key);
@@ -263,7 +260,13 @@ impl Inbox {
             }
             state.current.insert(key, watch::channel(true).1);
         }
-        if let Err(error) = self.0.ground.handle.put_notes(vec![event.put()]).await {
+        if let Err(error) = self
+            .0
+            .ground
+            .handle
+            .put_notes(vec![Note::Event(event.clone()).put()])
+            .await
+        {
             self.0.state.lock().current.remove(&key);
             return Err(error.into());
         }
@@ -275,18 +278,17 @@ impl Inbox {
     pub(crate) async fn keep_subject(
         &self,
         project: ProjectId,
-        (name, about): (&str, Subject),
+        about: Subject,
         error: &Error,
     ) -> Result<(), Error> {
         let told = Told {
-            id: format!("sweep/{name}"),
+            id: format!("sweep/{}", about.name()),
             kind: "sweep".into(),
             at: self.0.ground.handle.now(),
             about,
             origin: Origin::Ours,
         };
-        let key = EventKey::new(project, &told.id);
-        self.keep(StoredEvent { key, told }, error).await
+        self.keep(StoredEvent::new(project, told), error).await
     }
 
     /// It is worked off.
@@ -294,7 +296,7 @@ impl Inbox {
         failpoint::reached("inbox.worked");
         // Nobody waits for it. Where it fails, the event is worked off again after a restart, which
         // changes nothing.
-        let (handle, forget) = (self.0.ground.handle.clone(), Key::Event(key).forget());
+        let (handle, forget) = (self.0.ground.handle.clone(), Key::event(key).forget());
         tokio::spawn(async move {
             if let Err(error) = handle.put_notes(vec![forget]).await {
                 tracing::warn!(%error, "A webhook that was worked off could not be forgotten");
@@ -312,15 +314,19 @@ impl Inbox {
         if !state.current.contains_key(key) {
             return;
         }
-        if waiting.is_hopeless(error) {
+        let now = self.0.ground.handle.now();
+        if waiting.is_lost(now, error) {
+            drop(state);
+            self.finish(*key);
+        } else if waiting.is_hopeless(error) {
             tracing::error!(%error, event.id = %id, event.kind = %kind, "The payment provider does not know what it told of; it is kept and asked about again at the next start");
-            self.0.given_up.fetch_add(1, Ordering::Relaxed);
+            self.0.ground.give_up();
             state.current.remove(key);
         } else if error.is_passing() {
-            tracing::warn!(%error, event.id = %id, event.kind = %kind, "An event could not be worked off yet");
-            self.0
-                .backlog
-                .add(waiting, self.0.ground.handle.now(), error);
+            if !matches!(error, Error::OnItsWay) {
+                tracing::warn!(%error, event.id = %id, event.kind = %kind, "An event could not be worked off yet");
+            }
+            self.0.backlog.add(waiting, now, error);
         } else {
             tracing::error!(%error, event.id = %id, event.kind = %kind, "An event cannot be worked off; it is kept and tried again at the next start");
             state.current.remove(key);
@@ -349,7 +355,7 @@ impl Inbox {
             state.came.remove(&project);
             self.0.backlog.forget(project);
         }
-        let notes = keys.into_iter().map(|key| Key::Event(key).forget());
+        let notes = keys.into_iter().map(|key| Key::event(key).forget());
         notes::put_all(&self.0.ground.handle, notes).await?;
         Ok(())
     }
@@ -406,7 +412,10 @@ impl Source for Inbox {
 
     async fn look(&self, work: Work<'_>, waiting: &Waiting) -> Result<(), Error> {
         let (fulfilment, about) = (&self.0.ground.fulfilment, &waiting.event.told.about);
-        fulfilment.look(work.project, work.provider, about).await?;
+        let progress = fulfilment.look(work.project, work.provider, about).await?;
+        if progress == Progress::Processing {
+            return Err(Error::OnItsWay);
+        }
         self.0.backlog.remove(waiting);
         self.finish(waiting.event.key);
         Ok(())

@@ -35,7 +35,13 @@ mod tenures;
 mod turns;
 mod unfulfilled;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use actors::Handle;
 use catalog::{CatalogStore, ProjectCatalog};
@@ -101,9 +107,15 @@ pub(crate) struct Ground {
     pub(crate) unfulfilled: List,
     /// Permissions that projects' keys lack, as of the last sweep.
     pub(crate) missing: Arc<DashMap<ProjectId, Vec<String>>>,
+    given_up: Arc<AtomicU64>,
 }
 
 impl Ground {
+    /// Something was told of or asked about that the provider does not know.
+    pub(crate) fn give_up(&self) {
+        self.given_up.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Whether an event is of another product in the same account: nothing says that it is the project's, and
     /// no wallet knows it.
     pub(crate) async fn is_foreign(
@@ -175,6 +187,7 @@ impl Payments {
             tenures,
             unfulfilled: unfulfilled.clone(),
             missing: Arc::default(),
+            given_up: Arc::default(),
         };
         let proofs = Proofs::new(ground.clone());
         let (mut events, mut others) = (Vec::new(), Vec::new());
@@ -189,12 +202,6 @@ impl Payments {
         let orders = PendingOrders::new(ground.clone(), inbox.clone());
         for note in others {
             match note {
-                Note::Reached { project, to } => orders.restore_reached(project, to),
-                Note::Awaited {
-                    project,
-                    order,
-                    until,
-                } => orders.restore_awaited(project, order, until),
                 Note::Read {
                     project,
                     until,
@@ -324,10 +331,7 @@ impl Payments {
     /// What was told of or asked about since the start, and the provider does not know.
     #[must_use]
     pub fn given_up(&self) -> u64 {
-        let inbox = self.0.inbox.given_up();
-        let orders = self.0.reconciler.source().given_up();
-        let subscriptions = self.0.lapses.source().given_up();
-        inbox.saturating_add(orders).saturating_add(subscriptions)
+        self.0.ground.given_up.load(Ordering::Relaxed)
     }
 }
 

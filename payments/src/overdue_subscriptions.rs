@@ -5,8 +5,6 @@
 //! They are found by when their periods end, among those that are not over. Each is asked about once,
 //! and all that are still there once a day.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
 use domain::{
@@ -46,8 +44,6 @@ pub(crate) struct OverdueSubscriptions {
     inbox: Inbox,
     asked: DashMap<ProjectId, Cursor>,
     missed: DashMap<ProjectId, Cursor>,
-    /// Subscriptions that the provider does not know.
-    given_up: AtomicU64,
 }
 
 /// How far a project's were gone over.
@@ -72,13 +68,7 @@ impl OverdueSubscriptions {
             inbox,
             asked: DashMap::new(),
             missed: DashMap::new(),
-            given_up: AtomicU64::new(0),
         }
-    }
-
-    /// Subscriptions since the start that the provider does not know.
-    pub(crate) fn given_up(&self) -> u64 {
-        self.given_up.load(Ordering::Relaxed)
     }
 
     /// Where nothing at all was answered for the days of grace, those without a word for as long lose their
@@ -212,7 +202,7 @@ impl Source for OverdueSubscriptions {
                     what,
                     "The payment provider does not know a subscription"
                 );
-                self.given_up.fetch_add(1, Ordering::Relaxed);
+                self.ground.give_up();
                 self.lapse(project, *wallet, id.clone()).await
             }
             looked => looked.map(drop),
@@ -220,9 +210,7 @@ impl Source for OverdueSubscriptions {
     }
 
     async fn keep(&self, work: Work<'_>, (_, id): Overdue, error: Error) -> Result<(), Error> {
-        let name = id.as_str().to_owned();
-        let subject = (name.as_str(), Subject::Subscription(id));
-        let project = work.project.project.id;
+        let (project, subject) = (work.project.project.id, Subject::Subscription(id));
         self.inbox.keep_subject(project, subject, &error).await
     }
 

@@ -1,7 +1,7 @@
 //! What was paid and leads to no order: list, assign, refund, dismiss.
 
 use axum::{Json, extract::State, response::Response};
-use domain::{Timestamp, catalog::KeyKind};
+use domain::catalog::KeyKind;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -91,15 +91,15 @@ impl From<Kept> for UnfulfilledPayment {
         Self {
             id: kept.payment.to_string(),
             payment_id: kept.payment.to_string(),
-            invoice_id: kept.invoice.map(|id| id.to_string()),
-            subscription_id: kept.subscription.map(|id| id.to_string()),
-            customer_id: kept.customer.map(|id| id.to_string()),
-            customer_email: kept.email,
-            amount_cents: kept.amount_cents,
+            invoice_id: kept.paid.invoice.map(|id| id.to_string()),
+            subscription_id: kept.billing.map(|it| it.subscription.to_string()),
+            customer_id: kept.paid.customer.map(|id| id.to_string()),
+            customer_email: kept.paid.email.map(|email| email.as_str().to_owned()),
+            amount_cents: kept.paid.amount_cents,
             currency: kept.currency.into(),
-            paid_at: Instant(Timestamp(kept.paid_at)),
+            paid_at: Instant(kept.paid_at),
             reason: kept.reason,
-            seen_at: Instant(Timestamp(kept.seen_at)),
+            seen_at: Instant(kept.seen_at),
         }
     }
 }
@@ -124,14 +124,14 @@ pub(super) async fn list(
     let limit = part.limit.map_or_else(Default::default, |limit| limit.0).0;
     let project = app.catalog.project(path.project()?)?;
     let before = part.cursor.map(|Text(before)| before);
-    let before = before.as_ref().map(|PaymentCursor(at, id)| (at.0, id));
+    let before = before.as_ref().map(|PaymentCursor(at, id)| (*at, id));
     let unfulfilled = app.payments.unfulfilled();
     // One more tells whether there is another page.
     let mut page = unfulfilled.list(project.project.id, before, limit.saturating_add(1));
     let is_last = page.len() <= limit;
     page.truncate(limit);
     let last = page.last().filter(|_| !is_last);
-    let next = last.map(|last| PaymentCursor(Timestamp(last.seen_at), last.payment.clone()));
+    let next = last.map(|last| PaymentCursor(last.seen_at, last.payment.clone()));
     Ok(Json(UnfulfilledPayments {
         next_cursor: next.map(|next| next.to_string()),
         payments: page.into_iter().map(UnfulfilledPayment::from).collect(),

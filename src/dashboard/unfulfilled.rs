@@ -54,7 +54,7 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
     let cursor = visit.query().some("before").map(PaymentCursor::from_text);
     let cursor = cursor.map(|read| read.ok_or_else(|| Error::invalid("before", "No such page.")));
     let before = cursor.transpose()?;
-    let before = before.as_ref().map(|PaymentCursor(at, id)| (at.0, id));
+    let before = before.as_ref().map(|PaymentCursor(at, id)| (*at, id));
     let id = project.project.id;
     let mut payments = app
         .payments
@@ -63,7 +63,7 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
     let more = payments.len() > SHOWN;
     payments.truncate(SHOWN);
     let last = payments.last().filter(|_| more);
-    let older = last.map(|last| PaymentCursor(Timestamp(last.seen_at), last.payment.clone()));
+    let older = last.map(|last| PaymentCursor(last.seen_at, last.payment.clone()));
     let body = html! {
         h1 { "Unfulfilled payments" }
         p { "What was paid and leads to no order. Assign it, give it back, or say why it stays as it is. One that leads to an order after all leaves this list by itself." }
@@ -86,10 +86,10 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
 
 fn row(project: &ProjectCatalog, payment: &UnfulfilledPayment) -> Markup {
     html! { tr {
-        td.time { a href={ (here(project)) "/" (payment.payment) } { (shell::when(Timestamp(payment.paid_at))) } }
+        td.time { a href={ (here(project)) "/" (payment.payment) } { (shell::when(payment.paid_at)) } }
         td { (why(payment.reason)) }
-        td.number { (money(payment.amount_cents, &payment.currency)) }
-        td { (payment.email.as_deref().unwrap_or("–")) }
+        td.number { (money(payment.paid.amount_cents, &payment.currency)) }
+        td { (payment.paid.email.as_ref().map_or("–", |email| email.as_str())) }
         td { code { (payment.payment) } }
     } }
 }
@@ -192,21 +192,24 @@ fn page(
 ) -> Response {
     let names = [
         ("Payment", Some(known.payment.as_str())),
-        ("Invoice", known.invoice.as_ref().map(|id| id.as_str())),
+        ("Invoice", known.paid.invoice.as_ref().map(|id| id.as_str())),
         (
             "Subscription",
-            known.subscription.as_ref().map(|id| id.as_str()),
+            known.billing.as_ref().map(|it| it.subscription.as_str()),
         ),
-        ("Customer", known.customer.as_ref().map(|id| id.as_str())),
+        (
+            "Customer",
+            known.paid.customer.as_ref().map(|id| id.as_str()),
+        ),
     ];
     let body = html! {
-        h1 { (money(known.amount_cents, &known.currency)) }
+        h1 { (money(known.paid.amount_cents, &known.currency)) }
         section.card {
             h2 { "Payment" }
             dl {
                 div { dt { "Why it leads to no order" } dd { (why(known.reason)) } }
-                div { dt { "Paid" } dd { (shell::when(Timestamp(known.paid_at))) } }
-                @if let Some(email) = &known.email { div { dt { "Buyer" } dd { (email) } } }
+                div { dt { "Paid" } dd { (shell::when(known.paid_at)) } }
+                @if let Some(email) = &known.paid.email { div { dt { "Buyer" } dd { (email.as_str()) } } }
                 @for (name, id) in names { @if let Some(id) = id { div { dt { (name) } dd { code { (id) } } } } }
             }
         }
@@ -355,7 +358,7 @@ pub(super) async fn refund(State(app): State<App>, posted: Posted) -> Result<Res
     };
     match given {
         Ok(_) => {
-            let amount = money(known.amount_cents, &known.currency);
+            let amount = money(known.paid.amount_cents, &known.currency);
             let what = format!("Refunded unfulfilled payment {} of {amount}", known.payment);
             Ok(deed(
                 shell::done(&here(&project), "refunded"),

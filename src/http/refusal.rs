@@ -49,7 +49,7 @@ impl Error {
                 "priceId",
                 "This payment is of no subscription: choose a price that is paid once.",
             ),
-            payments::Error::TooManyUnfulfilled | payments::Error::TooEarly => {
+            payments::Error::TooManyUnfulfilled | payments::Error::TooEarly | payments::Error::OnItsWay => {
                 Self::new(Code::InternalError)
             }
             payments::Error::Defect(what) => {

@@ -50,7 +50,7 @@ impl Memory for Kept {
         let of_project = keys.into_iter().filter(|(whose, _)| *whose == project);
         let notes = of_project.map(|(project, what)| {
             self.made.remove(&(project, what));
-            Key::Made(project, what).forget()
+            Key::made(project, &what).forget()
         });
         let (handle, notes) = (self.handle.clone(), notes.collect::<Vec<_>>());
         Box::pin(async move {

@@ -187,7 +187,7 @@ impl Notebook for Notes {
         Box::pin(async move {
             let notes = notes.into_iter().map(|(id, json)| match json {
                 Some(json) => Note::Sandbox { project, id, json }.put(),
-                None => Key::Sandbox(project, id).forget(),
+                None => Key::sandbox(project, &id).forget(),
             });
             let saved = handle.put_notes(notes.collect()).await;
             saved.map_err(|error| NotebookError(error.to_string()))

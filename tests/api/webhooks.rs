@@ -747,6 +747,6 @@ async fn money_on_its_way_is_asked_about_after_the_order_expired() {
     shop.service.clock.advance_millis(48 * hour);
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "expired");
     shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
-    shop.service.ask_about_pending().await;
+    shop.service.round().await;
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
 }

@@ -2,7 +2,7 @@
 //! changes anything; where an order stands is derived, never stored twice. A wallet keeps those that
 //! are pending; a settled one is a fact of its history.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{dispute::Dispute, lots::CycleTag};
 use crate::{
@@ -28,7 +28,7 @@ pub enum OrderKind {
 }
 
 /// Which kind of provider took the money.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderKind {
     /// The one that is built in and moves no money.
@@ -38,7 +38,8 @@ pub enum ProviderKind {
 }
 
 /// Where a payment was made, and the provider's pages about it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Receipt {
     /// Which provider; `None` before the payment.
     pub provider: Option<ProviderKind>,

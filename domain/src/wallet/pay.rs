@@ -10,6 +10,8 @@ use super::{
     order::{OrderKind, OrderStatus, Receipt, Stage},
     place_order::PlaceOrder,
 };
+use serde::{Deserialize, Serialize};
+
 use crate::{
     MAX_CREDITS, Quantity, Rejection,
     id::{CodeHash, OrderSerial},
@@ -19,7 +21,8 @@ use crate::{
 };
 
 /// What the provider says about a completed payment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Payment {
     /// What was charged, after discounts; in the currency's minor unit.
     pub amount_cents: i64,
@@ -36,7 +39,8 @@ pub struct Payment {
 }
 
 /// The subscription that a payment starts, renews or switches.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Billing {
     /// The provider's name for it.
     pub subscription: SubscriptionId,

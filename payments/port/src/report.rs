@@ -16,7 +16,7 @@ use domain::{
 use serde::{Deserialize, Serialize};
 
 /// That something happened, and where to look.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// The same however often and by whichever way it is told.
     pub id: String,
@@ -25,16 +25,19 @@ pub struct Told {
     /// When it happened.
     pub at: Timestamp,
     /// What to look at.
+    #[serde(flatten)]
     pub about: Subject,
-    /// Whose it seems to be.
+    /// Whose it seems to be. Nothing is kept of what is another's.
+    #[serde(skip)]
     pub origin: Origin,
 }
 
 /// Whose something is, by the copy of it that came along with an event: a hint that saves questions, since
 /// most of what happens in an account may be another product's.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Origin {
     /// It bears the project's marks.
+    #[default]
     Ours,
     /// Copies of this kind bear marks, and this one has none of the project's. It is another's, unless the
     /// project knows it, or the subscription that is named here, by its identifier.
@@ -44,7 +47,8 @@ pub enum Origin {
 }
 
 /// Something at the provider whose state can be asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "about", content = "name", rename_all = "snake_case")]
 pub enum Subject {
     /// A page on which a buyer pays, or paid.
     Checkout(CheckoutId),
@@ -54,6 +58,19 @@ pub enum Subject {
     Invoice(InvoiceId),
     /// Money that was taken, and how much of it is still there.
     Payment(PaymentId),
+}
+
+impl Subject {
+    /// The provider's name for it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Checkout(id) => id.as_str(),
+            Self::Subscription(id) => id.as_str(),
+            Self::Invoice(id) => id.as_str(),
+            Self::Payment(id) => id.as_str(),
+        }
+    }
 }
 
 /// How something stands now.

@@ -1,47 +1,61 @@
-//! What names a note.
+//! What names a note: its kind's number, its project, and what names it within both.
 
 use std::fmt;
 
 use data_encoding::HEXLOWER;
-use domain::{
-    id::{OrderId, OrderSerial, ProjectId, WalletKey},
-    text::PaymentId,
-};
+use domain::{id::ProjectId, text::PaymentId};
 use sha2::{Digest as _, Sha256};
 
-const EVENT: u8 = 1;
-const REACHED: u8 = 2;
-const AWAITED: u8 = 3;
-const MADE: u8 = 4;
-const SANDBOX: u8 = 5;
-const READ: u8 = 6;
-const UNFULFILLED: u8 = 7;
-const PROOF: u8 = 8;
-const AUDIT: u8 = 16;
 /// From here on numbers are those of others: deliveries of webhooks.
 pub const FIRST_FOREIGN_KIND: u8 = 64;
 
-/// Names a note: its kind, its project, and which of them.
+/// What kinds there are, by their numbers. A number is never used again for something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Event = 1,
+    Made = 4,
+    Sandbox = 5,
+    Read = 6,
+    Unfulfilled = 7,
+    Proof = 8,
+    /// Of no project.
+    Audit = 16,
+}
+
+impl Kind {
+    const ALL: [Self; 7] = [
+        Self::Event,
+        Self::Made,
+        Self::Sandbox,
+        Self::Read,
+        Self::Unfulfilled,
+        Self::Proof,
+        Self::Audit,
+    ];
+
+    const fn number(self) -> u8 {
+        self as u8
+    }
+
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Event => "event",
+            Self::Made => "object made at the provider",
+            Self::Sandbox => "sandbox object",
+            Self::Read => "place in the list of events",
+            Self::Unfulfilled => "unfulfilled payment",
+            Self::Proof => "proof",
+            Self::Audit => "page of the audit log",
+        }
+    }
+}
+
+/// Names a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Key {
-    /// By project and event.
-    Event(EventKey),
-    /// One for each project.
-    Reached(ProjectId),
-    /// By order.
-    Awaited(ProjectId, OrderId),
-    /// One for each project.
-    Read(ProjectId),
-    /// By the hash of what was made.
-    Made(ProjectId, [u8; 16]),
-    /// By the object's identifier.
-    Sandbox(ProjectId, String),
-    /// By the provider's payment.
-    Unfulfilled(ProjectId, PaymentId),
-    /// One for each project.
-    Proof(ProjectId),
-    /// A page of what was changed, of no project, by number.
-    Audit(u64),
+pub struct Key {
+    pub(super) kind: Kind,
+    pub(super) project: ProjectId,
+    pub(super) name: Vec<u8>,
 }
 
 /// Names an event within all projects.
@@ -50,7 +64,7 @@ pub struct EventKey {
     /// Whose.
     pub project: ProjectId,
     /// Half of a SHA-256 of project and event: nothing collides by chance.
-    pub(super) hash: [u8; 16],
+    hash: [u8; 16],
 }
 
 impl EventKey {
@@ -67,27 +81,57 @@ impl EventKey {
 }
 
 impl Key {
-    /// Of bodies that are written now.
-    pub(super) const fn version(&self) -> u8 {
-        match self {
-            Self::Event(_)
-            | Self::Reached(_)
-            | Self::Awaited(..)
-            | Self::Made(..)
-            | Self::Sandbox(..)
-            | Self::Unfulfilled(..)
-            | Self::Proof(_)
-            | Self::Audit(_) => 1,
-            Self::Read(_) => 2,
+    fn new(kind: Kind, project: ProjectId, name: &[u8]) -> Self {
+        let name = name.to_vec();
+        Self {
+            kind,
+            project,
+            name,
         }
     }
 
-    /// The note with this body, as the journal takes it.
-    pub(super) fn put(&self, body: &[u8]) -> persistence::Note {
-        persistence::Note {
-            key: self.encode(),
-            body: Some([&[self.version()], body].concat().into()),
-        }
+    /// Of what a provider told.
+    #[must_use]
+    pub fn event(key: EventKey) -> Self {
+        Self::new(Kind::Event, key.project, &key.hash)
+    }
+
+    /// Of what was made at a provider once, by the hash of what it is.
+    #[must_use]
+    pub fn made(project: ProjectId, what: &[u8; 16]) -> Self {
+        Self::new(Kind::Made, project, what)
+    }
+
+    /// Of an object of a project's sandbox, by its identifier; all of them begin with that of none.
+    #[must_use]
+    pub fn sandbox(project: ProjectId, id: &str) -> Self {
+        Self::new(Kind::Sandbox, project, id.as_bytes())
+    }
+
+    /// Of how far a project's list of events was read.
+    #[must_use]
+    pub fn read(project: ProjectId) -> Self {
+        Self::new(Kind::Read, project, &[])
+    }
+
+    /// Of a payment that leads to no order.
+    #[must_use]
+    pub fn unfulfilled(project: ProjectId, payment: &PaymentId) -> Self {
+        Self::new(Kind::Unfulfilled, project, payment.as_str().as_bytes())
+    }
+
+    /// Of a project's last proof.
+    #[must_use]
+    pub fn proof(project: ProjectId) -> Self {
+        Self::new(Kind::Proof, project, &[])
+    }
+
+    /// Of a page of what administrators changed, by number; without one, what all of them begin with.
+    #[must_use]
+    pub fn audit(page: Option<u64>) -> Self {
+        let name = page.map(u64::to_be_bytes);
+        let name = name.as_ref().map_or(&[][..], |name| name);
+        Self::new(Kind::Audit, ProjectId(0), name)
     }
 
     /// What the journal is asked to forget it by.
@@ -99,106 +143,30 @@ impl Key {
         }
     }
 
-    /// What the keys of all objects of a project's sandbox begin with.
-    pub(super) fn sandbox_prefix(project: ProjectId) -> Vec<u8> {
-        begin(SANDBOX, project)
-    }
-
-    /// What the keys of all pages of what was changed begin with.
-    pub(super) fn audit_prefix() -> Vec<u8> {
-        begin(AUDIT, ProjectId(0))
-    }
-
     pub(super) fn encode(&self) -> Box<[u8]> {
-        let key = match self {
-            Self::Event(key) => [begin(EVENT, key.project), key.hash.to_vec()].concat(),
-            Self::Reached(project) => begin(REACHED, *project),
-            Self::Awaited(project, order) => [
-                begin(AWAITED, *project),
-                order.serial.0.to_be_bytes().to_vec(),
-                order.wallet.0.to_vec(),
-            ]
-            .concat(),
-            Self::Read(project) => begin(READ, *project),
-            Self::Made(project, what) => [begin(MADE, *project), what.to_vec()].concat(),
-            Self::Sandbox(project, id) => {
-                [begin(SANDBOX, *project), id.as_bytes().to_vec()].concat()
-            }
-            Self::Unfulfilled(project, payment) => [
-                begin(UNFULFILLED, *project),
-                payment.as_str().as_bytes().to_vec(),
-            ]
-            .concat(),
-            Self::Proof(project) => begin(PROOF, *project),
-            Self::Audit(page) => [Self::audit_prefix(), page.to_be_bytes().to_vec()].concat(),
-        };
-        key.into()
+        let project = self.project.0.to_be_bytes();
+        let key = [&[self.kind.number()], &project[..], &self.name];
+        key.concat().into()
     }
 
-    /// `None`: a key of no kind, or not formed as its kind's are.
+    /// `None`: a key of no kind.
     pub(super) fn decode(key: &[u8]) -> Option<Self> {
-        let (kind, rest) = key.split_first()?;
-        let (project, rest) = rest.split_first_chunk()?;
-        let project = ProjectId(u128::from_be_bytes(*project));
-        match *kind {
-            EVENT => Some(Self::Event(EventKey {
-                project,
-                hash: rest.try_into().ok()?,
-            })),
-            REACHED if rest.is_empty() => Some(Self::Reached(project)),
-            AWAITED => {
-                let (serial, wallet) = rest.split_first_chunk()?;
-                let order = OrderId {
-                    serial: OrderSerial(u128::from_be_bytes(*serial)),
-                    wallet: WalletKey(wallet.try_into().ok()?),
-                };
-                Some(Self::Awaited(project, order))
-            }
-            MADE => Some(Self::Made(project, rest.try_into().ok()?)),
-            READ if rest.is_empty() => Some(Self::Read(project)),
-            SANDBOX => {
-                let id = std::str::from_utf8(rest).ok().filter(|id| !id.is_empty());
-                Some(Self::Sandbox(project, id?.to_owned()))
-            }
-            UNFULFILLED => {
-                let payment = PaymentId::new(std::str::from_utf8(rest).ok()?).ok()?;
-                Some(Self::Unfulfilled(project, payment))
-            }
-            PROOF if rest.is_empty() => Some(Self::Proof(project)),
-            AUDIT if project.0 == 0 => Some(Self::Audit(u64::from_be_bytes(rest.try_into().ok()?))),
-            _ => None,
-        }
+        let (number, rest) = key.split_first()?;
+        let (project, name) = rest.split_first_chunk()?;
+        let kind = Kind::ALL.into_iter().find(|it| it.number() == *number)?;
+        Some(Self::new(
+            kind,
+            ProjectId(u128::from_be_bytes(*project)),
+            name,
+        ))
     }
-}
-
-fn begin(kind: u8, project: ProjectId) -> Vec<u8> {
-    let mut key = vec![kind];
-    key.extend_from_slice(&project.0.to_be_bytes());
-    key
 }
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Event(EventKey { project, hash }) => {
-                write!(f, "event {} of {project}", HEXLOWER.encode(hash))
-            }
-            Self::Reached(project) => write!(f, "how far orders of {project} were asked about"),
-            Self::Awaited(project, order) => write!(f, "awaited payment of {order} of {project}"),
-            Self::Read(project) => write!(f, "how far events of {project} were read"),
-            Self::Made(project, what) => {
-                write!(
-                    f,
-                    "what was made for {project} as {}",
-                    HEXLOWER.encode(what)
-                )
-            }
-            Self::Sandbox(project, id) => write!(f, "sandbox object {id:?} of {project}"),
-            Self::Unfulfilled(project, payment) => {
-                write!(f, "unfulfilled payment {payment} of {project}")
-            }
-            Self::Proof(project) => write!(f, "the last proof of {project}"),
-            Self::Audit(page) => write!(f, "page {page} of the audit log"),
-        }
+        let text = std::str::from_utf8(&self.name).ok();
+        let text = text.filter(|text| !text.chars().any(char::is_control));
+        let name = text.map_or_else(|| HEXLOWER.encode(&self.name), ToOwned::to_owned);
+        write!(f, "{} {name} of {}", self.kind.words(), self.project)
     }
 }

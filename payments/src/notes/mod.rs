@@ -9,47 +9,50 @@
 //! a default, since each stands for something that was promised (an acknowledged webhook, say). All
 //! are read at the start.
 
-mod event;
 mod key;
-mod read;
 #[cfg(test)]
 mod tests;
 
 use actors::Handle;
-use domain::{
-    Timestamp,
-    id::{OrderId, ProjectId},
-};
+use data_encoding::HEXLOWER;
+use domain::{Timestamp, id::ProjectId};
+use serde::{Serialize, de::DeserializeOwned};
 
+use self::key::Kind;
 pub use self::key::{EventKey, FIRST_FOREIGN_KIND, Key};
-pub use self::read::{Error, Unreadable, is_untold, verify};
 use crate::{proof::Proof, unfulfilled::UnfulfilledPayment};
 use port::Told;
 
-/// How far asking about pending orders has come, for each of the ages at which it is done.
-pub type Reached = [Timestamp; 3];
+/// Of bodies that are written and read.
+const VERSION: u8 = 1;
+
+/// Notes cannot be read.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    /// One of them.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// The journal.
+    #[error(transparent)]
+    Store(#[from] persistence::Error),
+}
+
+/// One note cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the note {key} ({what}) cannot be read: {why}")]
+pub struct Unreadable {
+    /// In hexadecimal digits.
+    key: String,
+    /// As far as the key says it.
+    what: String,
+    why: String,
+}
 
 /// A note with what it says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
     /// What a provider told, was acknowledged and has to be worked off.
     Event(StoredEvent),
-    /// How far asking about a project's pending orders has come.
-    Reached {
-        /// Whose.
-        project: ProjectId,
-        /// To which instants.
-        to: Reached,
-    },
-    /// An order whose buyer is done and whose money is asked about until then.
-    Awaited {
-        /// Whose.
-        project: ProjectId,
-        /// Which.
-        order: OrderId,
-        /// Until when.
-        until: Timestamp,
-    },
     /// Until when a provider's list of events was read and worked off.
     Read {
         /// Whose.
@@ -117,62 +120,165 @@ impl Note {
     /// What it is stored under.
     pub fn key(&self) -> Key {
         match self {
-            Self::Event(stored) => Key::Event(stored.key),
-            Self::Reached { project, .. } => Key::Reached(*project),
-            Self::Awaited { project, order, .. } => Key::Awaited(*project, *order),
-            Self::Read { project, .. } => Key::Read(*project),
-            Self::Made { project, what, .. } => Key::Made(*project, *what),
-            Self::Sandbox { project, id, .. } => Key::Sandbox(*project, id.clone()),
-            Self::Unfulfilled { project, payment } => {
-                Key::Unfulfilled(*project, payment.payment.clone())
-            }
-            Self::Proof { project, .. } => Key::Proof(*project),
-            Self::Audit(page) => Key::Audit(page.number),
+            Self::Event(stored) => Key::event(stored.key),
+            Self::Read { project, .. } => Key::read(*project),
+            Self::Made { project, what, .. } => Key::made(*project, what),
+            Self::Sandbox { project, id, .. } => Key::sandbox(*project, id),
+            Self::Unfulfilled { project, payment } => Key::unfulfilled(*project, &payment.payment),
+            Self::Proof { project, .. } => Key::proof(*project),
+            Self::Audit(page) => Key::audit(Some(page.number)),
         }
     }
 
     /// As the journal takes it.
     pub fn put(&self) -> persistence::Note {
-        let key = self.key();
-        match self {
-            Self::Event(stored) => stored.put(),
-            Self::Reached { to, .. } => key.put(to.map(|to| to.0.to_be_bytes()).as_flattened()),
-            Self::Awaited { until, .. } => key.put(&until.0.to_be_bytes()),
-            Self::Read { until, heard, .. } => {
-                let until = until.0.to_be_bytes();
-                key.put(&[&until[..], &[u8::from(*heard)]].concat())
+        let body = match self {
+            Self::Event(stored) => json(&stored.told),
+            Self::Read { until, heard, .. } => json(&(until, heard)),
+            Self::Made { id: text, .. } | Self::Sandbox { json: text, .. } => {
+                text.as_bytes().to_vec()
             }
-            Self::Made { id, .. } => key.put(id.as_bytes()),
-            Self::Sandbox { json, .. } => key.put(json.as_bytes()),
-            // Texts and numbers: nothing in them can fail to be JSON.
-            Self::Unfulfilled { payment, .. } => {
-                key.put(&serde_json::to_vec(payment).unwrap_or_default())
-            }
-            Self::Proof { proof, .. } => key.put(&serde_json::to_vec(proof).unwrap_or_default()),
-            Self::Audit(page) => page.put(),
+            Self::Unfulfilled { payment, .. } => json(payment),
+            Self::Proof { proof, .. } => json(proof),
+            Self::Audit(page) => page.text.as_bytes().to_vec(),
+        };
+        persistence::Note {
+            key: self.key().encode(),
+            body: Some([&[VERSION], &body[..]].concat().into()),
         }
+    }
+
+    /// Reads a note as the journal keeps it.
+    fn read(key: &[u8], body: &[u8]) -> Result<Self, Unreadable> {
+        let Some(named) = Key::decode(key) else {
+            let why = "this release knows no such kind; a later one may have written it";
+            return Err(unreadable(key, "unknown", why));
+        };
+        let note = match body.split_first() {
+            None => Err("it is empty".into()),
+            Some((&VERSION, body)) => Self::of(&named, body),
+            Some((version, _)) => Err(format!(
+                "its version is {version}, and this release reads {VERSION}"
+            )),
+        };
+        let note = note.and_then(|note| match note.key() == named {
+            true => Ok(note),
+            false => Err(format!("its body is another {}", named.kind.words())),
+        });
+        note.map_err(|why| unreadable(key, &named.to_string(), &why))
+    }
+
+    /// Or why the body is none of this kind.
+    fn of(
+        Key {
+            kind,
+            project,
+            name,
+        }: &Key,
+        body: &[u8],
+    ) -> Result<Self, String> {
+        let project = *project;
+        let text = || text(body).map(ToOwned::to_owned);
+        Ok(match kind {
+            Kind::Event => Self::Event(StoredEvent::new(project, parsed(body)?)),
+            Kind::Read => {
+                let (until, heard) = parsed(body)?;
+                Self::Read {
+                    project,
+                    until,
+                    heard,
+                }
+            }
+            Kind::Made => {
+                let what = name.as_slice().try_into();
+                Self::Made {
+                    project,
+                    what: what.map_err(|_| "its name is no hash")?,
+                    id: text()?,
+                }
+            }
+            Kind::Sandbox => Self::Sandbox {
+                project,
+                id: self::text(name)?.to_owned(),
+                json: text()?,
+            },
+            Kind::Unfulfilled => Self::Unfulfilled {
+                project,
+                payment: parsed(body)?,
+            },
+            Kind::Proof => Self::Proof {
+                project,
+                proof: parsed(body)?,
+            },
+            Kind::Audit => {
+                let number = name.as_slice().try_into();
+                Self::Audit(AuditPage {
+                    number: u64::from_be_bytes(number.map_err(|_| "its name is no number")?),
+                    text: text()?,
+                })
+            }
+        })
     }
 }
 
-impl AuditPage {
-    /// As the journal takes it.
-    #[must_use]
-    pub fn put(&self) -> persistence::Note {
-        Key::Audit(self.number).put(self.text.as_bytes())
-    }
+/// Texts and numbers: nothing in them can fail to be JSON.
+fn json<T: Serialize>(body: &T) -> Vec<u8> {
+    serde_json::to_vec(body).unwrap_or_default()
+}
 
-    /// What the journal is asked to forget a page by.
-    #[must_use]
-    pub fn forget(number: u64) -> persistence::Note {
-        Key::Audit(number).forget()
+fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(body).map_err(|error| error.to_string())
+}
+
+fn text(bytes: &[u8]) -> Result<&str, String> {
+    let text = std::str::from_utf8(bytes).ok();
+    let text = text.filter(|text| !text.is_empty());
+    text.ok_or_else(|| "it is no text".into())
+}
+
+fn unreadable(key: &[u8], what: &str, why: &str) -> Unreadable {
+    Unreadable {
+        key: HEXLOWER.encode(key),
+        what: what.into(),
+        why: why.into(),
     }
 }
 
 impl StoredEvent {
-    /// As the journal takes it.
-    pub fn put(&self) -> persistence::Note {
-        Key::Event(self.key).put(&event::write(&self.told))
+    /// What was told to a project.
+    #[must_use]
+    pub fn new(project: ProjectId, told: Told) -> Self {
+        let key = EventKey::new(project, &told.id);
+        Self { key, told }
     }
+}
+
+/// Whether a key is that of something that a provider told and that is not worked off.
+#[must_use]
+pub fn is_untold(key: &[u8]) -> bool {
+    Key::decode(key).is_some_and(|key| key.kind == Kind::Event)
+}
+
+/// Whether notes can all be read: a sentence for each that cannot. `object` says what is wrong with an
+/// object of the sandbox, by its name and its JSON.
+///
+/// For `scrip verify`; takes keys and bodies as the journal keeps them.
+pub fn verify<'a>(
+    notes: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
+    object: impl Fn(&str, &str) -> Result<(), String>,
+) -> Vec<String> {
+    let ours = notes.into_iter();
+    let ours = ours.filter(|(key, _)| key.first().is_none_or(|kind| *kind < FIRST_FOREIGN_KIND));
+    let read = ours.map(|(key, body)| {
+        let note = Note::read(key, body)?;
+        if let Note::Sandbox { id, json, .. } = &note {
+            let known = object(id, json);
+            known.map_err(|why| unreadable(key, &note.key().to_string(), &why))?;
+        }
+        Ok::<_, Unreadable>(note)
+    });
+    read.filter_map(|read| read.err().map(|unreadable| unreadable.to_string()))
+        .collect()
 }
 
 /// Logs any number of notes, some at a time: all of them together might not fit one append. Those before
@@ -224,7 +330,7 @@ pub(crate) fn stored(handle: &Handle) -> Result<Vec<Note>, Error> {
 /// As [`stored`].
 pub fn of_sandbox(handle: &Handle, project: ProjectId) -> Result<Vec<(String, String)>, Error> {
     let mut objects = Vec::new();
-    for (key, body) in handle.notes(&Key::sandbox_prefix(project))? {
+    for (key, body) in handle.notes(&Key::sandbox(project, "").encode())? {
         if let Note::Sandbox { id, json, .. } = Note::read(&key, &body)? {
             objects.push((id, json));
         }
@@ -238,10 +344,7 @@ pub fn of_sandbox(handle: &Handle, project: ProjectId) -> Result<Vec<(String, St
 ///
 /// As [`stored`].
 pub fn audit_pages(handle: &Handle, number: Option<u64>) -> Result<Vec<AuditPage>, Error> {
-    let prefix = match number {
-        Some(number) => Key::Audit(number).encode().into_vec(),
-        None => Key::audit_prefix(),
-    };
+    let prefix = Key::audit(number).encode();
     let mut pages = Vec::new();
     for (key, body) in handle.notes(&prefix)? {
         if let Note::Audit(page) = Note::read(&key, &body)? {

@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use actors::Handle;
 use catalog::ProjectCatalog;
 use domain::{
+    Timestamp,
     id::{OrderId, ProjectId},
     text::{CheckoutId, PaymentId},
 };
@@ -69,7 +70,7 @@ impl List {
     pub(super) fn open(
         &self,
         project: ProjectId,
-        before: Option<(i64, &PaymentId)>,
+        before: Option<(Timestamp, &PaymentId)>,
         limit: usize,
     ) -> Vec<UnfulfilledPayment> {
         let known = self.0.known.read();
@@ -163,7 +164,7 @@ impl List {
         if !self.is_listed(project, payment) {
             return Ok(());
         }
-        let key = Key::Unfulfilled(project, payment.clone());
+        let key = Key::unfulfilled(project, payment);
         self.0.handle.put_notes(vec![key.forget()]).await?;
         if let Some(of) = self.0.known.write().get_mut(&project) {
             of.remove(payment);
@@ -181,7 +182,7 @@ impl List {
         let Some(known) = self.get(project, payment) else {
             return Ok(());
         };
-        let state = match (&known.state, refunded_cents >= known.amount_cents) {
+        let state = match (&known.state, refunded_cents >= known.paid.amount_cents) {
             (State::Open, true) => State::Refunded,
             (State::Refunded, false) => State::Open,
             _ => return Ok(()),

@@ -63,7 +63,7 @@ impl Unfulfilled {
     pub fn list(
         &self,
         project: ProjectId,
-        before: Option<(i64, &PaymentId)>,
+        before: Option<(Timestamp, &PaymentId)>,
         limit: usize,
     ) -> Vec<UnfulfilledPayment> {
         self.list.open(project, before, limit)
@@ -108,7 +108,7 @@ impl Unfulfilled {
                 .await?);
         };
         let order = handle
-            .order_for(scope, payment, Timestamp(known.paid_at), to.to.as_ref())
+            .order_for(scope, payment, known.paid_at, to.to.as_ref())
             .await?;
         let user = match &to.to {
             Some(Address::External(user)) => Some(user.as_str().to_owned()),
@@ -124,7 +124,7 @@ impl Unfulfilled {
                 let price = project
                     .any_price(&assignment.price)
                     .ok_or(Error::NoSuchPrice)?;
-                if Terms::from(price).recurs() && known.billing().is_none() {
+                if Terms::from(price).recurs() && known.billing.is_none() {
                     return Err(Error::NoCycle);
                 }
                 let state = State::Assigning(assignment.clone());
@@ -158,7 +158,7 @@ impl Unfulfilled {
         let mut terms = Terms::from(price);
         // That is what was paid in.
         terms.currency = known.currency.clone();
-        let billing = known.billing().filter(|_| terms.recurs());
+        let billing = known.billing.clone().filter(|_| terms.recurs());
         let order = assignment.order;
         let paid = Paid {
             placed: Some(PlaceOrder {
@@ -169,7 +169,7 @@ impl Unfulfilled {
                 checkout: None,
                 email: None,
             }),
-            payment: known.payment(),
+            payment: known.paid.clone(),
             billing,
         };
         let handle = &self.desk.ground.handle;

@@ -5,12 +5,9 @@ use std::{fmt::Display, str::FromStr};
 use domain::{
     Timestamp,
     id::{OrderId, PriceId},
-    text::{
-        CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId, PageUrl, PaymentId,
-        SubscriptionId,
-    },
+    text::{CheckoutId, Email, ExternalUserId, PaymentId},
     wallet::{
-        ProviderKind, Receipt,
+        ProviderKind,
         pay::{Billing, Payment},
     },
 };
@@ -25,31 +22,20 @@ pub struct UnfulfilledPayment {
     pub payment: PaymentId,
     /// The page on which it was paid.
     pub checkout: Option<CheckoutId>,
-    /// The bill that it pays.
-    pub invoice: Option<InvoiceId>,
-    /// The subscription that is billed.
-    pub subscription: Option<SubscriptionId>,
-    /// Who paid.
-    pub customer: Option<CustomerId>,
-    /// The buyer's address.
-    pub email: Option<String>,
-    /// What was taken, in the currency's minor unit.
-    pub amount_cents: i64,
+    /// What was taken, as the order hears it that it becomes.
+    pub paid: Payment,
+    /// The subscription that such an order begins or goes on with, where it is of one.
+    pub billing: Option<Billing>,
     /// Of which currency, in capitals.
     pub currency: Box<str>,
-    /// When it was taken, in milliseconds.
-    pub paid_at: i64,
+    /// When it was taken.
+    pub paid_at: Timestamp,
     /// Why it leads nowhere.
     pub reason: Unplaceable,
-    /// When that was found, in milliseconds.
-    pub seen_at: i64,
+    /// When that was found.
+    pub seen_at: Timestamp,
     /// What a person made of it.
     pub state: State,
-    cycle: Option<Cycle>,
-    sandbox: bool,
-    livemode: bool,
-    receipt_url: Option<String>,
-    invoice_url: Option<String>,
 }
 
 /// What a person made of an unfulfilled payment.
@@ -80,17 +66,6 @@ pub struct Assignment {
     pub user: Option<String>,
 }
 
-/// The cycle that a bill pays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Cycle {
-    start: i64,
-    end: i64,
-    trial: bool,
-    paused: bool,
-    reported_at: i64,
-}
-
 impl UnfulfilledPayment {
     pub(super) fn new(
         unplaced: Unplaced,
@@ -100,35 +75,29 @@ impl UnfulfilledPayment {
     ) -> Self {
         let Unplaced {
             why,
-            payment: paid,
-            billing,
+            payment: mut paid,
+            mut billing,
         } = unplaced;
-        let billed = billing.as_ref();
-        let email = paid.email.map(|email| email.as_str().to_owned());
+        if let Some(billing) = &mut billing {
+            billing.after_end = false;
+            paid.invoice = paid.invoice.or_else(|| billing.invoice.clone());
+        }
+        let email = charge.email.and_then(|email| Email::new(email).ok());
+        paid.payment = Some(payment.clone());
+        paid.customer = paid.customer.or(charge.customer);
+        paid.email = paid.email.or(email);
+        paid.amount_cents = charge.amount_cents;
+        paid.receipt.provider = paid.receipt.provider.or(Some(ProviderKind::Stripe));
         Self {
             payment,
             checkout,
-            invoice: paid.invoice.or(billed.and_then(|it| it.invoice.clone())),
-            subscription: billed.map(|it| it.subscription.clone()),
-            customer: paid.customer.or(charge.customer),
-            email: email.or(charge.email.filter(|email| Email::new(&**email).is_ok())),
-            amount_cents: charge.amount_cents,
+            paid,
+            billing,
             currency: charge.currency,
-            paid_at: charge.at.0,
+            paid_at: charge.at,
             reason: why,
-            seen_at: seen_at.0,
+            seen_at,
             state: State::Open,
-            cycle: billed.map(|it| Cycle {
-                start: it.cycle_start.0,
-                end: it.current_period_end.0,
-                trial: it.trial,
-                paused: it.paused,
-                reported_at: it.reported_at.0,
-            }),
-            sandbox: paid.receipt.provider == Some(ProviderKind::Sandbox),
-            livemode: paid.receipt.livemode,
-            receipt_url: paid.receipt.receipt_url.map(|url| url.as_str().to_owned()),
-            invoice_url: paid.receipt.invoice_url.map(|url| url.as_str().to_owned()),
         }
     }
 
@@ -145,57 +114,17 @@ impl UnfulfilledPayment {
 
     /// Its place in the list: the newest first.
     #[must_use]
-    pub const fn place(&self) -> (i64, &PaymentId) {
+    pub const fn place(&self) -> (Timestamp, &PaymentId) {
         (self.seen_at, &self.payment)
     }
 
     /// What is looked at to see whether it leads to an order by now.
     pub(super) fn subject(&self) -> Subject {
-        match (&self.checkout, &self.invoice) {
+        match (&self.checkout, &self.paid.invoice) {
             (Some(checkout), _) => Subject::Checkout(checkout.clone()),
             (None, Some(invoice)) => Subject::Invoice(invoice.clone()),
             (None, None) => Subject::Payment(self.payment.clone()),
         }
-    }
-
-    /// The payment of the order that it becomes.
-    pub(super) fn payment(&self) -> Payment {
-        let page = |url: &Option<String>| url.as_deref().and_then(|url| PageUrl::new(url).ok());
-        let provider = match self.sandbox {
-            true => ProviderKind::Sandbox,
-            false => ProviderKind::Stripe,
-        };
-        Payment {
-            amount_cents: self.amount_cents,
-            payment: Some(self.payment.clone()),
-            invoice: self.invoice.clone(),
-            customer: self.customer.clone(),
-            email: self
-                .email
-                .as_deref()
-                .and_then(|email| Email::new(email).ok()),
-            receipt: Receipt {
-                provider: Some(provider),
-                livemode: self.livemode,
-                receipt_url: page(&self.receipt_url),
-                invoice_url: page(&self.invoice_url),
-            },
-        }
-    }
-
-    /// The subscription that the order begins or goes on with, where it is of one.
-    pub(super) fn billing(&self) -> Option<Billing> {
-        let cycle = self.cycle?;
-        Some(Billing {
-            subscription: self.subscription.clone()?,
-            invoice: self.invoice.clone(),
-            cycle_start: Timestamp(cycle.start),
-            current_period_end: Timestamp(cycle.end),
-            trial: cycle.trial,
-            after_end: false,
-            paused: cycle.paused,
-            reported_at: Timestamp(cycle.reported_at),
-        })
     }
 }
 
