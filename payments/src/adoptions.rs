@@ -13,11 +13,7 @@ use domain::{
 };
 use port::{Reference, RunningSubscription, Subject};
 
-use super::{Error, Ground, failpoint};
-
-/// See the module. Cheap to clone.
-#[derive(Clone)]
-pub struct Adoptions(Ground);
+use super::{Error, Payments, failpoint};
 
 /// A subscription that runs, and the order that it has here, if any.
 #[derive(Debug, Clone)]
@@ -28,28 +24,24 @@ pub struct Found {
     pub order: Option<OrderId>,
 }
 
-impl Adoptions {
-    pub(crate) const fn new(ground: Ground) -> Self {
-        Self(ground)
-    }
-
+impl Payments {
     /// Subscriptions under a price of the provider's that are not over, a page at a time; where the next page
     /// begins.
     ///
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn list(
+    pub async fn running(
         &self,
         project: &ProjectCatalog,
         price: &str,
         page: Option<&str>,
     ) -> Result<(Vec<Found>, Option<String>), Error> {
-        let provider = self.0.providers.of(project)?;
+        let provider = self.0.ground.providers.of(project)?;
         let (running, next) = provider.running(price, page).await?;
         let mut found = Vec::with_capacity(running.len());
         for running in running {
-            let handle = &self.0.handle;
+            let handle = &self.0.ground.handle;
             let order = handle.order_of_subscription(&project.scope, &running.id)?;
             found.push(Found { running, order });
         }
@@ -70,8 +62,8 @@ impl Adoptions {
         price: PriceId,
         user: ExternalUserId,
     ) -> Result<(OrderId, bool), Error> {
-        let (handle, scope) = (&self.0.handle, &project.scope);
-        let provider = self.0.providers.of(&project)?;
+        let (handle, scope) = (&self.0.ground.handle, &project.scope);
+        let provider = self.0.ground.providers.of(&project)?;
         if let Some(order) = handle.order_of_subscription(scope, &subscription)? {
             // It may have been cut off before that.
             provider.mark(&subscription, order).await?;
@@ -114,6 +106,7 @@ impl Adoptions {
         let subject = Subject::Subscription(subscription.clone());
         let place = self
             .0
+            .ground
             .fulfilment
             .place(&project, &*provider, &subject, paid);
         place.await?;

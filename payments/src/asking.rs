@@ -1,8 +1,6 @@
 //! Asking the provider about one order, because somebody who looks at it wants to know. It is asked as in the
 //! background: at the account's pace, behind what buyers wait for.
 
-use std::sync::Arc;
-
 use actors::OrderAnswer;
 use catalog::ProjectCatalog;
 use domain::{
@@ -10,19 +8,8 @@ use domain::{
     wallet::{Order, OrderStatus},
 };
 use port::Subject;
-use tokio::sync::Semaphore;
 
-use super::{Error, Ground, fulfilment::Progress};
-
-/// Orders that are asked about at once because somebody wants to know; more are refused.
-const AT_ONCE: usize = 4;
-
-/// See the module. Cheap to clone.
-#[derive(Clone)]
-pub struct Asking {
-    ground: Ground,
-    places: Arc<Semaphore>,
-}
+use super::{Error, Ground, Payments, fulfilment::Progress};
 
 /// What came of it.
 #[derive(Debug, Clone)]
@@ -46,14 +33,7 @@ pub enum News {
     Same,
 }
 
-impl Asking {
-    pub(super) fn new(ground: Ground) -> Self {
-        Self {
-            ground,
-            places: Arc::new(Semaphore::new(AT_ONCE)),
-        }
-    }
-
+impl Payments {
     /// Asks how an order's checkout, payment and subscription stand now, and does what follows. `None`: the
     /// order has nothing at the provider to be asked about.
     ///
@@ -61,12 +41,12 @@ impl Asking {
     ///
     /// [`actors::Error::Overloaded`] where enough is being asked; [`domain::Rejection::OrderNotFound`];
     /// else see [`Error`].
-    pub async fn about(
+    pub async fn ask_about(
         &self,
         project: &ProjectCatalog,
         order: OrderId,
     ) -> Result<Option<Told>, Error> {
-        let Ok(_place) = self.places.try_acquire() else {
+        let Ok(_place) = self.0.asking.try_acquire() else {
             return Err(Error::Wallet(actors::Error::Overloaded));
         };
         let Ground {
@@ -74,7 +54,7 @@ impl Asking {
             providers,
             fulfilment,
             ..
-        } = &self.ground;
+        } = &self.0.ground;
         let before = handle.order(&project.scope, order).await?.order;
         let subjects = subjects(&before);
         if subjects.is_empty() {

@@ -16,12 +16,7 @@ use domain::{
 };
 use port::{CheckoutRequest, Discount, OpenedCheckout, Provider, Reference};
 
-use tracing::Instrument as _;
-
-use super::{Error, Feed, Ground, failpoint, places::Places};
-
-/// Checkouts that may be being opened at once, over all projects.
-const AT_ONCE: usize = 256;
+use super::{Error, Payments, failpoint};
 
 /// What a buyer wants.
 #[derive(Debug, Clone)]
@@ -57,46 +52,21 @@ pub struct OpenCheckout {
     pub order: OrderId,
 }
 
-/// See the module. Cheap to clone.
-#[derive(Clone)]
-pub struct Checkouts {
-    ground: Ground,
-    feed: Arc<Feed>,
-    places: Places,
-}
-
-impl Checkouts {
-    pub(crate) fn new(ground: Ground, feed: Arc<Feed>) -> Self {
-        Self {
-            ground,
-            feed,
-            places: Places::new(AT_ONCE),
-        }
-    }
-
+impl Payments {
     /// Opens a checkout for a price that is offered.
     ///
     /// # Errors
     ///
     /// See [`Error`]; nothing is visible of what failed.
-    pub async fn open(
+    pub async fn open_checkout(
         &self,
         project: Arc<ProjectCatalog>,
         new: NewCheckout,
     ) -> Result<OpenCheckout, Error> {
-        // It goes on when its caller went away: so many and no more.
-        let place = self.places.take(project.project.id);
-        let place = place.ok_or(actors::Error::Overloaded)?;
-        let checkouts = self.clone();
-        // In a task of its own: a caller who goes away in the middle must not leave a page without its
-        // order.
-        let work = async move {
-            let _place = place;
-            checkouts.opened(&project, &new).await
-        };
-        let task = tokio::spawn(work.in_current_span());
-        task.await
-            .unwrap_or(Err(Error::Wallet(actors::Error::Unavailable)))
+        // A caller who goes away in the middle must not leave a page without its order.
+        let (payments, id) = (self.clone(), project.project.id);
+        let work = async move { payments.opened(&project, &new).await };
+        self.0.checkouts.carry_out(id, work).await
     }
 
     async fn opened(
@@ -104,9 +74,10 @@ impl Checkouts {
         project: &ProjectCatalog,
         new: &NewCheckout,
     ) -> Result<OpenCheckout, Error> {
-        let handle = &self.ground.handle;
-        let provider = self.ground.providers.of(project)?;
-        let _at_work = self.ground.tenures.begin(project).await?;
+        let ground = &self.0.ground;
+        let handle = &ground.handle;
+        let provider = ground.providers.of(project)?;
+        let _at_work = ground.tenures.begin(project).await?;
         let (product, price) = project
             .offered(&new.price)
             .ok_or(Error::Defect("the price is not offered"))?;
@@ -151,7 +122,7 @@ impl Checkouts {
             return Err(error.into());
         }
         failpoint::reached("checkout.placed");
-        self.feed.source().expect(project.project.id);
+        self.expect(project.project.id);
         Ok(OpenCheckout {
             url,
             checkout,

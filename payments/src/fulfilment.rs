@@ -70,18 +70,7 @@ impl Fulfilment {
         subject: &Subject,
     ) -> Result<Progress, Error> {
         let _at_work = self.tenures.begin(project).await?;
-        let telling = Telling {
-            handle: &self.handle,
-            unfulfilled: &self.unfulfilled,
-            provider,
-            project,
-            subject,
-            at: self.handle.now_in(&project.scope),
-            checkout: match subject {
-                Subject::Checkout(id) => Some(id),
-                Subject::Subscription(_) | Subject::Invoice(_) | Subject::Payment(_) => None,
-            },
-        };
+        let telling = self.telling(project, provider, subject);
         let mut progress = Progress::Settled;
         let owners = Placed {
             handle: &self.handle,
@@ -100,9 +89,7 @@ impl Fulfilment {
         }
         Ok(progress)
     }
-}
 
-impl Fulfilment {
     /// Places an order that was paid elsewhere, with its subscription. Doing it again changes nothing.
     pub(crate) async fn place(
         &self,
@@ -112,16 +99,24 @@ impl Fulfilment {
         paid: PaidOrder,
     ) -> Result<(), Error> {
         let _at_work = self.tenures.begin(project).await?;
-        let telling = Telling {
+        let telling = self.telling(project, provider, subject);
+        telling.paid(paid).await
+    }
+
+    fn telling<'a>(
+        &'a self,
+        project: &'a ProjectCatalog,
+        provider: &'a dyn Provider,
+        subject: &'a Subject,
+    ) -> Telling<'a> {
+        Telling {
             handle: &self.handle,
             unfulfilled: &self.unfulfilled,
             provider,
             project,
             subject,
             at: self.handle.now_in(&project.scope),
-            checkout: None,
-        };
-        telling.paid(paid).await
+        }
     }
 }
 
@@ -167,10 +162,17 @@ struct Telling<'a> {
     subject: &'a Subject,
     /// When it was asked for, by the project's clock.
     at: Timestamp,
-    checkout: Option<&'a CheckoutId>,
 }
 
 impl Telling<'_> {
+    /// The page that was asked about, where it was one.
+    fn checkout(&self) -> Option<CheckoutId> {
+        match self.subject {
+            Subject::Checkout(id) => Some(id.clone()),
+            Subject::Subscription(_) | Subject::Invoice(_) | Subject::Payment(_) => None,
+        }
+    }
+
     async fn apply(&self, report: Report) -> Result<(), Error> {
         match report {
             Report::Open(_) => Ok(()),
@@ -215,7 +217,7 @@ impl Telling<'_> {
             quantity,
             // The provider was not told.
             metadata: Metadata::default(),
-            checkout: self.checkout.cloned(),
+            checkout: self.checkout(),
             email: None,
         });
         let paid = Paid {
@@ -366,8 +368,7 @@ impl Telling<'_> {
     }
 
     async fn unplaced(&self, unplaced: Unplaced) -> Result<(), Error> {
-        let checkout = self.checkout.cloned();
-        let list = self.unfulfilled;
+        let (list, checkout) = (self.unfulfilled, self.checkout());
         list.keep(self.project, self.provider, unplaced, checkout)
             .await
     }

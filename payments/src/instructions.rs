@@ -7,51 +7,28 @@ use std::sync::Arc;
 use actors::InstructionKind;
 use catalog::ProjectCatalog;
 use data_encoding::HEXLOWER;
-use domain::{id::ProjectId, text::IdempotencyKey, wallet::InstructionStage};
+use domain::{text::IdempotencyKey, wallet::InstructionStage};
 use port::{Operation, Provider, Subject};
 use sha2::{Digest as _, Sha256};
-use tracing::Instrument as _;
 
-use super::{
-    Error, Ground,
-    places::{OnePlace, Places},
-    turns::Turns,
-};
-
-/// Instructions that may be under way at once, over all projects.
-const AT_ONCE: usize = 256;
+use super::{Error, Ground, places::Places, turns::Turns};
 
 /// Where instructions are carried out. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Desk {
     pub(super) ground: Ground,
-    places: Places,
+    pub(super) places: Places,
     pub(super) turns: Turns,
 }
 
 impl Desk {
-    pub(super) fn new(ground: Ground) -> Self {
+    pub(super) fn new(ground: Ground, places: Places) -> Self {
+        let turns = Turns::default();
         Self {
             ground,
-            places: Places::new(AT_ONCE),
-            turns: Turns::default(),
+            places,
+            turns,
         }
-    }
-
-    /// Carries something out, also when its caller goes away in the middle: so many and no more.
-    pub(super) async fn carry_out<T: Send + 'static>(
-        &self,
-        project: ProjectId,
-        work: impl Future<Output = Result<T, Error>> + Send + 'static,
-    ) -> Result<T, Error> {
-        let place: OnePlace = self.places.take(project).ok_or(actors::Error::Overloaded)?;
-        let work = async move {
-            let _place = place;
-            work.await
-        };
-        let task = tokio::spawn(work.in_current_span());
-        task.await
-            .unwrap_or(Err(Error::Wallet(actors::Error::Unavailable)))
     }
 
     /// Looks at what was just changed, so that the answer shows it. What cannot be seen now is told

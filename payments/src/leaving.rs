@@ -6,37 +6,19 @@
 //! process that dies in the middle begins again where it started: what has ended stays ended, and is
 //! passed over.
 
-use std::{collections::HashSet, sync::Arc};
+use std::collections::HashSet;
 
 use catalog::ProjectCatalog;
-use dashmap::DashMap;
 use domain::id::{ProjectId, WalletKey};
 use futures_util::{StreamExt as _, stream};
-use tokio::sync::Mutex;
 
-use super::{
-    Error, Feed, Ground, Inbox, Reconciler, failpoint, overdue_subscriptions::Lapses, sweep::Sweep,
-};
+use super::{Error, Payments, failpoint};
 
 /// Orders whose wallets are looked at before the next ones are read: what is in memory of a project
 /// with a hundred thousand subscriptions.
 const PAGE: usize = 256;
 /// Each waits for a sync, which all of them share.
 const AT_ONCE: usize = 64;
-
-/// See the module. Cheap to clone.
-#[derive(Clone)]
-pub struct Leaving(Arc<Parts>);
-
-struct Parts {
-    ground: Ground,
-    backlog: Arc<Sweep<Inbox>>,
-    feed: Arc<Feed>,
-    reconciler: Arc<Reconciler>,
-    lapses: Arc<Lapses>,
-    /// One at a time for each project: two would only do the same.
-    turns: DashMap<ProjectId, Arc<Mutex<()>>>,
-}
 
 /// What was ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,32 +27,15 @@ struct Ended {
     subscriptions: usize,
 }
 
-impl Leaving {
-    pub(crate) fn new(
-        ground: Ground,
-        backlog: Arc<Sweep<Inbox>>,
-        feed: Arc<Feed>,
-        reconciler: Arc<Reconciler>,
-        lapses: Arc<Lapses>,
-    ) -> Self {
-        Self(Arc::new(Parts {
-            ground,
-            backlog,
-            feed,
-            reconciler,
-            lapses,
-            turns: DashMap::new(),
-        }))
-    }
-
+impl Payments {
     /// Finishes with the provider that a project had before, if there is anything to finish.
     ///
     /// # Errors
     ///
     /// See [`Error`]; it goes on with the next round.
-    pub async fn finish(&self, project: ProjectId) -> Result<(), Error> {
-        let turn = Arc::clone(&self.0.turns.entry(project).or_default());
-        let _turn = turn.lock().await;
+    pub async fn finish_leaving(&self, project: ProjectId) -> Result<(), Error> {
+        // One at a time for each project: two would only do the same.
+        let _turn = self.0.leaving.take(&project.to_string()).await;
         let ground = &self.0.ground;
         let known = ground.catalog.project(project);
         let known = known.map_err(|_| Error::Defect("its project is gone"))?;

@@ -1,10 +1,10 @@
 //! Money in: joins the payment provider and the wallets. A buyer is sent to the provider
-//! ([`Checkouts`]); what the provider tells is stored before it is acknowledged ([`Inbox`]), or read in
+//! ([`Payments::open_checkout`]); what the provider tells is stored before it is acknowledged ([`Inbox`]), or read in
 //! its own list of events ([`Feed`]); what was never told is asked for ([`Reconciler`],
-//! [`Asking`]): each is a [`Sweep`] that fails by itself, and what it cannot look at waits in the inbox. All of them say
+//! [`Payments::ask_about`]): each is a [`Sweep`] that fails by itself, and what it cannot look at waits in the inbox. All of them say
 //! only what to look at: [`Fulfilment`] asks how it stands, and tells the wallet. What a caller has the
 //! provider do ([`Refunds`], [`Subscriptions`]) is looked at likewise once it is done. What was begun with a
-//! provider that a project has no more is ended ([`Leaving`]).
+//! provider that a project has no more is ended ([`Payments::finish_leaving`]).
 //!
 //! It decides nothing about orders and credits: wallets do. It may do everything twice, since each
 //! wallet takes each report once. It names no provider: see the crate `port`.
@@ -50,15 +50,13 @@ use domain::id::ProjectId;
 use port::{Asked, Origin, Provider, Subject, Told as Event};
 
 pub use self::{
-    adoptions::{Adoptions, Found as FoundSubscription},
-    asking::{Asking, News, Told},
-    checkouts::{Checkouts, NewCheckout, OpenCheckout},
+    adoptions::Found as FoundSubscription,
+    asking::{News, Told},
+    checkouts::{NewCheckout, OpenCheckout},
     error::Error,
     feed::Feed,
     inbox::{Inbox, Refused},
-    leaving::Leaving,
     pending_orders::Reconciler,
-    portals::Portals,
     proof::{DAYS as PROOF_DAYS, Difference, DifferenceKind, Proof, ProofStatus, Proofs, Sum},
     refunds::{Refunded, Refunds},
     rounds::Rounds,
@@ -74,11 +72,19 @@ use self::{
     instructions::Desk,
     overdue_subscriptions::{Lapses, OverdueSubscriptions},
     pending_orders::PendingOrders,
+    places::Places,
     tenures::Tenures,
+    turns::Turns,
     unfulfilled::List,
 };
 use notes::Note;
 pub use port::Unplaceable;
+use tokio::sync::Semaphore;
+
+/// Checkouts that may be being opened at once, over all projects; of instructions likewise.
+const AT_ONCE: usize = 256;
+/// Orders that are asked about at once because somebody wants to know; more are refused.
+const ASKED_AT_ONCE: usize = 4;
 
 /// Who takes each project's money.
 pub trait Providers: Send + Sync {
@@ -152,8 +158,11 @@ pub struct Payments(Arc<Parts>);
 
 struct Parts {
     ground: Ground,
-    checkouts: Checkouts,
-    portals: Portals,
+    /// Checkouts that are being opened.
+    checkouts: Places,
+    /// Orders that are asked about because somebody wants to know.
+    asking: Semaphore,
+    leaving: Turns,
     refunds: Refunds,
     subscriptions: Subscriptions,
     inbox: Inbox,
@@ -161,8 +170,6 @@ struct Parts {
     reconciler: Arc<Reconciler>,
     lapses: Arc<Lapses>,
     backlog: Arc<Sweep<Inbox>>,
-    asking: Asking,
-    leaving: Leaving,
     unfulfilled: Unfulfilled,
     proofs: Proofs,
 }
@@ -218,22 +225,14 @@ impl Payments {
         let reconciler = Sweep::new(ground.clone(), orders);
         let lapses = Sweep::new(ground.clone(), overdue);
         let backlog = Sweep::new(ground.clone(), inbox.clone());
-        let desk = Desk::new(ground.clone());
-        let leaving = Leaving::new(
-            ground.clone(),
-            Arc::clone(&backlog),
-            Arc::clone(&feed),
-            Arc::clone(&reconciler),
-            Arc::clone(&lapses),
-        );
+        let desk = Desk::new(ground.clone(), Places::new(AT_ONCE));
         Self(Arc::new(Parts {
-            leaving,
-            checkouts: Checkouts::new(ground.clone(), Arc::clone(&feed)),
-            portals: Portals::new(ground.clone()),
+            leaving: Turns::default(),
+            checkouts: Places::new(AT_ONCE),
+            asking: Semaphore::new(ASKED_AT_ONCE),
             refunds: Refunds::new(desk.clone()),
             unfulfilled: Unfulfilled::new(desk.clone(), unfulfilled),
             subscriptions: Subscriptions::new(desk),
-            asking: Asking::new(ground.clone()),
             proofs,
             inbox,
             feed,
@@ -242,24 +241,6 @@ impl Payments {
             backlog,
             ground,
         }))
-    }
-
-    /// Sends buyers to the provider.
-    #[must_use]
-    pub fn checkouts(&self) -> &Checkouts {
-        &self.0.checkouts
-    }
-
-    /// Takes subscriptions over that ran before.
-    #[must_use]
-    pub fn adoptions(&self) -> Adoptions {
-        Adoptions::new(self.0.ground.clone())
-    }
-
-    /// Sends customers to the provider's portal.
-    #[must_use]
-    pub fn portals(&self) -> &Portals {
-        &self.0.portals
     }
 
     /// Gives money back on a caller's word.
@@ -296,18 +277,6 @@ impl Payments {
     #[must_use]
     pub fn feed(&self) -> &Feed {
         &self.0.feed
-    }
-
-    /// Asks about one order that somebody looks at.
-    #[must_use]
-    pub fn asking(&self) -> &Asking {
-        &self.0.asking
-    }
-
-    /// Finishes with providers that projects had before.
-    #[must_use]
-    pub fn leaving(&self) -> &Leaving {
-        &self.0.leaving
     }
 
     /// Asks about what was never told.

@@ -9,6 +9,9 @@ use std::{
 
 use domain::id::ProjectId;
 use parking_lot::Mutex;
+use tracing::Instrument as _;
+
+use super::Error;
 
 /// So many places.
 #[derive(Debug, Clone)]
@@ -26,7 +29,7 @@ struct Taken {
 
 /// One of them; given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct OnePlace {
+struct OnePlace {
     project: ProjectId,
     taken: Arc<Mutex<Taken>>,
 }
@@ -39,8 +42,28 @@ impl Places {
         }
     }
 
+    /// Carries something out in one of them, also when its caller goes away in the middle.
+    ///
+    /// # Errors
+    ///
+    /// [`actors::Error::Overloaded`] where the project has its share; else those of the work.
+    pub(super) async fn carry_out<T: Send + 'static>(
+        &self,
+        project: ProjectId,
+        work: impl Future<Output = Result<T, Error>> + Send + 'static,
+    ) -> Result<T, Error> {
+        let place = self.take(project).ok_or(actors::Error::Overloaded)?;
+        let work = async move {
+            let _place = place;
+            work.await
+        };
+        let task = tokio::spawn(work.in_current_span());
+        task.await
+            .unwrap_or(Err(Error::Wallet(actors::Error::Unavailable)))
+    }
+
     /// One for this project; `None`: it has its share.
-    pub(super) fn take(&self, project: ProjectId) -> Option<OnePlace> {
+    fn take(&self, project: ProjectId) -> Option<OnePlace> {
         let mut taken = self.taken.lock();
         let left = self.number.saturating_sub(taken.all);
         let has = taken.by_project.get(&project).copied().unwrap_or(0);

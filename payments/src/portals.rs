@@ -9,29 +9,21 @@ use domain::{
 };
 use port::PortalRequest;
 
-use super::{Error, Ground};
+use super::{Error, Payments};
 
-/// See the module. Cheap to clone.
-#[derive(Clone)]
-pub struct Portals(Ground);
-
-impl Portals {
-    pub(crate) const fn new(ground: Ground) -> Self {
-        Self(ground)
-    }
-
+impl Payments {
     /// The address of a portal for a wallet's owner.
     ///
     /// # Errors
     ///
     /// [`Rejection::NoPurchase`] where the provider knows no such customer; else see [`Error`].
-    pub async fn open(
+    pub async fn open_portal(
         &self,
         project: &ProjectCatalog,
         address: &Address,
         return_url: Option<String>,
     ) -> Result<String, Error> {
-        let handle = &self.0.handle;
+        let handle = &self.0.ground.handle;
         let customer = handle.customer(&project.scope, address).await?;
         let view = handle.read(&project.scope, address).await?;
         let held = view.subscriptions.iter().map(|s| s.price);
@@ -42,7 +34,14 @@ impl Portals {
             offered,
             return_url: return_url.as_deref(),
         };
-        match self.0.providers.of(project)?.open_portal(&request).await {
+        match self
+            .0
+            .ground
+            .providers
+            .of(project)?
+            .open_portal(&request)
+            .await
+        {
             // Of a provider that the project had before.
             Err(port::Error::Missing(_)) => Err(Error::Wallet(Rejection::NoPurchase.into())),
             opened => Ok(opened?),

@@ -58,7 +58,7 @@ impl Refunds {
             key,
         };
         let work = async move { refunds.given(&project, order, refund).await };
-        self.0.carry_out(of, work).await
+        self.0.places.carry_out(of, work).await
     }
 
     async fn given(

@@ -1,6 +1,7 @@
 //! What time brings, once a second for each project with a provider: a provider that has to be told the
 //! time is, its list of events is read, orders that stay pending and subscriptions that should have gone
-//! on are asked about, what could not be looked at is tried again, orders past their time expire. Each is a task
+//! on are asked about, what could not be looked at is tried again, orders past their time expire, a proof is
+//! begun that is due. Each is a task
 //! of its own, so that none waits for another, and none fails with it.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -18,11 +19,11 @@ const AFTER_FAILURE: Duration = Duration::from_secs(30);
 
 /// Runs until it is dropped.
 #[derive(Debug)]
-pub struct Rounds([AbortHandle; 2]);
+pub struct Rounds(AbortHandle);
 
 impl Drop for Rounds {
     fn drop(&mut self) {
-        self.0.iter().for_each(AbortHandle::abort);
+        self.0.abort();
     }
 }
 
@@ -34,15 +35,17 @@ enum Task {
     Orders,
     Subscriptions,
     Backlog,
+    Proof,
 }
 
 impl Task {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Tend,
         Self::Events,
         Self::Orders,
         Self::Subscriptions,
         Self::Backlog,
+        Self::Proof,
     ];
 }
 
@@ -74,8 +77,7 @@ impl Payments {
                 }
             }
         });
-        let proofs = self.0.proofs.clone().tend_all(self.clone());
-        Rounds([task.abort_handle(), tokio::spawn(proofs).abort_handle()])
+        Rounds(task.abort_handle())
     }
 
     async fn due(self, project: Arc<ProjectCatalog>, task: Task) {
@@ -84,15 +86,16 @@ impl Payments {
         }
     }
 
-    /// One round of a project.
-    pub async fn round(&self, project: &ProjectCatalog) {
+    /// One round of a project's sweeps.
+    pub async fn round(&self, project: &Arc<ProjectCatalog>) {
         self.do_task(project, Task::Tend).await;
-        let others = Task::ALL.into_iter().filter(|task| *task != Task::Tend);
-        join_all(others.map(|task| self.do_task(project, task))).await;
+        let sweeps = Task::ALL.into_iter();
+        let sweeps = sweeps.filter(|task| !matches!(task, Task::Tend | Task::Proof));
+        join_all(sweeps.map(|task| self.do_task(project, task))).await;
     }
 
     /// Whether it may be done again at once.
-    async fn do_task(&self, project: &ProjectCatalog, task: Task) -> bool {
+    async fn do_task(&self, project: &Arc<ProjectCatalog>, task: Task) -> bool {
         let is_leaving = project.tenure().leaving;
         match task {
             Task::Tend if is_leaving => return self.leave(project.project.id).await,
@@ -115,6 +118,7 @@ impl Payments {
                 }
             }
             Task::Backlog => self.0.backlog.tick(project).await,
+            Task::Proof => self.0.proofs.tend(self, project).await,
         }
         true
     }
@@ -128,7 +132,7 @@ impl Payments {
     }
 
     async fn leave(&self, project: ProjectId) -> bool {
-        let left = self.0.leaving.finish(project).await;
+        let left = self.finish_leaving(project).await;
         if let Err(error) = &left {
             tracing::warn!(%error, %project, "What was begun with the former payment provider could not all be ended yet; trying again later");
         }

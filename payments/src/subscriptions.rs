@@ -111,7 +111,7 @@ impl Subscriptions {
         let subscriptions = self.clone();
         let of = project.project.id;
         let work = async move { subscriptions.instructed(&project, &address, &wanted).await };
-        self.0.carry_out(of, work).await
+        self.0.places.carry_out(of, work).await
     }
 
     async fn instructed(

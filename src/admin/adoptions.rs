@@ -103,8 +103,8 @@ pub(super) async fn list(
     Params(wanted): Params<Wanted>,
 ) -> Result<Json<RunningSubscriptions>, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let adoptions = app.payments.adoptions();
-    let listed = adoptions.list(&project, &wanted.price, wanted.cursor.as_deref());
+    let payments = &app.payments;
+    let listed = payments.running(&project, &wanted.price, wanted.cursor.as_deref());
     let (found, next_cursor) = listed
         .await
         .map_err(|error| Error::from_payments(error, &project))?;
@@ -167,7 +167,6 @@ pub(super) async fn adopt(
     let price = recurs.ok_or(Error::new(Code::PriceNotFound))?.id;
     let adopted = app
         .payments
-        .adoptions()
         .adopt(std::sync::Arc::clone(&project), subscription, price, user)
         .await;
     let (order, adopted) = adopted.map_err(|error| Error::from_payments(error, &project))?;

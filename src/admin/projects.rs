@@ -280,7 +280,7 @@ pub(crate) async fn change_provider(
     // In a task of its own: a caller who goes away must not leave it half way.
     let work = async move {
         accounts.change(id, change, provider, force).await?;
-        let mut ending = tokio::spawn(async move { payments.leaving().finish(id).await });
+        let mut ending = tokio::spawn(async move { payments.finish_leaving(id).await });
         // It goes on by itself, and again with the next round where it fails.
         drop(tokio::time::timeout(WAIT, &mut ending).await);
         Ok::<_, ChangeError>(())

@@ -127,7 +127,9 @@ pub(super) async fn list(
     let before = before.as_ref().map(|PaymentCursor(at, id)| (*at, id));
     let unfulfilled = app.payments.unfulfilled();
     // One more tells whether there is another page.
-    let mut page = unfulfilled.list(project.project.id, before, limit.saturating_add(1));
+    let mut page = unfulfilled
+        .list
+        .open(project.project.id, before, limit.saturating_add(1));
     let is_last = page.len() <= limit;
     page.truncate(limit);
     let last = page.last().filter(|_| !is_last);

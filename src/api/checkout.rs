@@ -168,7 +168,7 @@ pub(super) async fn checkout(
             .create_wallet(&key.project, context.client, context.now);
         allowed.map_err(|refusal| Error::limited(Code::WalletCreationLimit, refusal))?;
     }
-    let opened = app.payments.checkouts().open((*key).clone(), new).await;
+    let opened = app.payments.open_checkout((*key).clone(), new).await;
     if counted && opened.is_err() {
         app.limits
             .wallet_not_created(key.project.id, context.client);

@@ -98,10 +98,7 @@ async fn answer(
     let Text(typed) = return_url;
     let target = typed.allowed("returnUrl", kind, &project.project.allowed_origins)?;
     let target = Some(target.into_string());
-    let opened = app
-        .payments
-        .portals()
-        .open(project, wallet.address()?, target);
+    let opened = app.payments.open_portal(project, wallet.address()?, target);
     let url = opened.await.map_err(|error| match error {
         payments::Error::Wallet(error) => wallet.refused(error, project),
         other => Error::from_payments(other, project),

@@ -39,7 +39,7 @@ pub(super) async fn ask(State(app): State<App>, posted: Posted) -> Result<Respon
     let Posted { visit, .. } = posted;
     let project = visit.project(&app)?;
     let order: OrderId = visit.named("order", Code::OrderNotFound)?;
-    let told = app.payments.asking().about(&project, order).await;
+    let told = app.payments.ask_about(&project, order).await;
     let told = told.map_err(|error| {
         let refusal = Error::from_payments(error, &project);
         match refusal.code() {

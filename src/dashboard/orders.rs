@@ -88,7 +88,7 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
     let form = Form::new(query, None);
     let body = html! {
         h1 { "Orders" }
-        @let waiting = app.payments.unfulfilled().waiting_of(project.project.id);
+        @let waiting = app.payments.unfulfilled().list.count(Some(project.project.id));
         p { a href={ (base(&project)) "/unfulfilled-payments" } { "Unfulfilled payments and the daily proof" } @if waiting > 0 { " " span class="badge bad" { (waiting) } } }
         form.row.filter method="get" {
             (form.choice(&Label("status", "State", ""), &states))

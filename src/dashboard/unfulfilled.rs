@@ -59,7 +59,8 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
     let mut payments = app
         .payments
         .unfulfilled()
-        .list(id, before, SHOWN.saturating_add(1));
+        .list
+        .open(id, before, SHOWN.saturating_add(1));
     let more = payments.len() > SHOWN;
     payments.truncate(SHOWN);
     let last = payments.last().filter(|_| more);
@@ -172,7 +173,7 @@ fn payment(
     let unknown = Code::PaymentNotFound;
     let id: String = visit.named("payment", unknown)?;
     let id = PaymentId::new(id).map_err(|_| Error::new(unknown))?;
-    let known = app.payments.unfulfilled().find(project.project.id, &id);
+    let known = app.payments.unfulfilled().list.get(project.project.id, &id);
     known.ok_or_else(|| Error::new(unknown))
 }
 

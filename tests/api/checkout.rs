@@ -613,7 +613,7 @@ async fn a_provider_that_does_not_answer_is_not_waited_for_for_ever() {
         metadata: domain::metadata::Metadata::default(),
         locale: None,
     };
-    let failed = shop.service.payments.checkouts().open(project, new).await;
+    let failed = shop.service.payments.open_checkout(project, new).await;
     assert!(
         matches!(failed, Err(payments::Error::Provider(_))),
         "{failed:?}"

@@ -273,8 +273,9 @@ async fn nothing_is_begun_for_the_next_one_while_somebody_is_at_work_for_the_for
     assert_refused(&refused, 503, "overloaded");
     assert!(is_subscribed(&shop).await, "it has not come to her yet");
     assert_refused(&under_way.await.unwrap(), 502, "provider_error");
-    let leaving = shop.service.payments.leaving();
-    leaving.finish(shop.service.project.id).await.unwrap();
+    let payments = &shop.service.payments;
+    let left = payments.finish_leaving(shop.service.project.id);
+    left.await.unwrap();
     assert_eq!(shown(&shop.service).await["changing"], false);
     assert!(!is_subscribed(&shop).await);
     shop.begun("eve").await;

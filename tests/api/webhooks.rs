@@ -659,8 +659,8 @@ async fn orders_are_asked_about_also_after_a_sandboxs_clock_was_left() {
             .update_project(project, nothing, Some(provider))
             .await
             .unwrap();
-        let leaving = shop.service.payments.leaving();
-        leaving.finish(project).await.unwrap();
+        let payments = &shop.service.payments;
+        payments.finish_leaving(project).await.unwrap();
     };
     set(ProviderChange::Sandbox).await;
     shop.service.advance(365 * 86_400).await;

@@ -8,7 +8,7 @@
 mod judge;
 mod result;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use actors::Handle;
 use catalog::ProjectCatalog;
@@ -21,7 +21,6 @@ use domain::{
 use futures_util::{StreamExt as _, stream};
 use parking_lot::Mutex;
 use port::{Book, Charge, Entry, Payable, Provider, Report, Subject, Unplaceable, Unplaced};
-use tokio::task::{AbortHandle, JoinSet};
 
 pub use self::result::{Difference, DifferenceKind, Proof, Sum};
 use self::{
@@ -41,7 +40,6 @@ const FIRST_SECONDS: i64 = 3600;
 const LOOK_AGAIN_SECONDS: i64 = 3600;
 /// Lines of a page that are compared at once: each may wake a wallet.
 const AT_ONCE: usize = 16;
-const TICK: Duration = Duration::from_secs(1);
 
 /// See the module. Cheap to clone.
 #[derive(Clone)]
@@ -387,7 +385,7 @@ impl Proofs {
     }
 
     /// Begins what is due for a project by now.
-    async fn tend(&self, payments: &Payments, project: &Arc<ProjectCatalog>) {
+    pub(crate) async fn tend(&self, payments: &Payments, project: &Arc<ProjectCatalog>) {
         let id = project.project.id;
         let handle = &self.0.ground.handle;
         let now = handle.now();
@@ -412,31 +410,6 @@ impl Proofs {
             && let Err(error) = self.begin_daily(project)
         {
             tracing::warn!(%error, project = %id, "The payment provider's books could not be opened");
-        }
-    }
-
-    /// Tends all projects, again and again.
-    pub(crate) async fn tend_all(self, payments: Payments) {
-        let mut interval = tokio::time::interval(TICK);
-        interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        // Each project on its own: a provider that does not answer keeps nobody else waiting.
-        let mut under_way = JoinSet::new();
-        let mut busy: HashMap<ProjectId, AbortHandle> = HashMap::new();
-        loop {
-            interval.tick().await;
-            while under_way.try_join_next().is_some() {}
-            busy.retain(|_, task| !task.is_finished());
-            let catalog = &self.0.ground.catalog;
-            let projects: Vec<_> = catalog.current().projects().cloned().collect();
-            for project in projects {
-                let id = project.project.id;
-                let is_asked = project.provider().is_some() && !project.tenure().leaving;
-                if is_asked && !busy.contains_key(&id) {
-                    let (proofs, payments) = (self.clone(), payments.clone());
-                    let tend = async move { proofs.tend(&payments, &project).await };
-                    busy.insert(id, under_way.spawn(tend));
-                }
-            }
         }
     }
 }

@@ -25,7 +25,7 @@ const MOST_OPEN: usize = 10_000;
 
 /// See the module. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct List(Arc<Parts>);
+pub struct List(Arc<Parts>);
 
 struct Parts {
     handle: Handle,
@@ -54,11 +54,9 @@ impl List {
         self.0.turns.take(&format!("{project}/{payment}")).await
     }
 
-    pub(super) fn get(
-        &self,
-        project: ProjectId,
-        payment: &PaymentId,
-    ) -> Option<UnfulfilledPayment> {
+    /// One of them, whatever was decided about it.
+    #[must_use]
+    pub fn get(&self, project: ProjectId, payment: &PaymentId) -> Option<UnfulfilledPayment> {
         self.0.known.read().get(&project)?.get(payment).cloned()
     }
 
@@ -66,8 +64,10 @@ impl List {
         self.get(project, payment).is_some()
     }
 
-    /// Open ones, the newest first: at most `limit` behind a place.
-    pub(super) fn open(
+    /// Those that wait for somebody, the newest first: at most `limit` behind a place (see
+    /// [`UnfulfilledPayment::place`]).
+    #[must_use]
+    pub fn open(
         &self,
         project: ProjectId,
         before: Option<(Timestamp, &PaymentId)>,
@@ -82,8 +82,9 @@ impl List {
         open.into_iter().take(limit).cloned().collect()
     }
 
-    /// How many are open, of one project or of all.
-    pub(super) fn count(&self, project: Option<ProjectId>) -> usize {
+    /// How many do, of one project or of all.
+    #[must_use]
+    pub fn count(&self, project: Option<ProjectId>) -> usize {
         let known = self.0.known.read();
         let of = known
             .iter()

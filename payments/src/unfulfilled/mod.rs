@@ -18,7 +18,7 @@ use domain::{
 };
 use port::{RefundRequest, Subject};
 
-pub(crate) use self::list::List;
+pub use self::list::List;
 pub use self::record::{Assignment, State, UnfulfilledPayment};
 use crate::{
     Error, failpoint,
@@ -29,7 +29,8 @@ use crate::{
 #[derive(Clone)]
 pub struct Unfulfilled {
     desk: Desk,
-    list: List,
+    /// What waits.
+    pub list: List,
 }
 
 /// What a payment is assigned to.
@@ -46,35 +47,6 @@ impl Unfulfilled {
         Self { desk, list }
     }
 
-    /// How many wait for somebody, over all projects.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.list.count(None)
-    }
-
-    /// How many of a project's do.
-    #[must_use]
-    pub fn waiting_of(&self, project: ProjectId) -> usize {
-        self.list.count(Some(project))
-    }
-
-    /// Those that wait, the newest first: at most `limit` behind a place (see [`UnfulfilledPayment::place`]).
-    #[must_use]
-    pub fn list(
-        &self,
-        project: ProjectId,
-        before: Option<(Timestamp, &PaymentId)>,
-        limit: usize,
-    ) -> Vec<UnfulfilledPayment> {
-        self.list.open(project, before, limit)
-    }
-
-    /// One of them, whatever was decided about it.
-    #[must_use]
-    pub fn find(&self, project: ProjectId, payment: &PaymentId) -> Option<UnfulfilledPayment> {
-        self.list.get(project, payment)
-    }
-
     /// Makes a payment an order, once however often it is asked for; the order.
     ///
     /// # Errors
@@ -89,7 +61,7 @@ impl Unfulfilled {
     ) -> Result<OrderAnswer, Error> {
         let (this, id) = (self.clone(), project.project.id);
         let work = async move { this.assigned(&project, &payment, to).await };
-        self.desk.carry_out(id, work).await
+        self.desk.places.carry_out(id, work).await
     }
 
     async fn assigned(
@@ -194,7 +166,7 @@ impl Unfulfilled {
     ) -> Result<UnfulfilledPayment, Error> {
         let (this, id) = (self.clone(), project.project.id);
         let work = async move { this.refunded(&project, &payment).await };
-        self.desk.carry_out(id, work).await
+        self.desk.places.carry_out(id, work).await
     }
 
     async fn refunded(

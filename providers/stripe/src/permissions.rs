@@ -77,106 +77,37 @@ enum Trial {
     Elsewhere,
 }
 
-const fn resource(
-    name: &'static str,
-    row: &'static str,
-    purpose: &'static str,
-    need: Need,
-) -> Resource {
-    Resource {
-        name,
-        row,
-        purpose,
-        need,
-    }
+macro_rules! resources {
+    ($($resource:ident: $need:ident, $name:literal, $row:literal, $purpose:literal;)*) => {
+        $(static $resource: Resource = Resource {
+            name: $name,
+            row: $row,
+            purpose: $purpose,
+            need: Need::$need,
+        };)*
+    };
 }
 
-static CHECKOUTS: Resource = resource(
-    "checkout_session",
-    "Checkout Sessions",
-    "the pages that people pay on",
-    Need::Sale,
-);
-static PRICES: Resource = resource(
-    "plan",
-    "Prices",
-    "tiers of subscriptions, made the first time that they are bought",
-    Need::Sale,
-);
-static PRODUCTS: Resource = resource("product", "Products", "what those are tiers of", Need::Sale);
-static SUBSCRIPTIONS: Resource = resource(
-    "subscription",
-    "Subscriptions",
-    "renewals, switches, cancellations on your word",
-    Need::Sale,
-);
-static EVENTS: Resource = resource("event", "Events", "what happens in the account", Need::Sale);
-static PAYMENTS: Resource = resource(
-    "payment_intent",
-    "PaymentIntents",
-    "what was paid",
-    Need::Sale,
-);
-static INVOICES: Resource = resource(
-    "invoice",
-    "Invoices",
-    "what a cycle or a switch cost",
-    Need::Part,
-);
-static INVOICE_PAYMENTS: Resource = resource(
-    "invoice_payment",
-    "Invoice Payments",
-    "which payment paid an invoice",
-    Need::Part,
-);
-static CHARGES: Resource = resource(
-    "charge",
-    "Charges and Refunds",
-    "receipts; refunds on your word",
-    Need::Part,
-);
-static DISPUTES: Resource = resource(
-    "dispute",
-    "Disputes",
-    "money that a bank took back",
-    Need::Part,
-);
-static PORTAL: Resource = resource(
-    "customer_portal",
-    "Customer portal",
-    "the portal and what it offers",
-    Need::Part,
-);
-static SCHEDULES: Resource = resource(
-    "subscription_schedule",
-    "Subscription schedules",
-    "to cancel what was to switch down",
-    Need::Part,
-);
-static PROMOTIONS: Resource = resource(
-    "promotion_code",
-    "Promotion codes",
-    "`discountCode`",
-    Need::Part,
-);
-static CUSTOMERS: Resource = resource(
-    "customer",
-    "Customers",
-    "optional: e-mail addresses and metadata where subscriptions are taken over",
-    Need::Convenience,
-);
-static WEBHOOKS: Resource = resource(
-    "webhook",
-    "Webhook Endpoints",
-    "optional: Scrip then makes and repairs its own",
-    Need::Convenience,
-);
-static ACCOUNT: Resource = resource(
-    "accounts_kyc_basic",
-    "Accounts",
-    "optional: tells one account from another when the key is changed",
-    Need::Convenience,
-);
+resources! {
+    CHECKOUTS: Sale, "checkout_session", "Checkout Sessions", "the pages that people pay on";
+    PRICES: Sale, "plan", "Prices", "tiers of subscriptions, made the first time that they are bought";
+    PRODUCTS: Sale, "product", "Products", "what those are tiers of";
+    SUBSCRIPTIONS: Sale, "subscription", "Subscriptions", "renewals, switches, cancellations on your word";
+    EVENTS: Sale, "event", "Events", "what happens in the account";
+    PAYMENTS: Sale, "payment_intent", "PaymentIntents", "what was paid";
+    INVOICES: Part, "invoice", "Invoices", "what a cycle or a switch cost";
+    INVOICE_PAYMENTS: Part, "invoice_payment", "Invoice Payments", "which payment paid an invoice";
+    CHARGES: Part, "charge", "Charges and Refunds", "receipts; refunds on your word";
+    DISPUTES: Part, "dispute", "Disputes", "money that a bank took back";
+    PORTAL: Part, "customer_portal", "Customer portal", "the portal and what it offers";
+    SCHEDULES: Part, "subscription_schedule", "Subscription schedules", "to cancel what was to switch down";
+    PROMOTIONS: Part, "promotion_code", "Promotion codes", "`discountCode`";
+    CUSTOMERS: Convenience, "customer", "Customers",
+        "optional: e-mail addresses and metadata where subscriptions are taken over";
+    WEBHOOKS: Convenience, "webhook", "Webhook Endpoints", "optional: Scrip then makes and repairs its own";
+    ACCOUNT: Convenience, "accounts_kyc_basic", "Accounts",
+        "optional: tells one account from another when the key is changed";
+}
 
 const fn endpoint(verb: Verb, path: &'static str, of: &'static Resource, trial: Trial) -> Endpoint {
     Endpoint {

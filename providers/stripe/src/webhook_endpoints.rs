@@ -117,11 +117,7 @@ impl Client {
         id: &WebhookEndpointId,
         key: &OperationKey,
     ) -> Result<(), Error> {
-        #[derive(Deserialize)]
-        struct Deleted {}
-        let Deleted {} = self
-            .delete(&["webhook_endpoints", id.as_str()], key)
-            .await?;
-        Ok(())
+        let path = ["webhook_endpoints", id.as_str()];
+        self.delete(&path, key).await.map(|_: serde_json::Value| ())
     }
 }

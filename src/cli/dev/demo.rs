@@ -120,7 +120,7 @@ impl Demo {
         if !verified {
             print::line("Stripe cannot be reached now; trying on");
         }
-        let finished = service.payments().leaving().finish(project);
+        let finished = service.payments().finish_leaving(project);
         finished.await.map_err(Failure::new)
     }
 

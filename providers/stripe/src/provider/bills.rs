@@ -56,16 +56,7 @@ impl Stripe {
             price,
             quantity: line.quantity(),
             payment: self.payment_of(&invoice, paid_by, receipt),
-            billing: Billing {
-                subscription: subscription.id.clone(),
-                invoice: Some(invoice.id.clone()),
-                cycle_start: instant(cycle_start),
-                current_period_end: instant(line.period.end),
-                trial: false,
-                after_end: is_after_end(subscription, &invoice),
-                paused: subscription.is_paused() || standing(subscription).is_paused(),
-                reported_at: instant(invoice.created),
-            },
+            billing: billing_of(subscription, &invoice, (cycle_start, line.period.end)),
             pays,
         };
         let mut all = Vec::new();
@@ -160,16 +151,23 @@ impl Stripe {
             why: Unplaceable::UnclearBill,
             payment: self.payment_of(invoice, paid_by, receipt),
             billing: Some(Billing {
-                subscription: subscription.id.clone(),
-                invoice: Some(invoice.id.clone()),
-                cycle_start: instant(invoice.created),
-                current_period_end: instant(invoice.created),
-                trial: false,
-                after_end: is_after_end(subscription, invoice),
                 paused: false,
-                reported_at: instant(invoice.created),
+                ..billing_of(subscription, invoice, (invoice.created, invoice.created))
             }),
         })
+    }
+}
+
+fn billing_of(subscription: &Subscription, invoice: &Invoice, (start, end): (i64, i64)) -> Billing {
+    Billing {
+        subscription: subscription.id.clone(),
+        invoice: Some(invoice.id.clone()),
+        cycle_start: instant(start),
+        current_period_end: instant(end),
+        trial: false,
+        after_end: is_after_end(subscription, invoice),
+        paused: subscription.is_paused() || standing(subscription).is_paused(),
+        reported_at: instant(invoice.created),
     }
 }
 
