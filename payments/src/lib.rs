@@ -63,7 +63,7 @@ pub use self::{
     subscriptions::{Instructed, Subscriptions},
     sweep::Sweep,
     unfulfilled::{
-        Assigned, Assignment, State as UnfulfilledState, Unfulfilled, UnfulfilledPayment,
+        Assigned, Assignment, List, State as UnfulfilledState, Unfulfilled, UnfulfilledPayment,
     },
 };
 use self::{
@@ -75,7 +75,6 @@ use self::{
     places::Places,
     tenures::Tenures,
     turns::Turns,
-    unfulfilled::List,
 };
 use notes::Note;
 pub use port::Unplaceable;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use actors::{Address, InstructionKind, OrderAnswer, Paid};
 use catalog::ProjectCatalog;
 use domain::{
-    Quantity, Timestamp,
-    id::{PriceId, ProjectId},
+    Quantity,
+    id::PriceId,
     metadata::Metadata,
     terms::Terms,
     text::{IdempotencyKey, PaymentId},
