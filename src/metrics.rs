@@ -313,7 +313,7 @@ impl Metrics {
         let missing = payments.missing_permissions().len();
         let missing = i64::try_from(missing).unwrap_or(i64::MAX);
         self.missing_permissions.set(missing);
-        let waiting = payments.unfulfilled().list.count(None);
+        let waiting = payments.unfulfilled().count(None);
         self.unfulfilled
             .set(i64::try_from(waiting).unwrap_or(i64::MAX));
         let (oldest, differences) = payments.proofs().oldest();

@@ -28,7 +28,7 @@ pub(crate) async fn healthz() -> Response {
 pub(crate) async fn readyz(State(app): State<App>) -> Result<Response, Error> {
     if app.handle.ready() {
         let missing = app.payments.missing_permissions();
-        let waiting = app.payments.unfulfilled().list.count(None);
+        let waiting = app.payments.unfulfilled().count(None);
         let ready = ready(app.clock.offset_millis(), missing, waiting);
         Ok(json(ready.to_string()))
     } else {

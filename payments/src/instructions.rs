@@ -11,35 +11,18 @@ use domain::{text::IdempotencyKey, wallet::InstructionStage};
 use port::{Operation, Provider, Subject};
 use sha2::{Digest as _, Sha256};
 
-use super::{Error, Ground, places::Places, turns::Turns};
+use super::{Error, Payments};
 
-/// Where instructions are carried out. Cheap to clone.
-#[derive(Clone)]
-pub(super) struct Desk {
-    pub(super) ground: Ground,
-    pub(super) places: Places,
-    pub(super) turns: Turns,
-}
-
-impl Desk {
-    pub(super) fn new(ground: Ground, places: Places) -> Self {
-        let turns = Turns::default();
-        Self {
-            ground,
-            places,
-            turns,
-        }
-    }
-
+impl Payments {
     /// Looks at what was just changed, so that the answer shows it. What cannot be seen now is told
     /// later, as everything is.
-    pub(super) async fn look(
+    pub(super) async fn look_after(
         &self,
         project: &ProjectCatalog,
         provider: &dyn Provider,
         subject: &Subject,
     ) {
-        let looked = self.ground.fulfilment.look(project, provider, subject);
+        let looked = self.0.ground.fulfilment.look(project, provider, subject);
         if let Err(error) = looked.await {
             tracing::warn!(%error, ?subject, "What a caller had done cannot be looked at yet");
         }

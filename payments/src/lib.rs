@@ -3,7 +3,7 @@
 //! its own list of events ([`Feed`]); what was never told is asked for ([`Reconciler`],
 //! [`Payments::ask_about`]): each is a [`Sweep`] that fails by itself, and what it cannot look at waits in the inbox. All of them say
 //! only what to look at: [`Fulfilment`] asks how it stands, and tells the wallet. What a caller has the
-//! provider do ([`Refunds`], [`Subscriptions`]) is looked at likewise once it is done. What was begun with a
+//! provider do ([`Payments::refund`], [`Payments::cancel`]) is looked at likewise once it is done. What was begun with a
 //! provider that a project has no more is ended ([`Payments::finish_leaving`]).
 //!
 //! It decides nothing about orders and credits: wallets do. It may do everything twice, since each
@@ -58,18 +58,15 @@ pub use self::{
     inbox::{Inbox, Refused},
     pending_orders::Reconciler,
     proof::{DAYS as PROOF_DAYS, Difference, DifferenceKind, Proof, ProofStatus, Proofs, Sum},
-    refunds::{Refunded, Refunds},
+    refunds::Refunded,
     rounds::Rounds,
-    subscriptions::{Instructed, Subscriptions},
+    subscriptions::Instructed,
     sweep::Sweep,
-    unfulfilled::{
-        Assigned, Assignment, List, State as UnfulfilledState, Unfulfilled, UnfulfilledPayment,
-    },
+    unfulfilled::{Assigned, Assignment, List, State as UnfulfilledState, UnfulfilledPayment},
 };
 use self::{
     feed::EventList,
     fulfilment::Fulfilment,
-    instructions::Desk,
     overdue_subscriptions::{Lapses, OverdueSubscriptions},
     pending_orders::PendingOrders,
     places::Places,
@@ -162,14 +159,14 @@ struct Parts {
     /// Orders that are asked about because somebody wants to know.
     asking: Semaphore,
     leaving: Turns,
-    refunds: Refunds,
-    subscriptions: Subscriptions,
+    /// What callers have the provider do.
+    instructions: Places,
+    turns: Turns,
     inbox: Inbox,
     feed: Arc<Feed>,
     reconciler: Arc<Reconciler>,
     lapses: Arc<Lapses>,
     backlog: Arc<Sweep<Inbox>>,
-    unfulfilled: Unfulfilled,
     proofs: Proofs,
 }
 
@@ -224,14 +221,12 @@ impl Payments {
         let reconciler = Sweep::new(ground.clone(), orders);
         let lapses = Sweep::new(ground.clone(), overdue);
         let backlog = Sweep::new(ground.clone(), inbox.clone());
-        let desk = Desk::new(ground.clone(), Places::new(AT_ONCE));
         Self(Arc::new(Parts {
             leaving: Turns::default(),
             checkouts: Places::new(AT_ONCE),
             asking: Semaphore::new(ASKED_AT_ONCE),
-            refunds: Refunds::new(desk.clone()),
-            unfulfilled: Unfulfilled::new(desk.clone(), unfulfilled),
-            subscriptions: Subscriptions::new(desk),
+            instructions: Places::new(AT_ONCE),
+            turns: Turns::default(),
             proofs,
             inbox,
             feed,
@@ -242,22 +237,10 @@ impl Payments {
         }))
     }
 
-    /// Gives money back on a caller's word.
-    #[must_use]
-    pub fn refunds(&self) -> &Refunds {
-        &self.0.refunds
-    }
-
-    /// Ends subscriptions and lets them go on, on a caller's word.
-    #[must_use]
-    pub fn subscriptions(&self) -> &Subscriptions {
-        &self.0.subscriptions
-    }
-
     /// What was paid and leads to no order.
     #[must_use]
-    pub fn unfulfilled(&self) -> &Unfulfilled {
-        &self.0.unfulfilled
+    pub fn unfulfilled(&self) -> &List {
+        &self.0.ground.unfulfilled
     }
 
     /// Holds the provider's books against the orders.

@@ -5,22 +5,13 @@ use std::sync::Arc;
 
 use actors::{InstructionKind, OrderAnswer, Refunding};
 use catalog::ProjectCatalog;
-use domain::{
-    Rejection,
-    id::OrderId,
-    text::{IdempotencyKey, PaymentId},
-    wallet::refund::Refund,
-};
+use domain::{Rejection, id::OrderId, text::IdempotencyKey, wallet::refund::Refund};
 use port::{Provider, RefundRequest, Subject};
 
 use super::{
-    Error, failpoint,
-    instructions::{Desk, operation, stage},
+    Error, Payments, failpoint,
+    instructions::{operation, stage},
 };
-
-/// See the module. Cheap to clone.
-#[derive(Clone)]
-pub struct Refunds(Desk);
 
 /// An order of which money went back.
 #[derive(Debug, Clone)]
@@ -31,11 +22,7 @@ pub struct Refunded {
     pub replayed: bool,
 }
 
-impl Refunds {
-    pub(super) const fn new(desk: Desk) -> Self {
-        Self(desk)
-    }
-
+impl Payments {
     /// Gives money of an order back, in the currency's minor unit, once under this key; all that is left
     /// without an amount.
     ///
@@ -43,25 +30,25 @@ impl Refunds {
     ///
     /// [`Rejection::OrderNotFound`], [`Rejection::KeyReused`], [`Rejection::AlreadyRefunded`]; else see
     /// [`Error`]. After an error of a provider that is silent, the same call goes on.
-    pub async fn give(
+    pub async fn refund(
         &self,
         project: Arc<ProjectCatalog>,
         order: OrderId,
         amount_cents: Option<i64>,
         key: IdempotencyKey,
     ) -> Result<Refunded, Error> {
-        let refunds = self.clone();
+        let payments = self.clone();
         let of = project.project.id;
         let refund = Refund {
             order: order.serial,
             amount_cents,
             key,
         };
-        let work = async move { refunds.given(&project, order, refund).await };
-        self.0.places.carry_out(of, work).await
+        let work = async move { payments.refunded(&project, order, refund).await };
+        self.0.instructions.carry_out(of, work).await
     }
 
-    async fn given(
+    async fn refunded(
         &self,
         project: &Arc<ProjectCatalog>,
         order: OrderId,
@@ -78,7 +65,7 @@ impl Refunds {
                 // What is done is answered all the same, and what is not found is not.
                 let asked = handle.ask_refund(scope, order, refund, false).await?;
                 return match asked.done {
-                    true => self.answered(project, order, true).await,
+                    true => self.refund_answer(project, order, true).await,
                     false => Err(error),
                 };
             }
@@ -87,14 +74,14 @@ impl Refunds {
         // Once more where less was left than was known, and all of it was asked for.
         let mut asks_again = refund.amount_cents.is_none();
         loop {
-            let asked = self.ask(project, provider, order, &refund).await?;
+            let asked = self.ask_refund(project, provider, order, &refund).await?;
             let Refunding {
                 payment,
                 cents,
                 done,
             } = asked;
             if done {
-                return self.answered(project, order, true).await;
+                return self.refund_answer(project, order, true).await;
             }
             failpoint::reached("refund.asked");
             let request = RefundRequest {
@@ -108,10 +95,11 @@ impl Refunds {
                 let key = refund.key.clone();
                 handle.close_refund(scope, order, key, stage).await?;
                 failpoint::reached("refund.noted");
-                self.look(project, provider, payment).await;
+                self.look_after(project, provider, &Subject::Payment(payment))
+                    .await;
             }
             let Err(error) = given else {
-                return self.answered(project, order, false).await;
+                return self.refund_answer(project, order, false).await;
             };
             if !error.is_a_no() {
                 return Err(error.into());
@@ -128,7 +116,7 @@ impl Refunds {
 
     /// Has the wallet log that the provider is asked. Where it has nothing left to give back although some
     /// was asked for and never seen, the payment says whether that happened.
-    async fn ask(
+    async fn ask_refund(
         &self,
         project: &ProjectCatalog,
         provider: &dyn Provider,
@@ -143,7 +131,8 @@ impl Refunds {
         let known = handle.order(scope, order).await?.order;
         match known.payment.filter(|_| known.asked.is_some()) {
             Some(payment) => {
-                self.look(project, provider, payment).await;
+                self.look_after(project, provider, &Subject::Payment(payment))
+                    .await;
                 Ok(handle
                     .ask_refund(scope, order, refund.clone(), true)
                     .await?)
@@ -152,12 +141,7 @@ impl Refunds {
         }
     }
 
-    async fn look(&self, project: &ProjectCatalog, provider: &dyn Provider, payment: PaymentId) {
-        let subject = Subject::Payment(payment);
-        self.0.look(project, provider, &subject).await;
-    }
-
-    async fn answered(
+    async fn refund_answer(
         &self,
         project: &ProjectCatalog,
         order: OrderId,

@@ -9,16 +9,12 @@ use domain::{
     text::{IdempotencyKey, SubscriptionId},
     wallet::{InstructionStage, SubscriptionStatus, cancel::Cancel, resume::Resume},
 };
-use port::{Provider, Subject};
+use port::Subject;
 
 use super::{
-    Error, failpoint,
-    instructions::{Desk, operation, stage},
+    Error, Payments, failpoint,
+    instructions::{operation, stage},
 };
-
-/// See the module. Cheap to clone.
-#[derive(Clone)]
-pub struct Subscriptions(Desk);
 
 /// A subscription about which something was done.
 #[derive(Debug, Clone)]
@@ -65,11 +61,7 @@ impl Wanted {
     }
 }
 
-impl Subscriptions {
-    pub(super) const fn new(desk: Desk) -> Self {
-        Self(desk)
-    }
-
+impl Payments {
     /// Ends a wallet's subscription to a product, once under its key.
     ///
     /// # Errors
@@ -91,7 +83,7 @@ impl Subscriptions {
     ///
     /// # Errors
     ///
-    /// As of [`Subscriptions::cancel`].
+    /// As of [`Payments::cancel`].
     pub async fn resume(
         &self,
         project: Arc<ProjectCatalog>,
@@ -108,10 +100,10 @@ impl Subscriptions {
         address: Address,
         wanted: Wanted,
     ) -> Result<Instructed, Error> {
-        let subscriptions = self.clone();
+        let payments = self.clone();
         let of = project.project.id;
-        let work = async move { subscriptions.instructed(&project, &address, &wanted).await };
-        self.0.places.carry_out(of, work).await
+        let work = async move { payments.instructed(&project, &address, &wanted).await };
+        self.0.instructions.carry_out(of, work).await
     }
 
     async fn instructed(
@@ -130,19 +122,28 @@ impl Subscriptions {
         let provider = match self.0.ground.providers.of(project) {
             Ok(provider) => provider,
             Err(error) => {
-                let asked = self.ask(project, address, wanted, false).await?;
+                let asked = self
+                    .ask_instruction(project, address, wanted, false)
+                    .await?;
                 let Instructable { subscription, done } = asked;
                 return match done {
-                    true => self.answered(project, address, (subscription, true)).await,
+                    true => {
+                        self.instructed_answer(project, address, (subscription, true))
+                            .await
+                    }
                     false => Err(error),
                 };
             }
         };
         let provider = &*provider;
-        let Instructable { subscription, done } = self.ask(project, address, wanted, true).await?;
+        let Instructable { subscription, done } =
+            self.ask_instruction(project, address, wanted, true).await?;
         if done {
-            return self.answered(project, address, (subscription, true)).await;
+            return self
+                .instructed_answer(project, address, (subscription, true))
+                .await;
         }
+        let subject = Subject::Subscription(subscription.clone());
         failpoint::reached("subscription.asked");
         let told = match wanted {
             Wanted::Cancel(Cancel { at_period_end, .. }) => {
@@ -156,10 +157,12 @@ impl Subscriptions {
             Some(InstructionStage::Refused) => {
                 // Where it is so already, as after a first try that nobody heard the end of, a provider
                 // may refuse to do it once more.
-                self.look(project, provider, &subscription).await;
-                let now = self.now(project, address, &subscription).await?;
+                self.look_after(project, provider, &subject).await;
+                let now = self
+                    .subscription_now(project, address, &subscription)
+                    .await?;
                 if wanted.holds(&now) {
-                    self.close(project, address, wanted, InstructionStage::Done)
+                    self.close_instruction(project, address, wanted, InstructionStage::Done)
                         .await?;
                     let replayed = false;
                     return Ok(Instructed {
@@ -167,20 +170,22 @@ impl Subscriptions {
                         replayed,
                     });
                 }
-                self.close(project, address, wanted, InstructionStage::Refused)
+                self.close_instruction(project, address, wanted, InstructionStage::Refused)
                     .await?;
             }
             Some(stage) => {
-                self.close(project, address, wanted, stage).await?;
+                self.close_instruction(project, address, wanted, stage)
+                    .await?;
                 failpoint::reached("subscription.noted");
-                self.look(project, provider, &subscription).await;
+                self.look_after(project, provider, &subject).await;
             }
         }
         told?;
-        self.answered(project, address, (subscription, false)).await
+        self.instructed_answer(project, address, (subscription, false))
+            .await
     }
 
-    async fn ask(
+    async fn ask_instruction(
         &self,
         project: &ProjectCatalog,
         address: &Address,
@@ -195,7 +200,7 @@ impl Subscriptions {
         Ok(asked?)
     }
 
-    async fn close(
+    async fn close_instruction(
         &self,
         project: &ProjectCatalog,
         address: &Address,
@@ -208,17 +213,7 @@ impl Subscriptions {
         Ok(closed.await?)
     }
 
-    async fn look(
-        &self,
-        project: &ProjectCatalog,
-        provider: &dyn Provider,
-        subscription: &SubscriptionId,
-    ) {
-        let subject = Subject::Subscription(subscription.clone());
-        self.0.look(project, provider, &subject).await;
-    }
-
-    async fn now(
+    async fn subscription_now(
         &self,
         project: &ProjectCatalog,
         address: &Address,
@@ -229,14 +224,16 @@ impl Subscriptions {
         Ok(found.await?)
     }
 
-    async fn answered(
+    async fn instructed_answer(
         &self,
         project: &ProjectCatalog,
         address: &Address,
         (subscription, replayed): (SubscriptionId, bool),
     ) -> Result<Instructed, Error> {
         Ok(Instructed {
-            subscription: self.now(project, address, &subscription).await?,
+            subscription: self
+                .subscription_now(project, address, &subscription)
+                .await?,
             replayed,
         })
     }

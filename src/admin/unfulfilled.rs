@@ -127,9 +127,7 @@ pub(super) async fn list(
     let before = before.as_ref().map(|PaymentCursor(at, id)| (*at, id));
     let unfulfilled = app.payments.unfulfilled();
     // One more tells whether there is another page.
-    let mut page = unfulfilled
-        .list
-        .open(project.project.id, before, limit.saturating_add(1));
+    let mut page = unfulfilled.open(project.project.id, before, limit.saturating_add(1));
     let is_last = page.len() <= limit;
     page.truncate(limit);
     let last = page.last().filter(|_| !is_last);
@@ -170,8 +168,8 @@ pub(super) async fn assign(
     let price = asked.price_id.0.0;
     let price = price.ok_or_else(|| Error::new(Code::PriceNotFound))?;
     let to = wallet.map(|named| named.address()).transpose()?;
-    let unfulfilled = app.payments.unfulfilled();
-    let order = unfulfilled.assign(project.clone(), payment, Assigned { price, to });
+    let payments = &app.payments;
+    let order = payments.assign(project.clone(), payment, Assigned { price, to });
     let order = order
         .await
         .map_err(|error| Error::from_instruction(error, &project))?;
@@ -199,8 +197,10 @@ pub(super) async fn refund(
     path: Segments,
 ) -> Result<Json<UnfulfilledPayment>, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let unfulfilled = app.payments.unfulfilled();
-    let kept = unfulfilled.refund(project.clone(), path.payment()?).await;
+    let payments = &app.payments;
+    let kept = payments
+        .refund_unfulfilled(project.clone(), path.payment()?)
+        .await;
     let kept = kept.map_err(|error| Error::from_instruction(error, &project))?;
     Ok(Json(kept.into()))
 }
@@ -227,8 +227,8 @@ pub(super) async fn dismiss(
 ) -> Result<Json<UnfulfilledPayment>, Error> {
     let Dismiss { note } = body.parse()?;
     let project = app.catalog.project(path.project()?)?;
-    let unfulfilled = app.payments.unfulfilled();
-    let kept = unfulfilled
+    let payments = &app.payments;
+    let kept = payments
         .dismiss(&project, &path.payment()?, line(note))
         .await;
     let kept = kept.map_err(|error| Error::from_instruction(error, &project))?;

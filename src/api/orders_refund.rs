@@ -73,7 +73,7 @@ pub(super) async fn refund_order(
     let cents = amount_cents.map(|Whole(cents)| cents);
     let order = order.id(&app, &key).await?;
     let project = (*key).clone();
-    let refunded = app.payments.refunds().give(project, order, cents, name);
+    let refunded = app.payments.refund(project, order, cents, name);
     let refunded = refunded
         .await
         .map_err(|error| Error::from_instruction(error, &key))?;

@@ -69,8 +69,8 @@ pub(super) async fn cancel_subscription(
         at_period_end: asked.at_period_end.unwrap_or(true),
         key: name,
     };
-    let subscriptions = app.payments.subscriptions();
-    let canceled = subscriptions.cancel((*key).clone(), wallet.address()?, cancel);
+    let payments = &app.payments;
+    let canceled = payments.cancel((*key).clone(), wallet.address()?, cancel);
     let canceled = canceled
         .await
         .map_err(|error| Error::from_instruction(error, &key))?;

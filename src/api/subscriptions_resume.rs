@@ -66,8 +66,8 @@ pub(super) async fn resume_subscription(
         product: subject::product(&asked.product_id, &key)?,
         key: name,
     };
-    let subscriptions = app.payments.subscriptions();
-    let resumed = subscriptions.resume((*key).clone(), wallet.address()?, resume);
+    let payments = &app.payments;
+    let resumed = payments.resume((*key).clone(), wallet.address()?, resume);
     let resumed = resumed
         .await
         .map_err(|error| Error::from_instruction(error, &key))?;

@@ -88,7 +88,7 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
     let form = Form::new(query, None);
     let body = html! {
         h1 { "Orders" }
-        @let waiting = app.payments.unfulfilled().list.count(Some(project.project.id));
+        @let waiting = app.payments.unfulfilled().count(Some(project.project.id));
         p { a href={ (base(&project)) "/unfulfilled-payments" } { "Unfulfilled payments and the daily proof" } @if waiting > 0 { " " span class="badge bad" { (waiting) } } }
         form.row.filter method="get" {
             (form.choice(&Label("status", "State", ""), &states))
@@ -309,9 +309,9 @@ pub(super) async fn refund(State(app): State<App>, posted: Posted) -> Result<Res
     };
     let given = match read() {
         Ok((cents, key)) => {
-            let refunds = app.payments.refunds();
-            let given = refunds
-                .give(project.clone(), order.id, Some(cents), key)
+            let given = app
+                .payments
+                .refund(project.clone(), order.id, Some(cents), key)
                 .await;
             let given = given.map_err(|error| Error::from_instruction(error, &project));
             given.map(|given| (cents, given.replayed))
@@ -422,7 +422,7 @@ pub(super) async fn subscription(
             &facts,
         ));
     }
-    let subscriptions = app.payments.subscriptions();
+    let payments = &app.payments;
     let (done, said, did) = match action {
         "end" | "now" => {
             let cancel = Cancel {
@@ -430,7 +430,7 @@ pub(super) async fn subscription(
                 at_period_end: action == "end",
                 key,
             };
-            let done = subscriptions.cancel(project.clone(), address, cancel).await;
+            let done = payments.cancel(project.clone(), address, cancel).await;
             let did = match action {
                 "end" => "Canceled at the end of its period",
                 _ => "Canceled at once",
@@ -439,7 +439,7 @@ pub(super) async fn subscription(
         }
         "resume" => {
             let resume = Resume { product, key };
-            let done = subscriptions.resume(project.clone(), address, resume).await;
+            let done = payments.resume(project.clone(), address, resume).await;
             (done, "resumed", "Let go on")
         }
         _ => return Err(Error::missing("action")),

@@ -59,7 +59,6 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
     let mut payments = app
         .payments
         .unfulfilled()
-        .list
         .open(id, before, SHOWN.saturating_add(1));
     let more = payments.len() > SHOWN;
     payments.truncate(SHOWN);
@@ -173,7 +172,7 @@ fn payment(
     let unknown = Code::PaymentNotFound;
     let id: String = visit.named("payment", unknown)?;
     let id = PaymentId::new(id).map_err(|_| Error::new(unknown))?;
-    let known = app.payments.unfulfilled().list.get(project.project.id, &id);
+    let known = app.payments.unfulfilled().get(project.project.id, &id);
     known.ok_or_else(|| Error::new(unknown))
 }
 
@@ -301,8 +300,8 @@ pub(super) async fn assign(State(app): State<App>, posted: Posted) -> Result<Res
         Err(error) => return again(error),
     };
     let price = to.price;
-    let unfulfilled = app.payments.unfulfilled();
-    match unfulfilled
+    let payments = &app.payments;
+    match payments
         .assign(project.clone(), known.payment.clone(), to)
         .await
     {
@@ -349,8 +348,7 @@ pub(super) async fn refund(State(app): State<App>, posted: Posted) -> Result<Res
         Ok(()) => {
             let given = app
                 .payments
-                .unfulfilled()
-                .refund(project.clone(), known.payment.clone());
+                .refund_unfulfilled(project.clone(), known.payment.clone());
             given
                 .await
                 .map_err(|error| Error::from_instruction(error, &project))
@@ -387,8 +385,8 @@ pub(super) async fn dismiss(State(app): State<App>, posted: Posted) -> Result<Re
     });
     let done = match note {
         Ok(note) => {
-            let unfulfilled = app.payments.unfulfilled();
-            let done = unfulfilled
+            let payments = &app.payments;
+            let done = payments
                 .dismiss(&project, &known.payment, note.to_owned())
                 .await;
             let done = done.map_err(|error| Error::from_instruction(error, &project));

@@ -395,7 +395,7 @@ impl Proofs {
         let known = known.unwrap_or_default();
         if past(known.looked, LOOK_AGAIN_SECONDS) {
             self.0.projects.entry(id).or_default().looked = Some(now);
-            if let Err(error) = payments.unfulfilled().look_again(project).await {
+            if let Err(error) = payments.look_again(project).await {
                 tracing::warn!(%error, project = %id, "Unfulfilled payments could not be looked at again");
             }
         }

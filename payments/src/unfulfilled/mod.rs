@@ -20,18 +20,7 @@ use port::{RefundRequest, Subject};
 
 pub use self::list::List;
 pub use self::record::{Assignment, State, UnfulfilledPayment};
-use crate::{
-    Error, failpoint,
-    instructions::{Desk, operation},
-};
-
-/// See the module. Cheap to clone.
-#[derive(Clone)]
-pub struct Unfulfilled {
-    desk: Desk,
-    /// What waits.
-    pub list: List,
-}
+use crate::{Error, Payments, failpoint, instructions::operation};
 
 /// What a payment is assigned to.
 #[derive(Debug, Clone)]
@@ -42,11 +31,7 @@ pub struct Assigned {
     pub to: Option<Address>,
 }
 
-impl Unfulfilled {
-    pub(crate) const fn new(desk: Desk, list: List) -> Self {
-        Self { desk, list }
-    }
-
+impl Payments {
     /// Makes a payment an order, once however often it is asked for; the order.
     ///
     /// # Errors
@@ -61,7 +46,7 @@ impl Unfulfilled {
     ) -> Result<OrderAnswer, Error> {
         let (this, id) = (self.clone(), project.project.id);
         let work = async move { this.assigned(&project, &payment, to).await };
-        self.desk.places.carry_out(id, work).await
+        self.0.instructions.carry_out(id, work).await
     }
 
     async fn assigned(
@@ -70,10 +55,10 @@ impl Unfulfilled {
         payment: &PaymentId,
         to: Assigned,
     ) -> Result<OrderAnswer, Error> {
-        let (handle, scope) = (&self.desk.ground.handle, &project.scope);
+        let (handle, scope) = (&self.0.ground.handle, &project.scope);
         let id = project.project.id;
-        let turn = self.list.turn(id, payment).await;
-        let Some(known) = self.list.get(id, payment) else {
+        let turn = self.0.ground.unfulfilled.turn(id, payment).await;
+        let Some(known) = self.0.ground.unfulfilled.get(id, payment) else {
             let placed = handle.order_of_payment(scope, payment)?;
             return Ok(handle
                 .order(scope, placed.ok_or(Error::NoSuchPayment)?)
@@ -101,24 +86,24 @@ impl Unfulfilled {
                 }
                 let state = State::Assigning(assignment.clone());
                 let known = known.clone().with(state);
-                self.list.put(id, known).await?;
+                self.0.ground.unfulfilled.put(id, known).await?;
                 failpoint::reached("unfulfilled.assigning");
             }
             State::Assigning(begun) if *begun == assignment => {}
             State::Assigning(_) | State::Refunded => return Err(Error::Decided),
         }
-        self.finish(project, &known, &assignment).await?;
+        self.fulfil(project, &known, &assignment).await?;
         drop(turn);
         // Some of it may have gone back before.
-        if let Ok(provider) = self.desk.ground.providers.of(project) {
+        if let Ok(provider) = self.0.ground.providers.of(project) {
             let subject = Subject::Payment(payment.clone());
-            self.desk.look(project, &*provider, &subject).await;
+            self.look_after(project, &*provider, &subject).await;
         }
         Ok(handle.order(scope, order).await?)
     }
 
     /// Has the wallet fulfil what was decided. Doing it again changes nothing.
-    async fn finish(
+    async fn fulfil(
         &self,
         project: &ProjectCatalog,
         known: &UnfulfilledPayment,
@@ -144,12 +129,16 @@ impl Unfulfilled {
             payment: known.paid.clone(),
             billing,
         };
-        let handle = &self.desk.ground.handle;
+        let handle = &self.0.ground.handle;
         handle
             .pay(&project.scope, order, assignment.user(), paid)
             .await?;
         failpoint::reached("unfulfilled.assigned");
-        self.list.placed(project.project.id, &known.payment).await
+        self.0
+            .ground
+            .unfulfilled
+            .placed(project.project.id, &known.payment)
+            .await
     }
 
     /// Gives all of a payment back that is left, once however often it is asked for; the payment as it is
@@ -159,30 +148,35 @@ impl Unfulfilled {
     ///
     /// [`Error::NoSuchPayment`], [`Error::Decided`]; else see [`Error`]. After an error of a provider that is
     /// silent, the same call goes on.
-    pub async fn refund(
+    pub async fn refund_unfulfilled(
         &self,
         project: Arc<ProjectCatalog>,
         payment: PaymentId,
     ) -> Result<UnfulfilledPayment, Error> {
         let (this, id) = (self.clone(), project.project.id);
-        let work = async move { this.refunded(&project, &payment).await };
-        self.desk.places.carry_out(id, work).await
+        let work = async move { this.unfulfilled_refunded(&project, &payment).await };
+        self.0.instructions.carry_out(id, work).await
     }
 
-    async fn refunded(
+    async fn unfulfilled_refunded(
         &self,
         project: &Arc<ProjectCatalog>,
         payment: &PaymentId,
     ) -> Result<UnfulfilledPayment, Error> {
         let id = project.project.id;
-        let _turn = self.list.turn(id, payment).await;
-        let known = self.list.get(id, payment).ok_or(Error::NoSuchPayment)?;
+        let _turn = self.0.ground.unfulfilled.turn(id, payment).await;
+        let known = self
+            .0
+            .ground
+            .unfulfilled
+            .get(id, payment)
+            .ok_or(Error::NoSuchPayment)?;
         match &known.state {
             State::Refunded => return Ok(known),
             State::Assigning(_) => return Err(Error::Decided),
             State::Open | State::Dismissed(_) => {}
         }
-        let provider = self.desk.ground.providers.of(project)?;
+        let provider = self.0.ground.providers.of(project)?;
         let charge = provider.charge(payment).await?;
         let left = charge
             .as_ref()
@@ -200,7 +194,7 @@ impl Unfulfilled {
         }
         let state = State::Refunded;
         let known = known.with(state);
-        self.list.put(id, known.clone()).await?;
+        self.0.ground.unfulfilled.put(id, known.clone()).await?;
         Ok(known)
     }
 
@@ -216,8 +210,13 @@ impl Unfulfilled {
         why: String,
     ) -> Result<UnfulfilledPayment, Error> {
         let id = project.project.id;
-        let _turn = self.list.turn(id, payment).await;
-        let known = self.list.get(id, payment).ok_or(Error::NoSuchPayment)?;
+        let _turn = self.0.ground.unfulfilled.turn(id, payment).await;
+        let known = self
+            .0
+            .ground
+            .unfulfilled
+            .get(id, payment)
+            .ok_or(Error::NoSuchPayment)?;
         match &known.state {
             State::Dismissed(_) => return Ok(known),
             State::Assigning(_) | State::Refunded => return Err(Error::Decided),
@@ -225,7 +224,7 @@ impl Unfulfilled {
         }
         let state = State::Dismissed(why);
         let known = known.with(state);
-        self.list.put(id, known.clone()).await?;
+        self.0.ground.unfulfilled.put(id, known.clone()).await?;
         Ok(known)
     }
 
@@ -238,23 +237,29 @@ impl Unfulfilled {
     pub(crate) async fn look_again(&self, project: &ProjectCatalog) -> Result<(), Error> {
         const AT_ONCE: usize = 100;
         let id = project.project.id;
-        let provider = self.desk.ground.providers.of(project)?.in_background();
-        let mut open = self.list.open(id, None, AT_ONCE);
+        let provider = self.0.ground.providers.of(project)?.in_background();
+        let mut open = self.0.ground.unfulfilled.open(id, None, AT_ONCE);
         while let Some(last) = open.last().cloned() {
             for known in &open {
                 if let State::Assigning(assignment) = &known.state {
-                    let _turn = self.list.turn(id, &known.payment).await;
-                    self.finish(project, known, assignment).await?;
+                    let _turn = self.0.ground.unfulfilled.turn(id, &known.payment).await;
+                    self.fulfil(project, known, assignment).await?;
                     continue;
                 }
-                self.desk.look(project, &*provider, &known.subject()).await;
+                self.look_after(project, &*provider, &known.subject()).await;
                 if let Some(charge) = provider.charge(&known.payment).await? {
-                    self.list
+                    self.0
+                        .ground
+                        .unfulfilled
                         .went_back(id, &known.payment, charge.refunded_cents)
                         .await?;
                 }
             }
-            open = self.list.open(id, Some(last.place()), AT_ONCE);
+            open = self
+                .0
+                .ground
+                .unfulfilled
+                .open(id, Some(last.place()), AT_ONCE);
         }
         Ok(())
     }

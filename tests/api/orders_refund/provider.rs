@@ -196,9 +196,9 @@ async fn give(shop: &Shop, order: &str, key: &str) -> Result<payments::Refunded,
     let project = shop.service.catalog.project(shop.service.project.id);
     let project: Arc<_> = project.unwrap();
     let key = IdempotencyKey::new(key).unwrap();
-    let refunds = shop.service.payments.refunds();
-    refunds
-        .give(project, order.parse().unwrap(), Some(200), key)
+    let payments = &shop.service.payments;
+    payments
+        .refund(project, order.parse().unwrap(), Some(200), key)
         .await
 }
 
