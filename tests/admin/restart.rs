@@ -74,7 +74,7 @@ async fn put_note(data_dir: &Path, key: &[u8], body: &[u8]) {
 #[tokio::test]
 async fn a_note_that_cannot_be_read_is_named_and_never_skipped() {
     // A kind of a later release, and a later version of a kind that there is.
-    let newer = [&[2][..], &[7; 16]].concat();
+    let newer = [&[6][..], &[7; 16]].concat();
     for (key, body, says) in [
         (&b"\xfenew"[..], &b"\x01"[..], "fe6e6577"),
         (&newer, &[9, 1, 2], "its version is 9"),

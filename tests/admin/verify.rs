@@ -89,14 +89,14 @@ async fn a_note_that_says_nothing_is_named() {
         let server = stopped().await;
         let note = |body: Option<&[u8]>| {
             Logged::Note(Note {
-                key: [&[2][..], &[0; 16]].concat().into(),
+                key: [&[6][..], &[0; 16]].concat().into(),
                 body: body.map(Box::from),
             })
         };
         plant(server.data_dir(), &note(Some(&[9])), fold);
         let (output, said) = verify(&server);
         assert_eq!(output.status.code(), Some(1));
-        assert!(said.contains("PROBLEM: the note 02"), "{said}");
+        assert!(said.contains("PROBLEM: the note 06"), "{said}");
         assert!(said.contains("its version is 9"), "{said}");
 
         plant(server.data_dir(), &note(None), fold);
