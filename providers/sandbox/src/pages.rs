@@ -40,27 +40,19 @@ pub(super) struct Notice {
 impl Notice {
     pub(super) fn refused(action: Action, refusal: &Refusal, typed: Buyer) -> Self {
         let message = Some(refusal.message.clone());
-        if action == Action::Promotion {
-            Self {
-                code: message,
-                typed,
-                ..Self::default()
-            }
-        } else {
-            Self {
-                pay: message,
-                typed,
-                ..Self::default()
-            }
-        }
+        let (pay, code) = match action {
+            Action::Promotion => (None, message),
+            _ => (message, None),
+        };
+        Self { pay, code, typed }
     }
 
     pub(super) fn declined(typed: Buyer) -> Self {
         let message = "Your card was declined. Nothing was charged: try again or pay another way.";
         Self {
             pay: Some(message.into()),
+            code: None,
             typed,
-            ..Self::default()
         }
     }
 }
@@ -133,24 +125,21 @@ fn origin(url: &str) -> Option<String> {
 
 /// There is no such page, or no longer.
 pub(super) fn nothing() -> Response {
-    let body = html! {
-        main class="alone" {
-            h1 { "This page is not there" }
-            p { "The link may be old or incomplete. Go back to the shop and start again." }
-        }
-    };
-    Page::new("Not found", &body, []).answer(StatusCode::NOT_FOUND)
+    let text = "The link may be old or incomplete. Go back to the shop and start again.";
+    let page = said("Not found", "This page is not there", text);
+    page.answer(StatusCode::NOT_FOUND)
 }
 
 /// Something is broken on this side.
 pub(super) fn unavailable() -> Response {
-    let body = html! {
-        main class="alone" {
-            h1 { "That did not work" }
-            p { "The sandbox cannot answer just now. Try again in a moment." }
-        }
-    };
-    Page::new("Not available", &body, []).answer(StatusCode::SERVICE_UNAVAILABLE)
+    let text = "The sandbox cannot answer just now. Try again in a moment.";
+    let page = said("Not available", "That did not work", text);
+    page.answer(StatusCode::SERVICE_UNAVAILABLE)
+}
+
+fn said(title: &str, heading: &str, text: &str) -> Page {
+    let body = html! { main class="alone" { h1 { (heading) } p { (text) } } };
+    Page::new(title, &body, [])
 }
 
 /// The way back to the shop, where it named one.
@@ -182,29 +171,4 @@ fn button(url: &str, action: &str, (name, id): (&str, &str), class: &str, label:
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn forms_may_lead_to_the_shop_and_nowhere_else() {
-        assert_eq!(
-            origin("https://shop.example:8443/a?b"),
-            Some("https://shop.example:8443".into())
-        );
-        assert_eq!(origin("http://[::1]:3000/"), None);
-        assert_eq!(origin("javascript:alert(1)"), None);
-        let page = Page::new(
-            "x",
-            &html! {},
-            ["https://shop.example/done", "https://a.b; script-src *"],
-        );
-        let answer = page.answer(StatusCode::OK);
-        let policy = answer.headers()["content-security-policy"]
-            .to_str()
-            .unwrap();
-        assert!(
-            policy.ends_with("form-action 'self' https://shop.example"),
-            "{policy}"
-        );
-    }
-}
+mod tests;

@@ -32,7 +32,7 @@ pub(crate) fn of<'a>(books: &'a Books, charge: &str) -> Vec<&'a Dispute> {
 }
 
 /// What of a charge is neither refunded nor in a bank's hands.
-fn left(books: &Books, charge: &Charge) -> i64 {
+pub(crate) fn left(books: &Books, charge: &Charge) -> i64 {
     let held = of(books, &charge.head.id)
         .into_iter()
         .filter(|dispute| dispute.status.holds());

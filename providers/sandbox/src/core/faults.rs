@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::{operations::Instead, prelude::*, shape};
+use super::{operations::Instead, prelude::*};
 
 const MAX_FAULTS: usize = 100;
 const MAX_TIMES: u32 = 10_000;
@@ -80,29 +80,25 @@ impl Fault {
 
     /// The answer that a caller gets, in Stripe's form.
     pub(crate) fn body(&self) -> Value {
-        let (kind, code, message) = match self.kind {
-            Kind::RateLimit => (
-                "invalid_request_error",
-                Some("rate_limit"),
-                "Request rate limit exceeded. Learn more about rate limits here \
-                 https://docs.stripe.com/rate-limits.",
-            ),
-            Kind::LockTimeout => (
-                "invalid_request_error",
-                Some("lock_timeout"),
-                "This object cannot be accessed right now because another API request or Stripe \
-                 process is currently accessing it. If you see this error intermittently, retry the \
-                 request.",
-            ),
-            Kind::Hang | Kind::Lost | Kind::Error => (
-                "api_error",
-                None,
-                "Sorry! There was an error while talking to Stripe. (The sandbox was told to say so.)",
-            ),
+        let refusal = match self.kind {
+            Kind::RateLimit => Refusal::rate_limit(),
+            Kind::LockTimeout => {
+                let message = "This object cannot be accessed right now because another API request \
+                               or Stripe process is currently accessing it. If you see this error \
+                               intermittently, retry the request.";
+                Refusal::invalid(message).with_code("lock_timeout")
+            }
+            Kind::Hang | Kind::Lost | Kind::Error => {
+                let message = "Sorry! There was an error while talking to Stripe. (The sandbox was \
+                               told to say so.)";
+                let kind = "api_error";
+                Refusal {
+                    kind,
+                    ..Refusal::invalid(message)
+                }
+            }
         };
-        let mut error = json!({ "type": kind, "message": message });
-        shape::set(&mut error, json!({ "code": code }));
-        json!({ "error": error })
+        refusal.body()
     }
 
     /// What is answered without anything being done.

@@ -46,30 +46,20 @@ pub(crate) fn seed(books: &mut Books) {
 }
 
 /// The code that a buyer means: their own, else everybody's.
-pub(crate) fn typed<'b>(
-    books: &'b Books,
-    now: i64,
-    text: &str,
-    customer: Option<&str>,
-) -> Option<&'b PromotionCode> {
-    let mut found = books.newest::<PromotionCode>(|code| {
+pub(crate) fn typed(books: &Books, text: &str, customer: Option<&str>) -> Option<PromotionCode> {
+    let mut found = books.copies::<PromotionCode>(|code| {
         code.code.eq_ignore_ascii_case(text.trim())
-            && code.is_active(now)
+            && code.is_active(books.now)
             && (code.customer.is_none() || code.customer.as_deref() == customer)
     });
     found.sort_by_key(|code| code.customer.is_none());
-    found.first().copied()
+    found.into_iter().next()
 }
 
 /// Puts a code on a session.
-pub(crate) fn apply_code(
-    books: &Books,
-    now: i64,
-    session: &mut Session,
-    code: &PromotionCode,
-) -> Result<()> {
+pub(crate) fn apply_code(books: &Books, session: &mut Session, code: &PromotionCode) -> Result<()> {
     let invalid = |message: &str| Err(Refusal::invalid(message));
-    if !code.is_active(now) {
+    if !code.is_active(books.now) {
         return invalid("This promotion code is not active.");
     }
     if code.customer.is_some() && code.customer != session.customer {
@@ -89,20 +79,15 @@ pub(crate) fn apply_code(
     {
         return invalid("This promotion code is for a first purchase only.");
     }
-    apply_coupon(books, now, session, &code.coupon)?;
+    apply_coupon(books, session, &code.coupon)?;
     session.code = Some(code.head.id.clone());
     Ok(())
 }
 
 /// Puts a coupon on a session.
-pub(crate) fn apply_coupon(
-    books: &Books,
-    now: i64,
-    session: &mut Session,
-    coupon: &str,
-) -> Result<()> {
+pub(crate) fn apply_coupon(books: &Books, session: &mut Session, coupon: &str) -> Result<()> {
     let coupon: Coupon = books.find(coupon)?;
-    if !coupon.is_valid(now) {
+    if !coupon.is_valid(books.now) {
         return Err(Refusal::invalid("This coupon can no longer be used."));
     }
     if let Off::Amount { currency, .. } = &coupon.off
@@ -118,19 +103,13 @@ pub(crate) fn apply_coupon(
 
 /// Counts that a session's discount was used.
 pub(crate) fn redeem(books: &mut Books, session: &Session) {
-    let code = session
-        .code
-        .as_deref()
-        .and_then(|id| books.get::<PromotionCode>(id));
-    if let Some(mut code) = code.cloned() {
+    let code = session.code.as_ref();
+    if let Some(mut code) = code.and_then(|id| books.get::<PromotionCode>(id)).cloned() {
         code.times_redeemed = code.times_redeemed.saturating_add(1);
         books.put(code);
     }
-    let coupon = session
-        .coupon
-        .as_deref()
-        .and_then(|id| books.get::<Coupon>(id));
-    if let Some(mut coupon) = coupon.cloned() {
+    let coupon = session.coupon.as_ref();
+    if let Some(mut coupon) = coupon.and_then(|id| books.get::<Coupon>(id)).cloned() {
         coupon.times_redeemed = coupon.times_redeemed.saturating_add(1);
         books.put(coupon);
     }

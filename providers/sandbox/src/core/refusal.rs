@@ -107,6 +107,16 @@ impl Refusal {
         }
     }
 
+    /// Asked too often.
+    pub(crate) fn rate_limit() -> Self {
+        let message = "Request rate limit exceeded. Learn more about rate limits here \
+                       https://docs.stripe.com/rate-limits.";
+        Self {
+            status: 429,
+            ..Self::invalid(message).with_code("rate_limit")
+        }
+    }
+
     /// The key is missing or another one.
     pub(crate) fn unauthorized(message: &str) -> Self {
         Self {

@@ -61,7 +61,7 @@ pub(super) fn filled(kind: &str, mut value: Value) -> Value {
 }
 
 /// Sets fields of an object, those of objects in it one by one; what is null says nothing.
-pub(super) fn set(value: &mut Value, more: Value) {
+pub(crate) fn set(value: &mut Value, more: Value) {
     match (value, more) {
         (Value::Object(fields), Value::Object(more)) => {
             for (name, value) in more.into_iter().filter(|(_, value)| !value.is_null()) {
@@ -90,32 +90,4 @@ pub(super) fn list(data: Vec<Value>, url: &str) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn what_is_not_said_is_filled_in_and_what_is_not_stripes_is_hidden() {
-        assert!(BLANK.len() > 15);
-        let kept = json!({
-            "_n": 1, "id": "price_1", "active": false, "secret": 1, "metadata": {"object": "price", "mine": "1"},
-        });
-        let price = visible("price", kept);
-        assert_eq!((price.get("_n"), price.get("secret")), (None, None));
-        let shown = completed(json!({ "object": "list", "data": [price] }));
-        let price = &shown["data"][0];
-        assert_eq!(
-            (&price["active"], &price["billing_scheme"]),
-            (&json!(false), &json!("per_unit"))
-        );
-        assert_eq!(price["metadata"], json!({"object": "price", "mine": "1"}));
-    }
-
-    #[test]
-    fn notes_say_no_nulls() {
-        let mut note = json!({"a": null, "b": [{"c": null, "d": 1}], "e": {"f": null}});
-        without_nulls(&mut note);
-        assert_eq!(note, json!({"b": [{"d": 1}], "e": {}}));
-    }
-}
+mod tests;

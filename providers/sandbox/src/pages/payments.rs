@@ -52,7 +52,7 @@ fn payment(charge: &Charge, books: &Books, url: &str) -> Markup {
             }
             (pending(charge, books, url))
             (open(&disputes, url))
-            (controls(charge, &disputes, url))
+            (controls(charge, books, url))
         }
     }
 }
@@ -92,11 +92,8 @@ fn open(disputes: &[&Dispute], url: &str) -> Markup {
     }
 }
 
-fn controls(charge: &Charge, disputes: &[&Dispute], url: &str) -> Markup {
-    let held = disputes.iter().filter(|dispute| dispute.status.holds());
-    let left = held.fold(charge.left(), |left, dispute| {
-        left.saturating_sub(dispute.amount)
-    });
+fn controls(charge: &Charge, books: &Books, url: &str) -> Markup {
+    let left = disputes::left(books, charge);
     if left <= 0 {
         return html! {};
     }

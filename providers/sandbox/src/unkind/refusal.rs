@@ -22,13 +22,7 @@ impl Outcome {
 
     /// Asked too often; the header says by what.
     pub(super) fn rate_limit(reason: &str) -> Self {
-        let message = "Request rate limit exceeded. Learn more about rate limits here \
-                       https://docs.stripe.com/rate-limits.";
-        let refusal = Refusal {
-            status: 429,
-            ..Refusal::invalid(message).with_code("rate_limit")
-        };
-        Self::from(refusal).with("stripe-rate-limited-reason", reason)
+        Self::from(Refusal::rate_limit()).with("stripe-rate-limited-reason", reason)
     }
 }
 

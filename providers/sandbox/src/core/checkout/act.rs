@@ -138,11 +138,10 @@ fn enter(books: &Books, session: &mut Session, text: &str) -> Result<()> {
         let message = "This checkout takes no promotion codes.";
         return Err(Refusal::param(PARAM, message));
     }
-    let code = promotions::typed(books, books.now, text, session.customer.as_deref())
-        .ok_or_else(|| Refusal::param(PARAM, "This promotion code is not valid."))?
-        .clone();
-    promotions::apply_code(books, books.now, session, &code)
-        .map_err(|refusal| refusal.of_param(PARAM))
+    let code = promotions::typed(books, text, session.customer.as_deref());
+    let code = code.ok_or_else(|| Refusal::param(PARAM, "This promotion code is not valid."))?;
+    let applied = promotions::apply_code(books, session, &code);
+    applied.map_err(|refusal| refusal.of_param(PARAM))
 }
 
 /// Nobody paid in time, or the shop called it off.

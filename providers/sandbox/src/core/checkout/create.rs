@@ -112,25 +112,23 @@ fn without_effect(params: &Params, mode: Mode) -> Result<()> {
 
 /// Puts on a session the discount that it was asked for with.
 fn take_off(books: &Books, session: &mut Session, discount: Option<Discount>) -> Result<()> {
-    let (books, now) = (books, books.now);
-    match discount {
-        Some(Discount::Coupon(id)) => promotions::apply_coupon(books, now, session, &id)
-            .map_err(|refusal| refusal.of_param("discounts[0][coupon]")),
-        Some(Discount::Code(id)) => books
-            .find::<PromotionCode>(&id)
-            .and_then(|code| promotions::apply_code(books, now, session, &code))
-            .map_err(|refusal| refusal.of_param("discounts[0][promotion_code]")),
-        None => Ok(()),
-    }
+    let Some((kind, id)) = discount else {
+        return Ok(());
+    };
+    let taken = match kind {
+        "coupon" => promotions::apply_coupon(books, session, &id),
+        _ => {
+            let code = books.find::<PromotionCode>(&id);
+            code.and_then(|code| promotions::apply_code(books, session, &code))
+        }
+    };
+    taken.map_err(|refusal| refusal.of_param(format!("discounts[0][{kind}]")))
 }
 
 /// A customer pays for all subscriptions in one currency.
 pub(super) fn one_currency(books: &Books, session: &Session) -> Result<()> {
-    let Some(customer) = session
-        .customer
-        .as_ref()
-        .filter(|_| session.mode == Mode::Subscription)
-    else {
+    let customer = session.customer.as_ref();
+    let Some(customer) = customer.filter(|_| session.mode == Mode::Subscription) else {
         return Ok(());
     };
     let other = books.all::<Subscription>().find(|subscription| {
@@ -208,10 +206,8 @@ fn inner(params: &Params, mode: Mode) -> Result<&'static str> {
     Err(Refusal::param(theirs, message))
 }
 
-enum Discount {
-    Coupon(String),
-    Code(String),
-}
+/// A `coupon` or a `promotion_code`, by its identifier.
+type Discount = (&'static str, String);
 
 fn discount(params: &Params, codes_allowed: bool) -> Result<Option<Discount>> {
     let sent = params.below("discounts");
@@ -230,8 +226,8 @@ fn discount(params: &Params, codes_allowed: bool) -> Result<Option<Discount>> {
     let coupon = params.text(&format!("discounts[{first}][coupon]"))?;
     let code = params.text(&format!("discounts[{first}][promotion_code]"))?;
     match (coupon, code) {
-        (Some(coupon), None) => Ok(Some(Discount::Coupon(coupon))),
-        (None, Some(code)) => Ok(Some(Discount::Code(code))),
+        (Some(coupon), None) => Ok(Some(("coupon", coupon))),
+        (None, Some(code)) => Ok(Some(("promotion_code", code))),
         (Some(_), Some(_)) => {
             let message = "You may only specify one of these parameters: coupon, promotion_code.";
             Err(Refusal::param("discounts[0][coupon]", message))
@@ -289,11 +285,8 @@ fn basket(books: &mut Books, params: &Params, mode: Mode) -> Result<Basket> {
         basket.currency = currency;
         basket.lines.push(line);
     }
-    let sum = basket
-        .lines
-        .iter()
-        .map(Line::amount)
-        .fold(0, i64::saturating_add);
+    let amounts = basket.lines.iter().map(Line::amount);
+    let sum = amounts.fold(0, i64::saturating_add);
     money::amount(sum, "line_items")?;
     Ok(basket)
 }
@@ -305,9 +298,7 @@ fn line(
     basket: &mut Basket,
 ) -> Result<(Line, String)> {
     let quantity_path = format!("{path}[quantity]");
-    let quantity = params
-        .integer::<i64>(&quantity_path)?
-        .ok_or_else(|| Refusal::missing(&quantity_path))?;
+    let quantity = need(params.integer(&quantity_path)?, &quantity_path)?;
     if !(1..=MAX_QUANTITY).contains(&quantity) {
         let message = "This value must be greater than or equal to 1.";
         return Err(Refusal::param(quantity_path, message));
@@ -316,10 +307,10 @@ fn line(
     let data_path = format!("{path}[price_data]");
     let inline = !params.below(&data_path).is_empty();
     let id = books.ids.usual("li_");
-    match params.text(&price_path)? {
+    let (price, name) = match params.text(&price_path)? {
         Some(_) if inline => {
             let message = "You may only specify one of these parameters: price, price_data.";
-            Err(Refusal::param(price_path, message))
+            return Err(Refusal::param(price_path, message));
         }
         Some(price) => {
             let price: Price = books.named(&price, &price_path)?;
@@ -336,35 +327,28 @@ fn line(
                 );
                 return Err(Refusal::param(price_path, message));
             }
-            let line = Line {
-                id,
-                name: books.product_name(&price.product),
-                price: price.head.id,
-                product: price.product,
-                unit_amount: price.unit_amount,
-                quantity,
-                interval: price.interval,
-            };
-            Ok((line, price.currency))
+            let name = books.product_name(&price.product);
+            (price, name)
         }
         None if inline => {
             let every = interval(params, &format!("{data_path}[recurring]"))?;
             let made = inline_price(books, params, &data_path, every)?;
-            let line = Line {
-                id,
-                name: made.product.name.clone(),
-                price: made.price.head.id.clone(),
-                product: made.price.product.clone(),
-                unit_amount: made.price.unit_amount,
-                quantity,
-                interval: every,
-            };
-            let currency = made.price.currency.clone();
+            let (price, name) = (made.price.clone(), made.product.name.clone());
             if every.is_some() {
                 basket.inline.push(made);
             }
-            Ok((line, currency))
+            (price, name)
         }
-        None => Err(Refusal::missing(price_path)),
-    }
+        None => return Err(Refusal::missing(price_path)),
+    };
+    let line = Line {
+        id,
+        name,
+        price: price.head.id,
+        product: price.product,
+        unit_amount: price.unit_amount,
+        quantity,
+        interval: price.interval,
+    };
+    Ok((line, price.currency))
 }

@@ -34,11 +34,7 @@ pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<Tria
         return Ok(None);
     }
     let path = "subscription_data[trial_settings][end_behavior][missing_payment_method]";
-    let cardless = match params.word(path, &["cancel", "create_invoice", "pause"])? {
-        Some("cancel") => Cardless::Cancel,
-        Some("pause") => Cardless::Pause,
-        _ => Cardless::CreateInvoice,
-    };
+    let cardless = params.choice(path)?.unwrap_or(Cardless::CreateInvoice);
     let days = params.integer::<i64>(DAYS)?;
     let until = params.integer::<i64>(END)?;
     if days.is_some() && until.is_some() {
