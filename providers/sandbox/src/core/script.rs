@@ -25,28 +25,22 @@ pub(crate) fn call(books: &mut Books, method: &str, path: &str, params: &Params)
 
 /// How refunds of a payment begin: by the charge's name or the payment's.
 fn charge(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    let word = params.word("refunds", &["succeeded", "pending", "failed"])?;
-    let word = word.ok_or_else(|| Refusal::missing("refunds"))?;
+    let begins = params.word("refunds", &["succeeded", "pending", "failed"])?;
+    let begins = need(begins.and_then(RefundStatus::of), "refunds")?;
     params.finish()?;
-    let (charge, intent) = if id.starts_with("pi_") {
-        (None, Some(id.to_owned()))
-    } else {
-        (Some(id.to_owned()), None)
+    let named = Some(id.to_owned());
+    let mut charge = match id.starts_with("pi_") {
+        true => charge_of(books, None, named)?,
+        false => charge_of(books, named, None)?,
     };
-    let mut charge: Charge = charge_of(books, charge, intent)?;
-    charge.refunds = match word {
-        "pending" => RefundStatus::Pending,
-        "failed" => RefundStatus::Failed,
-        _ => RefundStatus::Succeeded,
-    };
+    charge.refunds = begins;
     books.put(charge.clone());
     Ok(charge.view(books))
 }
 
 /// Whether their card declines.
 fn customer(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    let declines = params.flag("declines")?;
-    let declines = declines.ok_or_else(|| Refusal::missing("declines"))?;
+    let declines = need(params.flag("declines")?, "declines")?;
     params.finish()?;
     let mut customer: Customer = books.find(id)?;
     customer.declines = declines;
@@ -56,8 +50,7 @@ fn customer(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
 
 /// A part of an invoice is paid, by a payment of its own.
 fn pay_part(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    let amount = params.integer("amount")?;
-    let amount = amount.ok_or_else(|| Refusal::missing("amount"))?;
+    let amount = need(params.integer("amount")?, "amount")?;
     params.finish()?;
     let invoice: Invoice = books.find(id)?;
     billing::pay_part(books, invoice, amount)?;

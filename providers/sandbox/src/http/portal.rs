@@ -211,26 +211,25 @@ fn subscription(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Re
 /// The one that is named, or the newest.
 fn charge(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Result<Charge> {
     let id = fields.take("charge");
-    let found = books.newest::<Charge>(|charge| {
-        charge.customer.as_ref() == Some(&visit.customer)
-            && id.as_ref().is_none_or(|id| *id == charge.head.id)
-    });
-    let first = found.first().copied().cloned();
-    first.ok_or_else(|| Refusal::no_such("charge", id.as_deref().unwrap_or_default()))
+    let found = books.copies::<Charge>(|charge| is_theirs(books, visit, &charge.head.id));
+    first(found, id, |_| true)
 }
 
 /// The one that is named, or the newest that waits.
 fn refund(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Result<Refund> {
     let id = fields.take("refund");
-    let found = books.newest::<Refund>(|refund| {
-        is_theirs(books, visit, &refund.charge)
-            && match &id {
-                Some(id) => *id == refund.head.id,
-                None => refund.status == RefundStatus::Pending,
-            }
-    });
-    let first = found.first().copied().cloned();
-    first.ok_or_else(|| Refusal::no_such("refund", id.as_deref().unwrap_or_default()))
+    let found = books.copies::<Refund>(|refund| is_theirs(books, visit, &refund.charge));
+    first(found, id, |refund| refund.status == RefundStatus::Pending)
+}
+
+/// The one that is named, or else the first that is meant.
+fn first<T: Kept>(found: Vec<T>, id: Option<String>, meant: impl Fn(&T) -> bool) -> Result<T> {
+    let is = |one: &T| {
+        id.as_ref()
+            .map_or_else(|| meant(one), |id| one.head().id == *id)
+    };
+    let first = found.into_iter().find(is);
+    first.ok_or_else(|| Refusal::no_such(T::NAME, id.as_deref().unwrap_or_default()))
 }
 
 /// The one that is named, or the newest of the charge that is.

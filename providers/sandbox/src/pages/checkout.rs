@@ -103,21 +103,38 @@ fn terms() -> Markup {
     }
 }
 
+/// How a session stands that nothing is to be typed for.
+fn state((class, mark, title, text): (&str, &str, &str, &str), rest: &Markup) -> Markup {
+    html! {
+        section class={ "pay state " (class) } aria-labelledby="how" {
+            span class="mark" aria-hidden="true" { (mark) }
+            h2 id="how" { (title) }
+            p { (text) }
+            (rest)
+        }
+    }
+}
+
+/// Two buttons, of which the first is what is usual.
+fn either(url: &str, (action, label): (&str, &str), (other, other_label): (&str, &str)) -> Markup {
+    html! {
+        form method="post" action={ (url) "/" (action) } {
+            button class="primary" { (label) }
+            button class="wide" formaction={ (url) "/" (other) } { (other_label) }
+        }
+    }
+}
+
 /// What a bank would show in the middle of paying.
 fn challenged(session: &Session, books: &Books) -> Markup {
     let url = checkout_url(books, &session.head.id);
     let total = written(session.total(), &session.currency);
-    html! {
-        section class="pay state wait" aria-labelledby="how" {
-            span class="mark" aria-hidden="true" { "?" }
-            h2 id="how" { "3-D Secure" }
-            p { "The bank of this test card asks whether it is you who pays " (total) "." }
-            form method="post" action={ (url) "/authenticate" } {
-                button class="primary" { "Yes, complete" }
-                button class="wide" formaction={ (url) "/fail_authentication" } { "No, fail" }
-            }
-        }
-    }
+    let text = format!("The bank of this test card asks whether it is you who pays {total}.");
+    let (yes, no) = (
+        ("authenticate", "Yes, complete"),
+        ("fail_authentication", "No, fail"),
+    );
+    state(("wait", "?", "3-D Secure", &text), &either(&url, yes, no))
 }
 
 fn email(session: &Session, books: &Books, notice: &Notice) -> Markup {
@@ -144,7 +161,8 @@ fn complete(session: &Session, books: &Books, notice: &Notice) -> Markup {
     let url = checkout_url(books, &session.head.id);
     let named = &session.success_url;
     let on = named.replace("{CHECKOUT_SESSION_ID}", &session.head.id);
-    let (class, mark, title, text) = match session.later {
+    let outstanding = session.later == Some(Later::Outstanding);
+    let said = match session.later {
         Some(Later::Outstanding) => (
             "wait",
             "…",
@@ -164,34 +182,19 @@ fn complete(session: &Session, books: &Books, notice: &Notice) -> Markup {
             "Thank you. The shop has been told.",
         ),
     };
-    html! {
-        section class={ "pay state " (class) } aria-labelledby="how" {
-            span class="mark" aria-hidden="true" { (mark) }
-            h2 id="how" { (title) }
-            p { (text) }
-            (alert(notice.pay.as_deref(), "pay-alert"))
-            @if session.later == Some(Later::Outstanding) {
-                form method="post" action={ (url) "/settle" } {
-                    button class="primary" { "Settle payment" }
-                    button class="wide" formaction={ (url) "/fail" } { "Fail payment" }
-                }
-            }
-            (to_the_shop(&on))
-        }
-    }
+    let (settle, fail) = (("settle", "Settle payment"), ("fail", "Fail payment"));
+    let rest = html! {
+        (alert(notice.pay.as_deref(), "pay-alert"))
+        @if outstanding { (either(&url, settle, fail)) }
+        (to_the_shop(&on))
+    };
+    state(said, &rest)
 }
 
 fn expired(session: &Session) -> Markup {
-    html! {
-        section class="pay state bad" aria-labelledby="how" {
-            span class="mark" aria-hidden="true" { "×" }
-            h2 id="how" { "This checkout has expired" }
-            p { "Nothing was charged. Go back to the shop to start again." }
-            @if let Some(url) = &session.cancel_url {
-                (to_the_shop(url))
-            }
-        }
-    }
+    let text = "Nothing was charged. Go back to the shop to start again.";
+    let rest = html! { @if let Some(url) = &session.cancel_url { (to_the_shop(url)) } };
+    state(("bad", "×", "This checkout has expired", text), &rest)
 }
 
 fn to_the_shop(url: &str) -> Markup {
