@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Form, settings::Unkindness};
+use crate::core::{api::list, shape::completed};
 
 const DAY_SECONDS: i64 = 86_400;
 /// In the name of each object of it, in front of its number.
@@ -116,7 +117,7 @@ impl Foreign {
         };
         let found = found.then(|| self.object(kind, number)).flatten();
         let data: Vec<Value> = found.into_iter().collect();
-        Some(json!({ "object": "list", "data": data, "has_more": false, "url": path }))
+        Some(list(data, false, path))
     }
 
     fn expand(&self, object: &mut Value, field: &str, number: u32) {
@@ -124,7 +125,7 @@ impl Foreign {
         if field == "payments" {
             let payment = self.object("invoice_payments", number);
             let data: Vec<Value> = payment.into_iter().collect();
-            object["payments"] = json!({ "object": "list", "data": data, "has_more": false });
+            object["payments"] = list(data, false, "/v1/invoice_payments");
             return;
         }
         let kind = match field {
@@ -201,16 +202,15 @@ impl Foreign {
         let (intent, charge) = (name("pi_3", number), name("ch_3", number));
         let (customer, subscription) = (name("cus_", number), name("sub_1", number));
         let invoice = name("in_1", number);
-        Some(match kind {
+        let object = match kind {
             "events" => self.event(number)?,
             "checkout/sessions" => json!({
                 "id": name("cs_test_a1", number), "object": "checkout.session", "created": created,
                 "status": "complete", "payment_status": "paid", "mode": "payment", "currency": "eur",
                 "amount_subtotal": cents, "amount_total": cents, "customer": customer,
-                "customer_email": null, "customer_details": { "email": "a.buyer@other.example" },
-                "client_reference_id": null, "expires_at": created.saturating_add(DAY_SECONDS),
-                "invoice": null, "metadata": marks, "payment_intent": intent, "subscription": null,
-                "success_url": "https://other.example/", "cancel_url": null, "url": null,
+                "customer_details": { "email": "a.buyer@other.example" },
+                "expires_at": created.saturating_add(DAY_SECONDS), "metadata": marks,
+                "payment_intent": intent, "success_url": "https://other.example/",
             }),
             "payment_intents" => json!({
                 "id": intent, "object": "payment_intent", "amount": cents, "amount_received": cents,
@@ -236,13 +236,13 @@ impl Foreign {
             }),
             "subscriptions" => json!({
                 "id": subscription, "object": "subscription", "billing_cycle_anchor": created,
-                "cancel_at": null, "cancel_at_period_end": false, "canceled_at": null,
-                "created": created, "currency": "eur", "customer": customer, "ended_at": null,
+                "cancel_at_period_end": false, "created": created, "currency": "eur",
+                "customer": customer,
                 "items": { "object": "list", "has_more": false, "data": [
                     item(number, 1, created), item(number, 2, created),
                 ] },
-                "latest_invoice": invoice, "metadata": marks, "pause_collection": null,
-                "schedule": null, "start_date": created, "status": "active", "trial_end": null,
+                "latest_invoice": invoice, "metadata": marks, "start_date": created,
+                "status": "active",
             }),
             "invoices" => json!({
                 "id": invoice, "object": "invoice", "amount_due": cents, "amount_paid": cents,
@@ -263,7 +263,8 @@ impl Foreign {
                 "payment": { "type": "payment_intent", "payment_intent": intent }, "status": "paid",
             }),
             _ => return None,
-        })
+        };
+        Some(completed(object))
     }
 }
 

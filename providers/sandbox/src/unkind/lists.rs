@@ -1,12 +1,16 @@
 //! Lists of the account in which there is more than the shop's own, and lists of events that are late or
 //! in no order.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     Answer, Form, Request,
     foreign::{Foreign, number},
     settings::Unkindness,
+};
+use crate::core::{
+    api::{Paging, created, list},
+    params::Params,
 };
 
 /// Pages of the shop's own that are read at most.
@@ -21,6 +25,7 @@ pub(super) struct Listing<'a> {
     request: Request<'a>,
     /// Such as `charges`.
     kind: &'a str,
+    paging: Paging,
     /// Of the list of events; none: all.
     types: Vec<&'a String>,
     since: i64,
@@ -50,21 +55,10 @@ impl<'a> Listing<'a> {
         if !request.form.keys().all(is_of_all) {
             return None;
         }
-        let mut since = i64::MIN;
-        let mut until = i64::MAX;
-        for (name, text) in request.form {
-            let Ok(instant) = text.parse::<i64>() else {
-                continue;
-            };
-            match name.as_str() {
-                "created[gte]" => since = since.max(instant),
-                "created[gt]" => since = since.max(instant.saturating_add(1)),
-                "created[lte]" => until = until.min(instant),
-                "created[lt]" => until = until.min(instant.saturating_sub(1)),
-                "created" => (since, until) = (instant, instant),
-                _ => {}
-            }
-        }
+        // What is wrong with it is said by who keeps it.
+        let params = Params::new(request.form.clone()).ok()?;
+        let (since, until) = created(&params).ok()?;
+        let paging = Paging::read(&params).ok()?;
         let types = request.form.iter();
         let types = types
             .filter(|(name, _)| name.starts_with("type"))
@@ -74,6 +68,7 @@ impl<'a> Listing<'a> {
             foreign,
             request: *request,
             kind,
+            paging,
             types: types.collect(),
             since,
             until,
@@ -90,24 +85,22 @@ impl<'a> Listing<'a> {
             Err(refusal) => return Ok(refusal),
         };
         if self.settings.events_shuffled && self.kind == "events" {
-            own.sort_by_key(|event| (std::cmp::Reverse(created(event)), hash(id(event))));
+            own.sort_by_key(|event| (std::cmp::Reverse(made_at(event)), hash(id(event))));
         }
-        let limit = self.request.form.get("limit");
-        let limit: usize = limit.and_then(|limit| limit.parse().ok()).unwrap_or(10);
-        let after = self.request.form.get("starting_after");
+        let limit = self.paging.limit;
         // From where on each of both goes on; at one instant the other product's stand in front.
         let mut others = self.foreign.since(self.until.saturating_add(1));
         let mut from = 0;
-        if let Some(after) = after {
+        if let Some(after) = &self.paging.after {
             if let Some(number) = number(after) {
                 others = others.min(number);
                 let at = self.foreign.created(number);
-                from = own.iter().take_while(|object| created(object) > at).count();
+                from = own.iter().take_while(|object| made_at(object) > at).count();
             } else if let Some(place) = own.iter().position(|object| id(object) == after) {
                 from = place.saturating_add(1);
                 others = others.min(
                     own.get(place)
-                        .map_or(0, |at| self.foreign.since(created(at))),
+                        .map_or(0, |at| self.foreign.since(made_at(at))),
                 );
             }
         }
@@ -126,7 +119,7 @@ impl<'a> Listing<'a> {
             let at = other.map(|number| self.foreign.created(number));
             let is_own = own
                 .peek()
-                .is_some_and(|own| at.is_none_or(|at| created(own) > at));
+                .is_some_and(|own| at.is_none_or(|at| made_at(own) > at));
             let next = match is_own {
                 true => own.next(),
                 false => {
@@ -142,9 +135,7 @@ impl<'a> Listing<'a> {
         }
         let has_more = data.len() > limit;
         data.truncate(limit);
-        let body = json!({
-            "object": "list", "data": data, "has_more": has_more, "url": self.request.path,
-        });
+        let body = list(data, has_more, self.request.path);
         Ok(Answer { status: 200, body })
     }
 
@@ -172,7 +163,7 @@ impl<'a> Listing<'a> {
                 None => break,
             };
         }
-        own.retain(|object| (self.since..=self.until).contains(&created(object)));
+        own.retain(|object| (self.since..=self.until).contains(&made_at(object)));
         Ok(Ok(own))
     }
 
@@ -200,11 +191,11 @@ impl<'a> Listing<'a> {
             (false, true) => most,
             (false, false) => 0,
         };
-        created(object).saturating_add(i64::from(by)) <= self.request.now
+        made_at(object).saturating_add(i64::from(by)) <= self.request.now
     }
 }
 
-fn created(object: &Value) -> i64 {
+fn made_at(object: &Value) -> i64 {
     object["created"].as_i64().unwrap_or(0)
 }
 

@@ -414,6 +414,10 @@ fn headers_in_order(call: &Call, text: &impl Fn(&str) -> String) -> Result<(), S
         if text("content-type") != "application/x-www-form-urlencoded" {
             return Err("it is no form".into());
         }
+        let wanted = call.form.get("api_version");
+        if wanted.is_some_and(|wanted| wanted != API_VERSION) {
+            return Err(format!("{wanted:?} is not {API_VERSION}"));
+        }
         // Not Stripe's rule: without one a repeat would be done twice.
         if !(1..=255).contains(&call.operation.len()) {
             return Err("there is no idempotency key".into());

@@ -129,6 +129,14 @@ async fn whatever_stripe_does_not_take_is_a_complaint() {
             "it is no form",
         ),
         (as_it_is("2020-08-27", FORM, "a key"), "the version is"),
+        (
+            post(
+                &stripe,
+                "/v1/webhook_endpoints",
+                "url=https://shop.example/&enabled_events[0]=*&api_version=2020-08-27",
+            ),
+            "2020-08-27\") is not",
+        ),
         (as_it_is(API_VERSION, FORM, ""), "no idempotency key"),
     ] {
         let (status, _) = sent(request).await;

@@ -26,14 +26,14 @@ pub(super) fn deleted<T: Kept>(books: &mut Books, id: &str) -> Value {
 }
 
 /// Which page.
-pub(super) struct Paging {
-    pub(super) limit: usize,
-    pub(super) after: Option<String>,
-    pub(super) before: Option<String>,
+pub(crate) struct Paging {
+    pub(crate) limit: usize,
+    pub(crate) after: Option<String>,
+    pub(crate) before: Option<String>,
 }
 
 impl Paging {
-    pub(super) fn read(params: &Params) -> Result<Self> {
+    pub(crate) fn read(params: &Params) -> Result<Self> {
         let limit = params.integer::<usize>("limit")?.unwrap_or(USUAL);
         if !(1..=MOST).contains(&limit) {
             let message = format!("Invalid limit: must be between 1 and {MOST}");
@@ -85,12 +85,12 @@ impl Paging {
 }
 
 /// A part of a list.
-pub(super) fn list(data: Vec<Value>, has_more: bool, url: &str) -> Value {
+pub(crate) fn list(data: Vec<Value>, has_more: bool, url: &str) -> Value {
     json!({ "object": "list", "has_more": has_more, "data": data, "url": url })
 }
 
 /// `created[gte]` and the like, or one instant: from one second to another, both included.
-pub(super) fn created(params: &Params) -> Result<(i64, i64)> {
+pub(crate) fn created(params: &Params) -> Result<(i64, i64)> {
     let bound = |name: &str| params.integer::<i64>(&format!("created[{name}]"));
     if let Some(exactly) = params.integer("created")? {
         return Ok((exactly, exactly));
