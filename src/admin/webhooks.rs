@@ -1,6 +1,7 @@
 //! Webhook endpoints: make, list, show, change, delete, and give a new secret.
 
 use axum::{Json, extract::State, http::StatusCode};
+use domain::catalog::MAX_EVENTS;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -17,9 +18,6 @@ use crate::{
     },
     state::App,
 };
-
-/// Entries of a list of kinds, repeated ones too.
-const MAX_EVENTS: usize = 50;
 
 /// An endpoint to make.
 #[derive(Deserialize, ToSchema)]
@@ -219,7 +217,7 @@ fn address(app: &App, typed: &str) -> Result<String, Error> {
         .map_err(|forbidden| Error::invalid("url", forbidden.to_string()))
 }
 
-/// Each once, of as many as a body may name.
+/// Each once, of as many as a body may name, repeated ones too.
 fn kinds(events: Vec<EventTypeText>) -> Result<Vec<String>, Error> {
     if events.len() > MAX_EVENTS {
         let message = format!("At most {MAX_EVENTS} kinds of events can be named.");

@@ -11,8 +11,8 @@ use crate::{
 /// Endpoints that a project may have at once.
 pub const MAX_ENDPOINTS: usize = 20;
 const MAX_URL: usize = 2048;
-/// More than there are kinds of events.
-const MAX_EVENTS: usize = 50;
+/// Kinds of events that an endpoint may name: more than there are.
+pub const MAX_EVENTS: usize = 50;
 const MAX_EVENT: usize = 40;
 
 /// Somewhere to send events to.

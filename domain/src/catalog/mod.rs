@@ -24,7 +24,7 @@ mod verify;
 
 pub use self::{
     checkout::{CheckoutChange, CheckoutSettings},
-    endpoint::{Endpoint, EndpointChange, EndpointStatus, MAX_ENDPOINTS, NewEndpoint},
+    endpoint::{Endpoint, EndpointChange, EndpointStatus, MAX_ENDPOINTS, MAX_EVENTS, NewEndpoint},
     key::{ApiKey, KeyKind},
     origin::Origin,
     price::{Interval, NewPrice, Price, PriceChange},
