@@ -44,21 +44,13 @@ pub enum Error {
 impl Error {
     /// Whether everything that is asked would fail alike now.
     pub(super) const fn is_about_the_account(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::NotConfigured
-            | Self::Changing
-            | Self::Wallet(actors::Error::Overloaded | actors::Error::Unavailable) => true,
-            Self::Provider(error) => matches!(error, port::Error::Key(_)),
-            Self::Wallet(_)
-            | Self::Defect(_)
-            | Self::TooEarly
-            | Self::OnItsWay
-            | Self::TooManyUnfulfilled
-            | Self::NoSuchPayment
-            | Self::Decided
-            | Self::NoSuchPrice
-            | Self::NoCycle => false,
-        }
+                | Self::Changing
+                | Self::Wallet(actors::Error::Overloaded | actors::Error::Unavailable)
+                | Self::Provider(port::Error::Key(_))
+        )
     }
 
     /// Whether the provider gave no answer to what was asked.
@@ -66,23 +58,18 @@ impl Error {
         matches!(self, Self::Provider(error) if error.is_silence())
     }
 
-    /// Whether the same may succeed later.
-    pub(super) fn is_passing(&self) -> bool {
+    /// Whether the same may succeed later: what a wallet or a person decided stays decided.
+    pub(super) const fn is_passing(&self) -> bool {
         match self {
+            Self::Wallet(error) => {
+                matches!(
+                    error,
+                    actors::Error::Overloaded | actors::Error::Unavailable
+                )
+            }
+            Self::NoSuchPayment | Self::Decided | Self::NoSuchPrice | Self::NoCycle => false,
             // An account's key may be put right, and with it what the account knows.
-            Self::NotConfigured
-            | Self::Changing
-            | Self::Provider(_)
-            | Self::Defect(_)
-            | Self::TooManyUnfulfilled
-            | Self::OnItsWay
-            | Self::TooEarly => true,
-            Self::Wallet(actors::Error::Overloaded | actors::Error::Unavailable) => true,
-            Self::Wallet(_)
-            | Self::NoSuchPayment
-            | Self::Decided
-            | Self::NoSuchPrice
-            | Self::NoCycle => false,
+            _ => true,
         }
     }
 }

@@ -53,15 +53,7 @@ impl Error {
     /// Whether it is the provider's no: nothing was done.
     #[must_use]
     pub const fn is_a_no(&self) -> bool {
-        match self {
-            Self::Missing(_)
-            | Self::InvalidDiscountCode
-            | Self::CurrencyMismatch(_)
-            | Self::Key(_)
-            | Self::Permission { .. }
-            | Self::Refused(_) => true,
-            Self::Unavailable { .. } | Self::Garbage(_) => false,
-        }
+        !matches!(self, Self::Unavailable { .. } | Self::Garbage(_))
     }
 }
 
