@@ -69,8 +69,6 @@ impl NewConfiguration {
 pub struct Configuration {
     /// Its identifier.
     pub id: ConfigurationId,
-    /// Whether sessions may use it.
-    pub active: bool,
 }
 
 /// A visit to be made possible.

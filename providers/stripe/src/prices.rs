@@ -74,8 +74,6 @@ pub struct StoredPrice {
     pub id: StripePriceId,
     /// What it is a price of.
     pub product: ProductOfPrice,
-    /// Whether new subscriptions may use it.
-    pub active: bool,
     /// Lower case.
     pub currency: String,
     /// In the minor unit.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{
     form::Form,
-    id::{CustomerId, InvoiceId, ScheduleId, StripePriceId, StripeProductId, SubscriptionId},
+    id::{CustomerId, InvoiceId, ScheduleId, StripePriceId, SubscriptionId},
     metadata::Metadata,
     object::{Expandable, Page, object, quantity, words},
 };
@@ -79,8 +79,6 @@ const YEAR_SECONDS: i64 = 365 * 86_400;
 pub struct ItemPrice {
     /// Its identifier.
     pub id: StripePriceId,
-    /// What it is a price of.
-    pub product: StripeProductId,
     /// What we wrote on it.
     #[serde(default)]
     pub metadata: Metadata,
