@@ -158,7 +158,7 @@ impl EventList {
                 if self.inbox.knows(key) || !seen.insert(key) {
                     continue;
                 }
-                if self.ground.is_foreign(work.project, &told).await? {
+                if self.ground.is_foreign(work.project, &told)? {
                     self.inbox.remember(key);
                     continue;
                 }

@@ -166,7 +166,7 @@ impl Inbox {
             None => Ok(()),
             Some(told) => {
                 let key = EventKey::new(project, &told.id);
-                let foreign = ground.is_foreign(&known, &told).await;
+                let foreign = ground.is_foreign(&known, &told);
                 if foreign.map_err(|_| Refused::Unavailable)? {
                     self.remember(key);
                     return Ok(());
@@ -424,10 +424,6 @@ impl Source for Inbox {
     async fn keep(&self, _: Work<'_>, waiting: Waiting, error: Error) -> Result<(), Error> {
         self.0.backlog.remove(&waiting);
         self.postpone(waiting, &error);
-        Ok(())
-    }
-
-    async fn advance(&self, _: Work<'_>, (): &mut ()) -> Result<(), Error> {
         Ok(())
     }
 

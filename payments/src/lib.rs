@@ -120,7 +120,7 @@ impl Ground {
 
     /// Whether an event is of another product in the same account: nothing says that it is the project's, and
     /// no wallet knows it.
-    pub(crate) async fn is_foreign(
+    pub(crate) fn is_foreign(
         &self,
         project: &ProjectCatalog,
         event: &Event,
@@ -128,23 +128,17 @@ impl Ground {
         let Origin::Unmarked(subscription) = &event.origin else {
             return Ok(false);
         };
-        let scope = &project.scope;
-        let of = |id| self.handle.order_of_subscription(scope, id);
-        let known = match &event.about {
-            Subject::Checkout(id) => match self.handle.order_of_checkout(scope, id).await {
-                Ok(_) => true,
-                Err(actors::Error::Rejected(_)) => false,
-                Err(error) => return Err(error),
-            },
-            Subject::Subscription(id) => of(id)?.is_some(),
+        let (handle, scope) = (&self.handle, &project.scope);
+        let known = match (&event.about, subscription) {
+            (Subject::Checkout(id), _) => handle.checkout_order(scope, id)?,
             // A bill that was never heard of is known by its subscription.
-            Subject::Invoice(id) => match subscription {
-                Some(subscription) => of(subscription)?.is_some(),
-                None => self.handle.order_of_invoice(scope, id)?.is_some(),
-            },
-            Subject::Payment(id) => self.handle.order_of_payment(scope, id)?.is_some(),
+            (Subject::Subscription(id), _) | (Subject::Invoice(_), Some(id)) => {
+                handle.order_of_subscription(scope, id)?
+            }
+            (Subject::Invoice(id), None) => handle.order_of_invoice(scope, id)?,
+            (Subject::Payment(id), _) => handle.order_of_payment(scope, id)?,
         };
-        Ok(!known)
+        Ok(known.is_none())
     }
 }
 

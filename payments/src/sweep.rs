@@ -72,9 +72,11 @@ pub(crate) trait Source: Send + Sync {
     /// Notes that all of the page was looked at or kept.
     fn advance(
         &self,
-        work: Work<'_>,
-        run: &mut Self::Run,
-    ) -> impl Future<Output = Result<(), Error>> + Send;
+        _work: Work<'_>,
+        _run: &mut Self::Run,
+    ) -> impl Future<Output = Result<(), Error>> + Send {
+        async { Ok(()) }
+    }
 
     /// Forgets what was to be asked of a project's former provider.
     fn forget(&self, project: ProjectId) -> impl Future<Output = Result<(), Error>> + Send;
