@@ -19,8 +19,11 @@ use crate::{
     state::App,
 };
 
-/// What stands together: each switch by its name, what it is called, and what is said below it.
-const GROUPS: [(&str, &[(&str, &str, &str)]); 5] = [
+/// A switch by its name, what it is called, and what is said below it.
+type Switch = (&'static str, &'static str, &'static str);
+
+/// What stands together.
+const GROUPS: [(&str, &[Switch]); 5] = [
     (
         "Answers",
         &[
@@ -229,7 +232,7 @@ fn asked(fields: &Fields) -> unkind::Form {
 fn page(visit: &Visit, project: &ProjectCatalog, form: Form<'_>) -> Response {
     let kinds = settings(&Unkindness::default());
     let shown: Vec<&str> = switches().collect();
-    let switch = |(name, label, hint): &(&'static str, &str, &str)| -> Markup {
+    let switch = |(name, label, hint): &Switch| -> Markup {
         let label = Label(name, label, hint);
         match kinds.get(*name) {
             Some(Value::Bool(_)) => form.tick(&label),

@@ -13,6 +13,7 @@ use super::{
     params::Params,
     promotions,
     refusal::Refusal,
+    words::Word as _,
 };
 
 mod billing;

@@ -1,9 +1,12 @@
 //! Words of Stripe's that mean one of a few things: written and read in one place.
 
-/// One of a few words that a request says.
+/// One of a few words that a request or an object says.
 pub(crate) trait Word: Copy + 'static {
     /// All of them, as Stripe says them.
     const WORDS: &'static [(&'static str, Self)];
+
+    /// As Stripe says it.
+    fn word(self) -> &'static str;
 
     /// The one that is meant.
     fn of(word: &str) -> Option<Self> {
@@ -21,18 +24,14 @@ macro_rules! words {
             $($(#[$inner])* #[serde(rename = $word)] $variant,)*
         }
 
-        impl $name {
-            /// As Stripe says it.
-            #[allow(dead_code, reason = "some are only read")]
-            pub(crate) const fn word(self) -> &'static str {
+        impl $crate::core::words::Word for $name {
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant),)*];
+
+            fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)*
                 }
             }
-        }
-
-        impl $crate::core::words::Word for $name {
-            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant),)*];
         }
     };
 }
