@@ -90,6 +90,12 @@ pub(crate) enum Suite {
         #[arg(long, value_name = "PER_SECOND", requires = "foreign", value_parser = positive)]
         webhooks: Option<f64>,
     },
+    /// The daily proof: a hundred thousand charges held against the orders.
+    Proof {
+        /// Charges in the provider's list.
+        #[arg(long, value_name = "CHARGES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+        charges: Option<u64>,
+    },
     /// Calls with the Rust client beside the same by bare reqwest.
     Client,
     /// A million pending orders: what it costs to expire one of them, and then a thousand, beside

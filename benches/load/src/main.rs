@@ -34,6 +34,7 @@ mod orders;
 mod place;
 mod proc;
 mod project;
+mod proof;
 mod purchases;
 mod report;
 mod rust_client;
@@ -120,6 +121,7 @@ impl Bench {
             Suite::CatchUp {
                 events, per_second, ..
             } => self.catch_up(*events, *per_second),
+            Suite::Proof { charges } => self.proof(*charges),
             Suite::Client => self.rust_client(),
             Suite::Orders { pending } => self.orders(*pending),
             Suite::Told { rate } => self.told(*rate),
@@ -141,6 +143,7 @@ impl Bench {
                 self.catch_up(None, None)?;
                 self.beside_others(args::FOREIGN, None, None)?;
                 self.beside_others(args::FOREIGN, Some(args::FOREIGN_WEBHOOKS), None)?;
+                self.proof(None)?;
                 self.rust_client()?;
                 self.orders(None)?;
                 self.told(args::DELIVERIES)?;

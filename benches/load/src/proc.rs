@@ -9,11 +9,26 @@ const QUIET: f64 = 0.15;
 
 /// Resident memory in bytes.
 pub(crate) fn resident(pid: u32) -> Result<u64> {
+    memory(pid, "VmRSS:")
+}
+
+/// Has [`peak`] begin anew.
+pub(crate) fn forget_peak(pid: u32) -> Result<()> {
+    // See `/proc/pid/clear_refs` in proc(5).
+    std::fs::write(format!("/proc/{pid}/clear_refs"), "5").context("the server's /proc entry")
+}
+
+/// The most resident memory that there was since then, in bytes.
+pub(crate) fn peak(pid: u32) -> Result<u64> {
+    memory(pid, "VmHWM:")
+}
+
+fn memory(pid: u32, name: &str) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))
         .context("the server's /proc entry")?;
     status
         .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .find_map(|line| line.strip_prefix(name))
         .and_then(|rest| {
             rest.trim()
                 .trim_end_matches("kB")
@@ -22,7 +37,7 @@ pub(crate) fn resident(pid: u32) -> Result<u64> {
                 .ok()
         })
         .map(|kibibytes| kibibytes * 1024)
-        .ok_or_else(|| Error("/proc/PID/status has no VmRSS".into()))
+        .ok_or_else(|| Error(format!("/proc/PID/status has no {name}")))
 }
 
 /// Processor time used so far, in all threads.

@@ -186,6 +186,21 @@ impl Shop {
         &self.stripe
     }
 
+    /// Charges so many customers for another product, within the last minute.
+    pub(crate) fn charge_others(&self, charges: u64) {
+        let created = now_seconds() - 60;
+        for number in 0..charges {
+            let id = format!("ch_other{number}");
+            let charge = json!({
+                "id": id, "object": "charge", "amount": 10, "amount_refunded": 0, "refunded": false,
+                "currency": "eur", "payment_intent": format!("pi_other{number}"),
+                "customer": format!("cus_other{number}"), "metadata": {}, "status": "succeeded",
+                "created": created,
+            });
+            self.stripe.put(&format!("/v1/charges/{id}"), charge);
+        }
+    }
+
     /// Tells of the other product's sales, so many a second, until all that time is over; how many were
     /// taken.
     pub(crate) fn tell_of_others(
