@@ -25,7 +25,13 @@ use port::{
     Subject, SubscriptionNow, Unplaceable, Unplaced,
 };
 
-use super::{Error, failpoint, silence::Silence, tenures::Tenures, turns::Turn, unfulfilled::List};
+use super::{
+    Error, failpoint,
+    silence::Silence,
+    tenures::Tenures,
+    turns::{Turn, Turns},
+    unfulfilled::List,
+};
 
 /// See the module. Cheap to clone.
 #[derive(Clone)]
@@ -34,6 +40,8 @@ pub(crate) struct Fulfilment {
     tenures: Tenures,
     silence: Silence,
     unfulfilled: List,
+    /// Looks at payments, by the provider's name.
+    payments: Turns,
 }
 
 /// How far a buyer is.
@@ -54,6 +62,7 @@ impl Fulfilment {
             tenures,
             silence: Silence::default(),
             unfulfilled,
+            payments: Turns::default(),
         }
     }
 
@@ -70,6 +79,11 @@ impl Fulfilment {
         subject: &Subject,
     ) -> Result<Progress, Error> {
         let _at_work = self.tenures.begin(project).await?;
+        // Of two answers about one payment that were on their way together, nobody knows which is the newer.
+        let _turn = match subject {
+            Subject::Payment(payment) => Some(self.payments.take(payment.as_str()).await),
+            Subject::Checkout(_) | Subject::Subscription(_) | Subject::Invoice(_) => None,
+        };
         let telling = self.telling(project, provider, subject);
         let mut progress = Progress::Settled;
         let owners = Placed {
