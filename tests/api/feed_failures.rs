@@ -25,6 +25,15 @@ pub(crate) fn refusal(permission: &str) -> Value {
 impl Shop {
     /// An order that was paid, and refunded in full without a webhook.
     async fn refunded_silently(&self, user: &str, event: &str) -> Value {
+        self.went_back_silently(user, event, false).await
+    }
+
+    /// The same where a dispute of it is over.
+    async fn disputed_silently(&self, user: &str, event: &str) -> Value {
+        self.went_back_silently(user, event, true).await
+    }
+
+    async fn went_back_silently(&self, user: &str, event: &str, disputed: bool) -> Value {
         let begun = self.begun(user).await;
         let session = self.pay(&begun).await;
         let payment = session["payment_intent"].as_str().unwrap();
@@ -33,6 +42,8 @@ impl Shop {
             "scrip_order_id": begun["orderId"],
         });
         let charge = self.stripe.charged(payment, &marks, 500, 500);
+        let path = format!("/v1/charges/{}", charge["id"].as_str().unwrap());
+        let charge = self.stripe.set(&path, json!({"disputed": disputed}));
         self.stripe
             .list(event, "charge.refunded", &charge, self.seconds());
         begun
@@ -48,10 +59,12 @@ async fn a_missing_permission_keeps_what_needs_it_and_nothing_else() {
     let shop = Shop::open().await;
     let lacks = Instead::Status(403, refusal("rak_dispute_read"));
     shop.stripe.from_now_on(DISPUTES, lacks);
-    let ann = shop.refunded_silently("ann", "evt_back").await;
+    let ann = shop.disputed_silently("ann", "evt_back").await;
+    let eve = shop.refunded_silently("eve", "evt_eve").await;
     let bob = shop.begun("bob").await;
-    shop.paid_silently(&bob, "evt_2");
+    shop.paid_silently(&bob, "evt_bob");
     shop.rounds(400).await;
+    assert_eq!(shop.status(&eve).await, "refunded", "nobody disputed hers");
     assert_eq!(
         shop.status(&bob).await,
         "paid",
@@ -84,7 +97,7 @@ async fn many_refused_questions_in_a_row_stop_nobody_and_are_tried_by_one() {
     for number in 0..20 {
         let user = format!("user {number}");
         refunded.push(
-            shop.refunded_silently(&user, &format!("evt_back_{number}"))
+            shop.disputed_silently(&user, &format!("evt_back_{number}"))
                 .await,
         );
     }

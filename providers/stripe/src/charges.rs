@@ -31,6 +31,9 @@ pub struct Charge {
     pub amount_refunded: i64,
     /// Whether all of it did.
     pub refunded: bool,
+    /// Whether its payer's bank ever asked it back.
+    #[serde(default)]
+    pub disputed: bool,
     /// Lower case.
     pub currency: String,
     /// What it belongs to.
