@@ -27,24 +27,39 @@ pub trait Clock: Send + Sync + 'static {
 
 /// A clock that moves only when told.
 #[derive(Debug)]
-pub struct ManualClock(AtomicI64);
+pub struct ManualClock {
+    now: AtomicI64,
+    ahead: AtomicI64,
+}
 
 impl ManualClock {
     /// Starts at an instant.
     #[must_use]
     pub const fn new(start: Timestamp) -> Self {
-        Self(AtomicI64::new(start.0))
+        Self {
+            now: AtomicI64::new(start.0),
+            ahead: AtomicI64::new(0),
+        }
+    }
+
+    /// Has it be ahead of the machine's own clock by so much: that was put back, say.
+    pub fn be_ahead(&self, millis: i64) {
+        self.ahead.store(millis, Ordering::SeqCst);
     }
 
     /// Moves on (or, with a negative number, back) by milliseconds.
     pub fn advance_millis(&self, millis: i64) {
-        self.0.fetch_add(millis, Ordering::SeqCst);
+        self.now.fetch_add(millis, Ordering::SeqCst);
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        Timestamp(self.0.load(Ordering::SeqCst))
+        Timestamp(self.now.load(Ordering::SeqCst))
+    }
+
+    fn offset_millis(&self) -> i64 {
+        self.ahead.load(Ordering::SeqCst)
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::{fmt, str::FromStr};
 
+use crate::time::Timestamp;
+
 /// Crockford's alphabet in lower case; ids are compared exactly, never folded.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// Characters that carry 128 bits.
@@ -142,6 +144,14 @@ impl fmt::Debug for CodeHash {
 /// see it inside an [`OrderId`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OrderSerial(pub u128);
+
+impl OrderSerial {
+    /// When it was drawn; of a derived one, when what it is derived from was made.
+    #[must_use]
+    pub fn made_at(self) -> Timestamp {
+        Timestamp(i64::try_from(self.0 >> 80).unwrap_or(i64::MAX))
+    }
+}
 
 impl fmt::Debug for OrderSerial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

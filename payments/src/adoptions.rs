@@ -7,11 +7,12 @@ use actors::Address;
 use catalog::ProjectCatalog;
 use domain::{
     Quantity, Rejection,
+    catalog::Price,
     id::{OrderId, PriceId},
     terms::Terms,
     text::{ExternalUserId, InvoiceId, SubscriptionId},
 };
-use port::{Reference, RunningSubscription, Subject};
+use port::{Charged, Reference, RunningSubscription, Subject};
 
 use super::{Error, Payments, failpoint};
 
@@ -22,11 +23,13 @@ pub struct Found {
     pub running: RunningSubscription,
     /// Its first order here.
     pub order: Option<OrderId>,
+    /// How it is not billed as the price of ours charges that is to be its own.
+    pub mismatch: Option<String>,
 }
 
 impl Payments {
     /// Subscriptions under a price of the provider's that are not over, a page at a time; where the next page
-    /// begins.
+    /// begins. With the price of ours that is to be theirs, held against what they are billed by.
     ///
     /// # Errors
     ///
@@ -35,6 +38,7 @@ impl Payments {
         &self,
         project: &ProjectCatalog,
         price: &str,
+        ours: Option<&Price>,
         page: Option<&str>,
     ) -> Result<(Vec<Found>, Option<String>), Error> {
         let provider = self.0.ground.providers.of(project)?;
@@ -43,7 +47,12 @@ impl Payments {
         for running in running {
             let handle = &self.0.ground.handle;
             let order = handle.order_of_subscription(&project.scope, &running.id)?;
-            found.push(Found { running, order });
+            let mismatch = ours.and_then(|ours| mismatch(&running, ours));
+            found.push(Found {
+                running,
+                order,
+                mismatch,
+            });
         }
         Ok((found, next))
     }
@@ -53,8 +62,8 @@ impl Payments {
     ///
     /// # Errors
     ///
-    /// [`Rejection::SubscriptionNotFound`] where none runs under this name; what an order of the user's would
-    /// be refused for; else see [`Error`].
+    /// [`Rejection::SubscriptionNotFound`] where none runs under this name; [`Error::OtherTerms`]; what an order
+    /// of the user's would be refused for; else see [`Error`].
     pub async fn adopt(
         &self,
         project: Arc<ProjectCatalog>,
@@ -77,6 +86,9 @@ impl Payments {
         let running = running.filter(|it| it.runs).ok_or_else(missing)?;
         let known = project.any_price(&price);
         let known = known.ok_or(Error::Defect("the price is not this project's"))?;
+        if let Some(mismatch) = mismatch(&running, known) {
+            return Err(Error::OtherTerms(mismatch));
+        }
         let terms = Terms::from(known);
         let address = Address::External(user.clone());
         let draft = handle
@@ -115,4 +127,20 @@ impl Payments {
         provider.mark(&subscription, order).await?;
         Ok((order, true))
     }
+}
+
+/// How the provider does not charge what our price does: whoever pays would get something else for it.
+fn mismatch(running: &RunningSubscription, ours: &Price) -> Option<String> {
+    let ours = Charged::by(ours);
+    if running.charged.is_some() && running.charged == ours {
+        return None;
+    }
+    let words = |charged: Option<Charged>| {
+        charged.map_or_else(
+            || "otherwise than by one price a month or a year".to_owned(),
+            |charged| charged.to_string(),
+        )
+    };
+    let (theirs, ours) = (words(running.charged), words(ours));
+    Some(format!("{theirs}, and this price {ours} (in minor units)"))
 }

@@ -13,6 +13,9 @@ use super::{
 
 /// Pauses between attempts, in seconds; the last one again and again.
 const PAUSES: [i64; 6] = [1, 5, 30, 120, 600, 3600];
+/// While it does not answer the pauses are no longer than this: whoever paid meanwhile waits for its return, and
+/// a provider that is away is asked by a few at most.
+const LONGEST_WHILE_SILENT: i64 = 120;
 /// What the provider does not know is asked about so often, which takes a day: it may be told of
 /// something before it is there.
 const MOST_UNKNOWN: usize = 29;
@@ -83,10 +86,13 @@ impl Backlog {
     pub(crate) fn add(&self, mut waiting: Waiting, now: Timestamp, error: &Error) {
         waiting.is_on_its_way = matches!(error, Error::OnItsWay);
         let last = PAUSES.last().copied().unwrap_or_default();
-        let pause = match waiting.is_on_its_way {
+        let mut pause = match waiting.is_on_its_way {
             true => ON_ITS_WAY_SECONDS,
             false => PAUSES.get(waiting.attempts).copied().unwrap_or(last),
         };
+        if error.is_silence() {
+            pause = pause.min(LONGEST_WHILE_SILENT);
+        }
         waiting.attempts = waiting.attempts.saturating_add(1);
         let Error::Provider(port::Error::Permission { permission, .. }) = error else {
             return self.put(waiting, now.plus_seconds(pause));

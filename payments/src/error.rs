@@ -30,6 +30,9 @@ pub enum Error {
     /// A payment is to become an order of a price that is not there.
     #[error("no such price")]
     NoSuchPrice,
+    /// What a subscription is billed by is not what the price that is to be its own charges; both in words.
+    #[error("the provider charges {0}")]
+    OtherTerms(String),
     /// A payment of no subscription is to become an order of one.
     #[error("the payment is of no subscription")]
     NoCycle,
@@ -67,7 +70,11 @@ impl Error {
                     actors::Error::Overloaded | actors::Error::Unavailable
                 )
             }
-            Self::NoSuchPayment | Self::Decided | Self::NoSuchPrice | Self::NoCycle => false,
+            Self::NoSuchPayment
+            | Self::Decided
+            | Self::NoSuchPrice
+            | Self::OtherTerms(_)
+            | Self::NoCycle => false,
             // An account's key may be put right, and with it what the account knows.
             _ => true,
         }

@@ -134,6 +134,14 @@ impl Fulfilment {
     }
 }
 
+/// The orders that a subscription's bill makes: of what it is for, and of the switches of the cycle before
+/// that it may settle.
+pub(crate) fn orders_of(handle: &Handle, scope: &Scope, invoice: &InvoiceName) -> [OrderSerial; 2] {
+    let switches = InvoiceId::new(format!("{}/switches", invoice.id.as_str()));
+    let switches = switches.unwrap_or_else(|_| invoice.id.clone());
+    [&invoice.id, &switches].map(|id| handle.renewal_order(scope, id, invoice.created))
+}
+
 /// What the wallets of a project have.
 pub(crate) struct Placed<'a> {
     pub(crate) handle: &'a Handle,
@@ -218,13 +226,10 @@ impl Telling<'_> {
             subscription,
         } = report;
         let known = price.and_then(|price| self.project.any_price(&price));
-        // A currency that somebody added at the provider: its cents are none of the price's.
+        // One that somebody added at the provider: its cents are none of the price's.
         let other = currency.zip(known).is_some_and(|(charged, price)| {
             Currency::new(&price.currency).is_some_and(|meant| meant != charged)
         });
-        if other {
-            tracing::warn!(%order, "An order was paid in another currency than its price's, and is kept at its price");
-        }
         let placed = known.map(|price| PlaceOrder {
             order: order.serial,
             terms: Terms::from(price),
@@ -238,7 +243,6 @@ impl Telling<'_> {
             placed,
             payment: Payment {
                 amount_cents: amount_cents
-                    .filter(|_| !other)
                     .or(known.map(|price| quantity.of(price.amount_cents)))
                     .unwrap_or_default(),
                 ..payment
@@ -250,6 +254,7 @@ impl Telling<'_> {
         };
         let mut unplaced = Unplaced {
             why: match known {
+                Some(_) if other => Unplaceable::OtherCurrency,
                 Some(_) => Unplaceable::UnknownWallet,
                 None => Unplaceable::UnknownPrice,
             },
@@ -259,6 +264,9 @@ impl Telling<'_> {
         let Some(_turn) = self.turn(&unplaced, order).await? else {
             return Ok(());
         };
+        if other {
+            return self.unplaced(unplaced).await;
+        }
         let scope = &self.project.scope;
         let done = self.handle.pay(scope, order, user, paid).await;
         if matches!(done, Ok(false)) {
@@ -289,7 +297,9 @@ impl Telling<'_> {
         } = paid;
         // What the provider dates is never ahead of our own clock, by which what is asked for is dated.
         billing.reported_at = billing.reported_at.min(self.at);
-        let order = self.order_of(&invoice);
+        let carried = matches!(pays, port::Pays::Carried(_));
+        let [whole, switches] = orders_of(self.handle, &self.project.scope, &invoice);
+        let order = if carried { switches } else { whole };
         let mut unplaced = Unplaced {
             why: Unplaceable::UnknownOrder,
             payment: payment.clone(),
@@ -300,7 +310,7 @@ impl Telling<'_> {
             wallet: first.wallet,
         };
         // The part of a bill that settles switches is of a payment that has an order already.
-        let _turn = match invoice.carried {
+        let _turn = match carried {
             true => None,
             false => match self.turn(&unplaced, made).await? {
                 Some(turn) => turn,
@@ -434,7 +444,9 @@ impl Telling<'_> {
         if let Subject::Payment(payment) = self.subject {
             let (project, list) = (self.project.project.id, self.unfulfilled);
             if list.is_listed(project, payment) {
-                return list.went_back(project, payment, money.refunded_cents).await;
+                return list
+                    .went_back(project, payment, money.refunded_cents, self.at)
+                    .await;
             }
             placed = self.handle.order_of_payment(&self.project.scope, payment)?;
             // A copy of another payment's marks takes nothing of what that paid.
@@ -448,32 +460,52 @@ impl Telling<'_> {
                 }
             }
         }
-        let order = match (placed, &money.of) {
-            // Whatever was written on it since.
-            (Some(placed), _) => placed,
-            (None, Payable::Order(order)) => *order,
-            (None, Payable::Invoice(first, invoice)) => OrderId {
-                serial: self.order_of(invoice),
-                wallet: first.wallet,
-            },
-        };
-        let reversal = Reversal {
+        let all = Reversal {
             refunded_cents: money.refunded_cents,
             disputed_cents: money.disputed_cents,
             dispute: money.dispute,
             as_of: self.at,
         };
+        let (first, invoice) = match money.of {
+            // Whatever was written on it since.
+            Payable::Order(order) => return self.reverse(placed.unwrap_or(order), all).await,
+            Payable::Invoice(first, invoice) => (first, invoice),
+        };
+        let orders = orders_of(self.handle, &self.project.scope, &invoice);
+        let [whole, switches] = orders.map(|serial| OrderId { serial, ..first });
+        let elsewhere = placed.filter(|placed| *placed != whole && *placed != switches);
+        match (elsewhere, money.carried) {
+            // A person said whose all of it is.
+            (Some(order), _) => self.reverse(order, all).await,
+            (None, None) => self.reverse(whole, all).await,
+            // Of both orders of the bill, each by its part of the money.
+            (None, Some(part)) => {
+                let of_switches = Reversal {
+                    refunded_cents: part.share(all.refunded_cents),
+                    disputed_cents: part.share(all.disputed_cents),
+                    ..all
+                };
+                let rest = |all: i64, part: i64| all.saturating_sub(part);
+                let of_cycle = Reversal {
+                    refunded_cents: rest(all.refunded_cents, of_switches.refunded_cents),
+                    disputed_cents: rest(all.disputed_cents, of_switches.disputed_cents),
+                    ..all
+                };
+                self.reverse(whole, of_cycle).await?;
+                self.reverse(switches, of_switches).await
+            }
+        }
+    }
+
+    async fn reverse(&self, order: OrderId, reversal: Reversal) -> Result<(), Error> {
+        let is_nothing = reversal.refunded_cents == 0
+            && reversal.disputed_cents == 0
+            && reversal.dispute.is_none();
         let report = Purchase::Reverse(order.serial, reversal);
         let scope = &self.project.scope;
         match self.handle.report(scope, order.wallet, report).await {
             // Of what was never taken nothing can have gone back.
-            Err(actors::Error::Rejected(Rejection::OrderNotFound))
-                if money.refunded_cents == 0
-                    && money.disputed_cents == 0
-                    && money.dispute.is_none() =>
-            {
-                Ok(())
-            }
+            Err(actors::Error::Rejected(Rejection::OrderNotFound)) if is_nothing => Ok(()),
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) => Err(Error::TooEarly),
             told => self.known(order, told).map(drop),
         }
@@ -481,15 +513,6 @@ impl Telling<'_> {
 
     fn terms(&self, price: PriceId) -> Option<Terms> {
         self.project.any_price(&price).map(Terms::from)
-    }
-
-    /// The order that a subscription's bill makes.
-    fn order_of(&self, invoice: &InvoiceName) -> OrderSerial {
-        let scope = &self.project.scope;
-        let part = InvoiceId::new(format!("{}/switches", invoice.id.as_str())).ok();
-        let part = part.filter(|_| invoice.carried);
-        let id = part.as_ref().unwrap_or(&invoice.id);
-        self.handle.renewal_order(scope, id, invoice.created)
     }
 
     async fn tell(&self, order: OrderId, report: Purchase) -> Result<(), Error> {

@@ -1,7 +1,10 @@
 //! Subscriptions that run at a project's payment provider and were not begun here: list, take over.
 
 use axum::{Json, extract::State};
-use domain::text::SubscriptionId;
+use domain::{
+    catalog::{Interval, Price},
+    text::SubscriptionId,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -21,9 +24,12 @@ use crate::{
 /// Which to list.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Wanted {
     /// The provider's price, such as `price_1Pb…` of Stripe's.
     price: String,
+    /// The price of yours that is to be theirs: `mismatch` then says where it is not what they are billed by.
+    price_id: Option<String>,
     /// `nextCursor` of the page before.
     cursor: Option<String>,
 }
@@ -50,6 +56,8 @@ pub struct RunningSubscription {
     pub metadata: BTreeMap<String, String>,
     /// Its order here; null: it is not taken over.
     pub order_id: Option<String>,
+    /// What the provider charges, where that is not what `priceId` does: it cannot be taken over under it.
+    pub mismatch: Option<String>,
 }
 
 /// A page of them, newest first.
@@ -94,7 +102,9 @@ pub struct Adopted {
     tag = "Projects",
     params(("projectId" = String, Path, description = "The project."), Wanted),
     responses((status = 200, description = "A page of them.", body = RunningSubscriptions)),
-    extensions(("x-errors" = json!(["project_not_found", "provider_not_configured", "provider_error"])))
+    extensions(("x-errors" = json!([
+        "project_not_found", "price_not_found", "provider_not_configured", "provider_error"
+    ])))
 )]
 pub(super) async fn list(
     _: Administrator,
@@ -103,8 +113,13 @@ pub(super) async fn list(
     Params(wanted): Params<Wanted>,
 ) -> Result<Json<RunningSubscriptions>, Error> {
     let project = app.catalog.project(path.project()?)?;
+    let ours = wanted.price_id.as_deref().map(|id| {
+        let price = id.parse().ok().and_then(|id| project.any_price(&id));
+        recurring(price)
+    });
+    let ours = ours.transpose()?;
     let payments = &app.payments;
-    let listed = payments.running(&project, &wanted.price, wanted.cursor.as_deref());
+    let listed = payments.running(&project, &wanted.price, ours, wanted.cursor.as_deref());
     let (found, next_cursor) = listed
         .await
         .map_err(|error| Error::from_payments(error, &project))?;
@@ -115,7 +130,12 @@ pub(super) async fn list(
 }
 
 impl From<FoundSubscription> for RunningSubscription {
-    fn from(FoundSubscription { running, order }: FoundSubscription) -> Self {
+    fn from(found: FoundSubscription) -> Self {
+        let FoundSubscription {
+            running,
+            order,
+            mismatch,
+        } = found;
         Self {
             id: running.id.as_str().to_owned(),
             customer_id: running.customer.as_str().to_owned(),
@@ -126,8 +146,15 @@ impl From<FoundSubscription> for RunningSubscription {
             customer_metadata: running.customer_metadata,
             metadata: running.metadata,
             order_id: order.map(|order| order.to_string()),
+            mismatch,
         }
     }
+}
+
+/// A price that a subscription may be billed by.
+fn recurring(price: Option<&Price>) -> Result<&Price, Error> {
+    let price = price.filter(|price| price.interval != Interval::OneTime);
+    price.ok_or(Error::new(Code::PriceNotFound))
 }
 
 /// Take a subscription over that was not begun here.
@@ -163,8 +190,7 @@ pub(super) async fn adopt(
         subscription.map_err(|why| Error::invalid("subscriptionId", why.to_string()))?;
     let project = app.catalog.project(path.project()?)?;
     let price = price.as_ref().and_then(|price| project.any_price(price));
-    let recurs = price.filter(|price| price.interval != domain::catalog::Interval::OneTime);
-    let price = recurs.ok_or(Error::new(Code::PriceNotFound))?.id;
+    let price = recurring(price)?.id;
     let adopted = app
         .payments
         .adopt(std::sync::Arc::clone(&project), subscription, price, user)

@@ -69,7 +69,7 @@ pub(super) struct UnfulfilledPayment {
     currency: String,
     /// When it was charged.
     paid_at: Instant,
-    /// `unknown_price`, `unknown_order`, `unclear_bill`, `unknown_wallet` or `already_paid`
+    /// `unknown_price`, `unknown_order`, `unclear_bill`, `unknown_wallet`, `already_paid` or `other_currency`
     #[schema(value_type = String, example = "unknown_price")]
     reason: Unplaceable,
     /// When it was found to lead to no order.

@@ -1,6 +1,7 @@
-//! `scrip import`: balances from a CSV file, as manual grants, over the API of a running server. A grant's key
-//! is the line's own, so a file may be imported again, also after it was cut off: what was granted is
-//! not granted twice. Nothing is sent before all of the file is in order (`file.rs`).
+//! `scrip import`: balances from a CSV file, as manual grants, or subscriptions that run in the project's Stripe
+//! account (`stripe.rs`), over the API of a running server. A grant's key is the line's own, so a file may be
+//! imported again, also after it was cut off: what was granted is not granted twice. Nothing is sent before
+//! all of the file is in order (`file.rs`).
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -35,7 +36,7 @@ const SHOWN: usize = 20;
 /// What to import, and where.
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// The file: CSV with the columns external_user_id, product (its id or name), balance, id (whatever
+    /// Balances: CSV with the columns external_user_id, product (its id or name), balance, id (whatever
     /// names the row in your table), and expires_at where there is any; `-`: standard input.
     #[arg(
         value_name = "BALANCES.CSV",
@@ -43,15 +44,16 @@ pub(super) struct ImportArgs {
         conflicts_with = "from"
     )]
     file: Option<PathBuf>,
-    /// Takes over the running subscriptions of the project's account instead.
+    /// Takes over the subscriptions that run there, instead of balances: first it says which, and why not the
+    /// others; with --apply it does it.
     #[arg(long, value_enum)]
     from: Option<Source>,
     #[command(flatten)]
     stripe: stripe::StripeArgs,
     #[command(flatten)]
     key: KeyArgs,
-    /// Checks the file and says what would be granted, and grants nothing.
-    #[arg(long)]
+    /// Checks the file of balances and says what would be granted, and grants nothing.
+    #[arg(long, conflicts_with = "from")]
     dry_run: bool,
 }
 

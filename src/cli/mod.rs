@@ -78,7 +78,8 @@ enum Command {
     Restore(restore::RestoreArgs),
     /// Writes ledgers from a data directory that no server is using, as JSON Lines or CSV.
     Export(export::ExportArgs),
-    /// Grants balances from a CSV file, each once however often it is imported.
+    /// Brings what your users have elsewhere, each once however often it is done: balances from a CSV file, or
+    /// subscriptions that run in your Stripe account.
     Import(import::ImportArgs),
     /// Prints the OpenAPI document.
     Openapi(openapi::OpenapiArgs),

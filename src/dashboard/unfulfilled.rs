@@ -41,6 +41,7 @@ const fn why(reason: Unplaceable) -> &'static str {
         Unplaceable::UnclearBill => "Its bill does not say what it is for",
         Unplaceable::UnknownWallet => "What said whose it is was replaced",
         Unplaceable::AlreadyPaid => "Its order was paid by another payment",
+        Unplaceable::OtherCurrency => "It was paid in another currency than its price's",
     }
 }
 

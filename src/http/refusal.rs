@@ -49,6 +49,9 @@ impl Error {
                 "priceId",
                 "This payment is of no subscription: choose a price that is paid once.",
             ),
+            payments::Error::OtherTerms(how) => {
+                Self::invalid("priceId", format!("The provider charges {how}."))
+            }
             payments::Error::TooManyUnfulfilled | payments::Error::TooEarly | payments::Error::OnItsWay => {
                 Self::new(Code::InternalError)
             }

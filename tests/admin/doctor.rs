@@ -129,7 +129,7 @@ fn a_certificate_that_has_ended_is_a_failure() {
 
 // The double of Stripe answers while the command runs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_provider_whose_key_works_no_more_is_found() {
+async fn a_key_that_lacks_a_permission_or_works_no_more_is_found() {
     let stripe = Stripe::start().await;
     let launch = Launch::default().env("SCRIP_STRIPE_API_BASE", &stripe.base);
     let server = Server::launch(launch).await;
@@ -160,6 +160,24 @@ async fn a_provider_whose_key_works_no_more_is_found() {
         assert_eq!(found["status"], "ok", "{found}");
     }
     assert!(well.status.success());
+
+    let message = "Having the 'rak_dispute_read' permission would allow this request to continue.";
+    let lacks = json!({"error": {
+        "type": "invalid_request_error", "code": "more_permissions_required", "message": message,
+    }});
+    stripe.from_now_on("/v1/disputes", Instead::Status(403, lacks));
+    let output = examine();
+    let found = one(&output, "providers");
+    assert_eq!(found["status"], "warning", "{found}");
+    let message = found["message"].as_str().unwrap();
+    assert!(message.ends_with("lacks rak_dispute_read"), "{message}");
+    let advice = found["advice"].as_str().unwrap();
+    assert!(
+        advice.contains("permissions[]=rak_dispute_read"),
+        "{advice}"
+    );
+    assert!(output.status.success(), "the rest goes on");
+    stripe.as_usual();
 
     let refusal = json!({"error": {
         "type": "invalid_request_error", "message": "Expired API Key provided",

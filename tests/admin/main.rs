@@ -21,6 +21,7 @@ mod doctor;
 mod export;
 mod figures;
 mod files;
+mod import_stripe;
 mod keys;
 mod listen;
 mod logs;

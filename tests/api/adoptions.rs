@@ -23,7 +23,8 @@ impl Moved {
         let shop = Shop::open().await;
         let tier = shop.add_tier(500).await;
         let price = json!({"id": "price_old", "object": "price", "product": "prod_old",
-            "active": true, "currency": "eur", "unit_amount": 1900, "metadata": {}});
+            "active": true, "currency": "eur", "unit_amount": 1900, "metadata": {},
+            "recurring": {"interval": "month", "interval_count": 1}});
         shop.stripe.put("/v1/prices/price_old", price.clone());
         let customer = json!({"id": "cus_9", "object": "customer", "email": "ann@mail.example",
             "metadata": {"user": "ann"}});
@@ -46,7 +47,7 @@ impl Moved {
         ] {
             shop.say(&json!({
                 "id": id, "object": "subscription", "customer": customer, "status": status,
-                "created": shop.seconds() - 90 * DAY, "latest_invoice": "in_old",
+                "created": shop.seconds() - 90 * DAY, "latest_invoice": "in_old", "currency": "eur",
                 "metadata": {"crm": "42"},
                 "items": {"object": "list", "data": [{"price": price, "quantity": 1,
                     "current_period_start": shop.seconds() - DAY,
@@ -159,6 +160,58 @@ async fn an_adoption_that_was_cut_off_is_finished_by_the_next_one() {
     assert_eq!(marked["metadata"]["scrip_order_id"], again["orderId"]);
     moved.shop.report("invoice.paid", &bill).await.expect(200);
     assert_eq!(moved.shop.service.ledger("ann").await, ledger);
+}
+
+/// Whoever pays 19.00 EUR a month would get what costs something else.
+#[tokio::test]
+async fn what_is_not_charged_as_our_price_is_not_taken_over_under_it() {
+    let moved = Moved::open().await;
+    let list = async || {
+        let (admin, path) = moved.admin();
+        let path = format!("{path}?price=price_old&priceId={}", moved.tier);
+        let listed = admin.get(&path).await.expect(200);
+        let all = listed["subscriptions"].as_array().unwrap().clone();
+        let found = all.into_iter().find(|found| found["id"] == "sub_old");
+        found.unwrap()["mismatch"].clone()
+    };
+    assert_eq!(list().await, Value::Null);
+    let path = "/v1/subscriptions/sub_old";
+    let before = moved.shop.stripe.set(path, json!({}));
+    for (field, other, said) in [
+        ("/currency", json!("usd"), "1900 USD a month"),
+        (
+            "/items/data/0/price/unit_amount",
+            json!(2900),
+            "2900 EUR a month",
+        ),
+        (
+            "/items/data/0/price/recurring/interval",
+            json!("year"),
+            "1900 EUR a year",
+        ),
+        (
+            "/items/data/0/price/recurring/interval_count",
+            json!(3),
+            "otherwise",
+        ),
+        ("/items/data/0/price/unit_amount", Value::Null, "otherwise"),
+    ] {
+        let mut now = before.clone();
+        *now.pointer_mut(field).unwrap() = other;
+        moved.shop.say(&now);
+        let mismatch = list().await;
+        let words = mismatch.as_str().unwrap();
+        assert!(words.starts_with(said), "{words}");
+        assert!(words.contains("this price 1900 EUR a month"), "{words}");
+        let refused = moved.adopt("sub_old", &moved.tier).await;
+        assert_invalid(&refused, "priceId");
+        assert!(refused.body["message"].as_str().unwrap().contains(words));
+    }
+    let calls = moved.shop.stripe.calls(path);
+    assert!(calls.iter().all(|call| call.method == "GET"));
+    let (admin, path) = moved.admin();
+    let path = format!("{path}?price=price_old&priceId={}", moved.shop.price);
+    assert_refused(&admin.get(&path).await, 404, "price_not_found");
 }
 
 #[tokio::test]

@@ -397,6 +397,107 @@ async fn a_first_bill_that_is_paid_later_pays_the_order() {
     assert_eq!(wallet["subscriptions"][0]["status"], "active");
 }
 
+/// The lines of a switch to the larger tier that waited for the bill of the next cycle, a third of the former
+/// one before its end.
+fn switched_lines(switched: i64, end: i64) -> [Value; 2] {
+    [("price_large", 900), ("price_small", -500)].map(|(price, amount)| {
+        let mut of = line(price, switched);
+        of["id"] = json!(format!("il_carried_{price}"));
+        of["amount"] = json!(amount);
+        of["period"]["end"] = json!(end);
+        of["parent"] = json!({"invoice_item_details": {"proration": true}});
+        of
+    })
+}
+
+impl Billed {
+    /// The bill of a cycle that begins now settles a switch of some days before, told.
+    async fn renewed_and_switched(&self, id: &str, days: i64) -> Value {
+        let end = self.shop.seconds();
+        let [charged, back] = switched_lines(end - days * DAY, end);
+        let lines = [charged, back, line("price_large", end)];
+        let mut bill = self.bill(id, "subscription_cycle", &lines);
+        bill["amount_paid"] = json!(2300);
+        self.shop
+            .stripe
+            .put(&format!("/v1/invoices/{id}"), bill.clone());
+        self.paid_by(id, &format!("pi_of_{id}"), 2300);
+        self.shop.report("invoice.paid", &bill).await.expect(200);
+        bill
+    }
+
+    /// Kind, what was charged, what went back and the status of each order but the first, by kind: those of one
+    /// bill are of one instant.
+    async fn later_orders(&self) -> Vec<Value> {
+        let orders = self.shop.service.secret.get("/api/v1/orders").await;
+        let orders = orders.expect(200)["orders"].as_array().unwrap().clone();
+        let seen = orders.iter().filter(|order| order["kind"] != "checkout");
+        let mut seen: Vec<Value> = seen
+            .map(|order| {
+                let fields = ["kind", "amountCents", "refundedCents", "status"];
+                fields.map(|field| order[field].clone()).into()
+            })
+            .collect();
+        seen.sort_by_key(ToString::to_string);
+        seen
+    }
+}
+
+/// February has 28 days, July and August 31: what the rest of a cycle is worth follows from its own length.
+#[tokio::test]
+async fn a_switch_that_waited_is_reckoned_by_the_length_of_the_cycle_that_it_was_made_in() {
+    for (began, days) in [("2027-02-18", 28), ("2027-01-18", 31), ("2027-04-18", 30)] {
+        let billed = Billed::open().await;
+        let began = format!("{began}T00:00:00Z");
+        let began: jiff::Timestamp = began.parse().unwrap();
+        let until = began.as_second() + days * DAY - billed.shop.seconds();
+        billed.shop.service.clock.advance_millis(until * 1000);
+        billed.renewed_and_switched("in_2", 10).await;
+        let ledger = billed.shop.service.ledger("ann").await;
+        let share = |credits: i64| (2 * credits * 10 + days) / (2 * days);
+        let expected = [(900, "purchase"), (share(900) - share(500), "purchase")];
+        assert_eq!(ledger[ledger.len() - 2..], lines(&expected), "{began}");
+    }
+}
+
+#[tokio::test]
+async fn a_refund_of_a_bill_that_settles_a_switch_is_of_both_orders_by_their_parts() {
+    let billed = Billed::open().await;
+    billed.renewed_and_switched("in_2", 10).await;
+    let before = [
+        json!(["renewal", 1900, 0, "paid"]),
+        json!(["switch", 400, 0, "paid"]),
+    ];
+    assert_eq!(billed.later_orders().await, before);
+    let place = "/v1/charges/ch_of_pi_of_in_2";
+    let now = json!({"created": billed.shop.seconds() - 60, "status": "succeeded"});
+    let charge = billed.shop.stripe.set(place, now);
+    billed.shop.stripe.put(place, charge);
+    let proof = billed.shop.reconciled().await;
+    assert_eq!(
+        (&proof["found"], &proof["mended"], &proof["charges"]),
+        (&json!([]), &json!(0), &json!(1)),
+        "one charge for two orders"
+    );
+    for (back, orders) in [
+        (230, [[1900, 190], [400, 40]]),
+        (2300, [[1900, 1900], [400, 400]]),
+    ] {
+        let charge = billed
+            .shop
+            .stripe
+            .charged("pi_of_in_2", &json!({}), 2300, back);
+        let told = billed.shop.report("charge.refunded", &charge);
+        told.await.expect(200);
+        let status = if back == 2300 { "refunded" } else { "paid" };
+        let kinds = ["renewal", "switch"].into_iter().zip(orders);
+        let expected: Vec<Value> = kinds
+            .map(|(kind, [paid, back])| json!([kind, paid, back, status]))
+            .collect();
+        assert_eq!(billed.later_orders().await, expected, "{back}");
+    }
+}
+
 #[tokio::test]
 async fn a_subscription_whose_metadata_was_replaced_is_still_ours() {
     let mut billed = Billed::open().await;

@@ -793,21 +793,49 @@ async fn a_price_at_the_provider_that_charges_otherwise_is_not_sold() {
 
 /// Somebody added another currency to it at the provider: its cents are not ours.
 #[tokio::test]
-async fn what_was_paid_in_another_currency_is_kept_at_the_price() {
+async fn what_was_paid_in_another_currency_waits_for_a_person_as_what_it_is() {
     let shop = Shop::open().await;
     let begun = shop.begun("ann").await;
     let path = format!("{SESSIONS}/{}", begun["checkoutId"].as_str().unwrap());
     let paid = json!({"currency": "jpy", "amount_total": 80_000});
     shop.stripe.set(&path, paid);
-    shop.pay(&begun).await;
-    let order = shop.order(&begun["orderId"]).await;
+    let session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    let payment = session["payment_intent"].as_str().unwrap();
+    let charged = |back: i64| {
+        let marks = &session["metadata"];
+        let charge = shop.stripe.charged(payment, marks, 80_000, back);
+        let path = format!("/v1/charges/{}", charge["id"].as_str().unwrap());
+        shop.stripe.set(&path, json!({"currency": "jpy"}))
+    };
+    charged(0);
+    for _ in 0..2 {
+        let told = shop.report("checkout.session.completed", &session);
+        told.await.expect(200);
+        let order = shop.order(&begun["orderId"]).await;
+        assert_eq!(
+            (&order["status"], &order["balance"]),
+            (&json!("pending"), &json!(0))
+        );
+    }
+    let listed = shop.unfulfilled().await;
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    let told = ["reason", "amountCents", "currency"].map(|name| &listed[0][name]);
     assert_eq!(
-        (
-            &order["status"],
-            &order["amountCents"],
-            &order["currency"],
-            &order["balance"]
-        ),
-        (&json!("paid"), &json!(500), &json!("EUR"), &json!(100))
+        told,
+        [&json!("other_currency"), &json!(80_000), &json!("JPY")]
+    );
+    // Somebody decides that it is enough.
+    let to = json!({"priceId": shop.price, "externalUserId": "ann"});
+    let order = shop.decide(payment, "assign", &to).await.expect(200);
+    let told = ["status", "amountCents", "currency", "balance"].map(|name| &order[name]);
+    let paid = [&json!("paid"), &json!(80_000), &json!("JPY"), &json!(100)];
+    assert_eq!(told, paid);
+    // Half of it goes back, by what it was paid in.
+    let charge = charged(40_000);
+    shop.report("charge.refunded", &charge).await.expect(200);
+    let order = shop.order(&order["id"]).await;
+    assert_eq!(
+        (&order["refundedCents"], &order["balance"]),
+        (&json!(40_000), &json!(50))
     );
 }

@@ -119,6 +119,33 @@ async fn many_refused_questions_in_a_row_stop_nobody_and_are_tried_by_one() {
     }
 }
 
+/// Nobody asks for the same again; what the key may do is tried from time to time all the same.
+#[tokio::test]
+async fn a_permission_to_write_is_seen_to_be_there_again_without_a_second_call() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    shop.pay(&begun).await;
+    let lacks = Instead::Status(403, refusal("rak_charge_write"));
+    shop.stripe.from_now_on("POST /v1/refunds", lacks);
+    let path = format!(
+        "/api/v1/orders/{}/refund",
+        begun["orderId"].as_str().unwrap()
+    );
+    let body = json!({"idempotencyKey": "back"});
+    shop.service.secret.post(&path, &body).await.expect(502);
+    shop.rounds(1).await;
+    let missing = json!(["rak_charge_write"]);
+    assert_eq!(shop.ready().await["missingPermissions"], missing);
+    shop.stripe.as_usual();
+    shop.rounds(60).await;
+    assert_eq!(shop.ready().await["missingPermissions"], missing);
+    let _rounds = shop.service.payments.start();
+    kit::deadline::answered("a key that may", kit::deadline::SOON, async || {
+        (shop.ready().await == json!({"status": "ok"})).then_some(())
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_question_that_fails_once_is_asked_again() {
     let shop = Shop::open().await;

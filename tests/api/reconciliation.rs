@@ -7,7 +7,7 @@ use crate::{service::assert_refused, shop::Shop};
 
 impl Shop {
     /// Holds the last three days against the orders; what it comes to.
-    async fn reconciled(&self) -> Value {
+    pub(crate) async fn reconciled(&self) -> Value {
         let path = self.administered("reconciliation");
         let begun = self.admin().post(&path, &json!({})).await.expect(202);
         let began = match &begun["running"] {
@@ -155,6 +155,54 @@ async fn a_charge_of_ours_that_nobody_heard_of_is_fulfilled_or_waits_for_a_perso
     assert_eq!(waits.len(), 1);
     assert_eq!(waits[0]["reason"], "unknown_order");
     assert_eq!(sum(&made), [500, 900, 0, 0]);
+}
+
+/// A bill of a subscription of ours that nobody here has heard of, by a customer whom nobody knows: only the bill
+/// says whose it is.
+#[tokio::test]
+async fn a_subscriptions_charge_without_marks_is_known_by_its_bill() {
+    let shop = Shop::open().await;
+    let created = shop.seconds() - 60;
+    let foreign = json!({"id": "price_foreign", "product": "prod_y", "metadata": {}});
+    shop.stripe.put("/v1/prices/price_foreign", foreign.clone());
+    for (number, marks) in [(1, shop.lost()), (2, json!({"crm": "42"}))] {
+        let (bill, payment) = (format!("in_{number}"), format!("pi_{number}"));
+        let customer = format!("cus_unknown{number}");
+        shop.charge(&payment, &json!({}), 1900, 0);
+        let of = json!({"customer": customer});
+        shop.stripe
+            .set(&format!("/v1/charges/ch_of_{payment}"), of.clone());
+        let invoice = json!({
+            "id": bill, "object": "invoice", "customer": customer, "status": "paid",
+            "billing_reason": "subscription_cycle", "amount_paid": 1900, "currency": "eur",
+            "created": created,
+            "parent": {"subscription_details": {
+                "subscription": format!("sub_{number}"), "metadata": marks,
+            }},
+            "lines": {"object": "list", "has_more": false, "data": []},
+        });
+        shop.stripe.put(&format!("/v1/invoices/{bill}"), invoice);
+        let by = json!({
+            "id": format!("inpay_{number}"), "object": "invoice_payment", "invoice": bill,
+            "status": "paid", "amount_paid": 1900,
+            "payment": {"type": "payment_intent", "payment_intent": payment},
+        });
+        shop.stripe
+            .put(&format!("/v1/invoice_payments/inpay_{number}"), by);
+        shop.say(&json!({
+            "id": format!("sub_{number}"), "object": "subscription", "customer": customer,
+            "status": "active", "metadata": marks, "latest_invoice": bill,
+            "items": {"object": "list", "data": [{"price": foreign}]},
+        }));
+    }
+    let made = shop.reconciled().await;
+    assert_eq!(made["found"], json!([]));
+    assert_eq!(sum(&made), [0, 1900, 1900, 0]);
+    let waits = shop.unfulfilled().await;
+    assert_eq!(waits.len(), 1, "{waits:?}");
+    assert_eq!(waits[0]["invoiceId"], "in_1");
+    let lists = shop.stripe.calls("/v1/invoices");
+    assert_eq!(lists.len(), 1, "a page for both");
 }
 
 #[tokio::test]

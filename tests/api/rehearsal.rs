@@ -255,3 +255,24 @@ async fn a_provider_that_was_away_for_a_day_is_caught_up_with() {
     }
     assert_eq!(shop.stands(&before).await, (json!("paid"), json!(100)));
 }
+
+/// It was told, so that the list has nothing to add: what waits is looked at when the provider is back, and not
+/// an hour later.
+#[tokio::test]
+async fn a_payment_that_was_told_while_the_provider_was_away_counts_when_it_is_back() {
+    let stripe = unkind_stripe().await;
+    let shop = shop_beside(&stripe).await;
+    let begun = shop.begun("ann").await;
+    stripe.away(503);
+    let session = shop.paid_unheard(&begun, "evt_1");
+    let told = shop.report("checkout.session.completed", &session);
+    told.await.expect(200);
+    for _ in 0..26 * 60 {
+        shop.service.clock.advance_millis(60 * 1000);
+        shop.service.round().await;
+    }
+    assert_ne!(shop.stands(&begun).await.0, "paid", "nobody could say so");
+    stripe.away(0);
+    shop.rounds(150).await;
+    assert_eq!(shop.stands(&begun).await, (json!("paid"), json!(100)));
+}

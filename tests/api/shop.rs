@@ -192,6 +192,7 @@ impl Shop {
         let price = &form["line_items[0][price]"];
         json!({
             "id": id, "object": "subscription", "customer": "cus_1", "status": "active",
+            "billing_cycle_anchor": self.seconds(),
             "metadata": {
                 "scrip_project_id": self.service.project.id.to_string(),
                 "scrip_order_id": order,
@@ -200,7 +201,8 @@ impl Shop {
                 "price": {"id": price, "product": "prod_x", "metadata": {
                     "scrip_price_id": form["metadata[scrip_price_id]"],
                 }},
-                "current_period_end": (self.now().0 / 1000) + 30 * 86_400,
+                "current_period_start": self.seconds(),
+                "current_period_end": self.seconds() + 30 * 86_400,
             }]},
         })
     }

@@ -28,7 +28,7 @@ impl Shop {
         listed.expect(200)["payments"].as_array().unwrap().clone()
     }
 
-    async fn decide(&self, payment: &str, what: &str, body: &Value) -> Reply {
+    pub(crate) async fn decide(&self, payment: &str, what: &str, body: &Value) -> Reply {
         let path = self.administered(&format!("unfulfilled-payments/{payment}/{what}"));
         self.admin().post(&path, body).await
     }
@@ -286,4 +286,43 @@ async fn a_refund_that_the_provider_refuses_leaves_it_on_the_list() {
         .await
         .expect(200);
     assert_eq!(shop.unfulfilled().await.len(), 0);
+}
+
+#[tokio::test]
+async fn what_a_bank_sent_back_is_given_back_anew() {
+    let shop = Shop::open().await;
+    shop.pays_for_what_is_lost(1).await;
+    for number in 1..=2 {
+        let refunded = shop.decide("pi_lost1", "refund", &json!({})).await;
+        refunded.expect(200);
+        assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
+        let calls = shop.stripe.calls("/v1/refunds");
+        let asked = calls.iter().filter(|call| call.method == "POST").count();
+        assert_eq!(asked, number, "each is asked for once");
+        let back = json!({"amount_refunded": 0, "refunded": false});
+        let charge = shop.stripe.set("/v1/charges/ch_of_pi_lost1", back);
+        shop.report("charge.updated", &charge).await.expect(200);
+        let told = shop.report("charge.refunded", &charge);
+        told.await.expect(200);
+        assert_eq!(shop.unfulfilled().await.len(), 1, "it waits again");
+    }
+}
+
+#[tokio::test]
+async fn what_was_settled_is_forgotten_when_nothing_tells_of_it_any_more() {
+    let shop = Shop::open().await;
+    shop.pays_for_what_is_lost(1).await;
+    let why = json!({"note": "Handled by hand"});
+    shop.decide("pi_lost1", "dismiss", &why).await.expect(200);
+    for (days, status) in [(399, 200), (2, 404)] {
+        shop.service.clock.advance_millis(days * 24 * 3600 * 1000);
+        let shop = &shop;
+        let rounds = shop.service.payments.start();
+        kit::deadline::answered("a look at it", kit::deadline::SOON, async || {
+            let known = shop.decide("pi_lost1", "dismiss", &why).await.status;
+            (known == status).then_some(())
+        })
+        .await;
+        drop(rounds);
+    }
 }

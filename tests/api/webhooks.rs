@@ -486,6 +486,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
     assert!(renewal["checkoutId"].is_null());
 
     subscription["items"]["data"][0]["price"]["metadata"]["scrip_price_id"] = json!(larger);
+    subscription["items"]["data"][0]["current_period_start"] = json!(end - 30 * 86_400);
     subscription["items"]["data"][0]["current_period_end"] = json!(end);
     shop.tell("customer.subscription.updated", &subscription)
         .await;
@@ -748,5 +749,22 @@ async fn money_on_its_way_is_asked_about_after_the_order_expired() {
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "expired");
     shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
     shop.service.round().await;
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+}
+
+/// It was put back by an hour, which the service's own clock follows at its pace.
+#[tokio::test]
+async fn a_signature_is_as_old_as_the_machines_clock_says() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    shop.service.clock.be_ahead(3600 * 1000);
+    let machine = shop.seconds() - 3600;
+    for (signed, status) in [(shop.seconds(), 400), (machine - 301, 400), (machine, 200)] {
+        let kind = "checkout.session.completed";
+        let (body, header) = stripe::event("evt_1", kind, &session, signed);
+        let reply = shop.deliver(&body, &header).await;
+        assert_eq!(reply.status, status, "signed {} s before", machine - signed);
+    }
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
 }

@@ -30,6 +30,7 @@ mod seed;
 mod small_disk;
 mod stalled;
 mod strace;
+mod subscribers;
 mod unfulfilled;
 mod webhooks_out;
 mod writeback;

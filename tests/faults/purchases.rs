@@ -49,7 +49,12 @@ impl Shop {
 
     /// Reports the payment; `None`: no answer came.
     pub(crate) async fn report(&self, session: &Value) -> Option<u16> {
-        let (body, header) = self.stripe.event("evt_1", COMPLETED, session, seconds());
+        self.tell("evt_1", COMPLETED, session).await
+    }
+
+    /// The same of any event.
+    pub(crate) async fn tell(&self, event: &str, kind: &str, object: &Value) -> Option<u16> {
+        let (body, header) = self.stripe.event(event, kind, object, seconds());
         let path = format!("/webhooks/stripe/{}", self.server.project().id);
         let client = self.server.client();
         let request = client.request(Method::POST, &path);

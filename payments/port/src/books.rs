@@ -15,6 +15,9 @@ pub enum Book {
     Refunds,
     /// Money that a bank asked back.
     Disputes,
+    /// Paid bills of the project's subscriptions, by when they were made: what a subscription's charge does not
+    /// say of itself, its bill does.
+    Bills,
 }
 
 /// Money that was taken, as it stands now.

@@ -23,8 +23,9 @@ pub use self::{
     books::{Book, BookPage, Charge, Entry, Movement},
     error::{Error, Untrusted},
     report::{
-        InvoiceName, Money, Origin, PaidInvoice, PaidOrder, Payable, Pays, Proration, Report,
-        RunningSubscription, Standing, Subject, SubscriptionNow, Told, Unplaceable, Unplaced,
+        Charged, InvoiceName, Money, Origin, PaidInvoice, PaidOrder, Part, Payable, Pays,
+        Proration, Report, RunningSubscription, Standing, Subject, SubscriptionNow, Told,
+        Unplaceable, Unplaced,
     },
     request::{
         CheckoutRequest, Discount, OpenedCheckout, Operation, PortalRequest, Reference,
@@ -114,6 +115,9 @@ pub trait Provider: Send + Sync {
     /// What the account's key was last not allowed to do, in the provider's words for permissions. One is
     /// gone from here as soon as a question that needs it is answered.
     fn missing_permissions(&self) -> Vec<String>;
+
+    /// Tries again what the key was last not allowed to do, in ways that change nothing.
+    fn try_missing(&self) -> Asked<'_, ()>;
 
     /// How something stands now. Nothing where it is not this project's.
     fn look<'a>(&'a self, subject: &'a Subject, owners: &'a dyn Owners) -> Asked<'a, Vec<Report>>;

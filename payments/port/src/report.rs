@@ -1,9 +1,10 @@
 //! What a provider says, in Scrip's own words.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use domain::{
     Quantity,
+    catalog::{Interval, Price},
     id::{OrderId, PriceId},
     text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
@@ -108,6 +109,8 @@ pub enum Unplaceable {
     UnknownWallet,
     /// The order that it names was paid by another payment: somebody copied what was written on that.
     AlreadyPaid,
+    /// It was paid in another currency than its price is in.
+    OtherCurrency,
 }
 
 /// Money that was taken and leads to no order.
@@ -196,8 +199,6 @@ pub struct InvoiceName {
     pub id: InvoiceId,
     /// When it was made.
     pub created: Timestamp,
-    /// Whether the part of it is meant that settles switches of the cycle before: an order of its own.
-    pub carried: bool,
 }
 
 /// A paid bill of a subscription.
@@ -267,6 +268,63 @@ pub struct Money {
     pub disputed_cents: i64,
     /// The newest dispute of it.
     pub dispute: Option<Dispute>,
+    /// The part of it that settles switches of the cycle before, of a bill that does: they are an order of
+    /// their own.
+    pub carried: Option<Part>,
+}
+
+/// A part of a sum, in the currency's minor unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// The part.
+    pub cents: i64,
+    /// The sum.
+    pub of_cents: i64,
+}
+
+impl Part {
+    /// As much of another sum, rounded down.
+    #[must_use]
+    pub fn share(self, cents: i64) -> i64 {
+        let share = i128::from(cents).saturating_mul(self.cents.into());
+        let share = share.checked_div(self.of_cents.into()).unwrap_or(0);
+        i64::try_from(share).unwrap_or(cents)
+    }
+}
+
+/// What is charged, and how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Charged {
+    /// In the currency's minor unit.
+    pub amount_cents: i64,
+    /// Which.
+    pub currency: Currency,
+    /// How often.
+    pub interval: Interval,
+}
+
+impl Charged {
+    /// By a price of the catalog's.
+    #[must_use]
+    pub fn by(price: &Price) -> Option<Self> {
+        Some(Self {
+            amount_cents: price.amount_cents,
+            currency: Currency::new(&price.currency)?,
+            interval: price.interval,
+        })
+    }
+}
+
+impl fmt::Display for Charged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let interval = match self.interval {
+            Interval::OneTime => "once",
+            Interval::Month => "a month",
+            Interval::Year => "a year",
+        };
+        let (cents, currency) = (self.amount_cents, self.currency);
+        write!(f, "{cents} {currency} {interval}")
+    }
 }
 
 /// A subscription that runs at the provider, as a person knows it.
@@ -280,6 +338,8 @@ pub struct RunningSubscription {
     pub email: Option<Email>,
     /// The provider's price.
     pub price: String,
+    /// What one of it costs; `None`: it is billed otherwise than by one price a month or a year.
+    pub charged: Option<Charged>,
     /// Whether it is paid up, or in its trial.
     pub runs: bool,
     /// When it began.

@@ -16,18 +16,20 @@ use dashmap::DashMap;
 use domain::{
     Rejection, Timestamp,
     id::{OrderId, ProjectId},
-    wallet::{Receipt, pay::Payment},
+    wallet::{Order, Receipt, pay::Payment},
 };
 use futures_util::{StreamExt as _, stream};
 use parking_lot::Mutex;
-use port::{Book, Charge, Entry, Payable, Provider, Report, Subject, Unplaceable, Unplaced};
+use port::{
+    Book, Charge, Entry, InvoiceName, Payable, Provider, Report, Subject, Unplaceable, Unplaced,
+};
 
 pub use self::result::{Difference, DifferenceKind, Proof, Sum};
 use self::{
     judge::{Facts, Known, judge},
     result::Owner,
 };
-use crate::{Error, Ground, Payments, notes::Note};
+use crate::{Error, Ground, Payments, fulfilment::orders_of, notes::Note};
 
 /// So far back are the books read: a payment that takes longer to be told of is one that was not.
 pub const DAYS: i64 = 3;
@@ -201,7 +203,8 @@ impl Proofs {
             let proof = proof.lock();
             (Timestamp(proof.from), Timestamp(proof.until))
         };
-        for book in [Book::Charges, Book::Refunds, Book::Disputes] {
+        // Bills first: what they lead to is known when their charges are held against it.
+        for book in [Book::Bills, Book::Charges, Book::Refunds, Book::Disputes] {
             let mut page = None;
             loop {
                 let some = provider.book(book, from, until, page.as_deref()).await?;
@@ -229,6 +232,9 @@ impl Proofs {
         proof: &Mutex<Proof>,
     ) -> Result<(), Error> {
         let known = self.known(project, &entry.charge).await?;
+        if book == Book::Bills && !matches!(known, Known::Ours(_)) {
+            return Ok(());
+        }
         let mut judged = judge(&entry, &known);
         let differed = judged.is_err();
         if differed {
@@ -236,12 +242,12 @@ impl Proofs {
             judged = judge(&entry, &known);
         }
         let mut proof = proof.lock();
-        let counted = match book {
-            Book::Charges => &mut proof.charges,
-            Book::Refunds => &mut proof.refunds,
-            Book::Disputes => &mut proof.disputes,
-        };
-        *counted = counted.saturating_add(1);
+        match book {
+            Book::Charges => proof.charges = proof.charges.saturating_add(1),
+            Book::Refunds => proof.refunds = proof.refunds.saturating_add(1),
+            Book::Disputes => proof.disputes = proof.disputes.saturating_add(1),
+            Book::Bills => {}
+        }
         if differed && judged.is_ok() {
             proof.mended = proof.mended.saturating_add(1);
         }
@@ -310,11 +316,8 @@ impl Proofs {
             let subject = match money.of {
                 Payable::Order(order) => {
                     of = Some(order);
-                    match ground.handle.order(scope, order).await {
-                        Ok(known) => known.order.checkout.map(Subject::Checkout),
-                        Err(actors::Error::Rejected(_)) => None,
-                        Err(error) => return Err(error.into()),
-                    }
+                    let known = order_of(&ground.handle, project, order).await?;
+                    known.and_then(|known| known.checkout.map(Subject::Checkout))
                 }
                 Payable::Invoice(first, invoice) => {
                     let handle = &ground.handle;
@@ -398,6 +401,12 @@ impl Proofs {
             if let Err(error) = payments.look_again(project).await {
                 tracing::warn!(%error, project = %id, "Unfulfilled payments could not be looked at again");
             }
+            // What nobody asks for would stay missing, whatever the key may do by now.
+            if let Ok(provider) = self.0.ground.providers.of(project)
+                && let Err(error) = provider.in_background().try_missing().await
+            {
+                tracing::warn!(%error, project = %id, "What the key may do could not be tried");
+            }
         }
         let every = match known.error {
             Some(_) => AGAIN_SECONDS,
@@ -421,24 +430,53 @@ async fn facts(
     order: OrderId,
     charge: &Charge,
 ) -> Result<Option<Facts>, Error> {
-    let known = match handle.order(&project.scope, order).await {
-        Ok(known) => known.order,
-        Err(actors::Error::Rejected(Rejection::OrderNotFound | Rejection::WalletNotFound)) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(error.into()),
+    let Some(known) = order_of(handle, project, order).await? else {
+        return Ok(None);
     };
-    // A bill may be paid by several payments, and from the customer's balance.
-    let alone = known.invoice.is_none() || known.amount_cents == charge.amount_cents;
-    Ok(Some(Facts {
+    let mut facts = Facts {
         order,
         paid: known.paid_at.is_some(),
-        whole: alone && known.payment == charge.payment,
+        whole: known.payment == charge.payment,
         amount_cents: known.amount_cents,
         currency: known.terms.currency,
         refunded_cents: known.reversal.refunded_cents,
         disputed_cents: known.reversal.disputed_cents,
-    }))
+    };
+    let Some(id) = known.invoice else {
+        return Ok(Some(facts));
+    };
+    if facts.amount_cents != charge.amount_cents {
+        // A bill that settles switches, too, makes two orders.
+        let created = order.serial.made_at();
+        let name = InvoiceName { id, created };
+        let serials = orders_of(handle, &project.scope, &name);
+        for serial in serials.into_iter().filter(|it| *it != order.serial) {
+            if let Some(other) = order_of(handle, project, OrderId { serial, ..order }).await? {
+                let sum = |of: &mut i64, more: i64| *of = of.saturating_add(more);
+                sum(&mut facts.amount_cents, other.amount_cents);
+                sum(&mut facts.refunded_cents, other.reversal.refunded_cents);
+                sum(&mut facts.disputed_cents, other.reversal.disputed_cents);
+            }
+        }
+        // A bill may be paid by several payments, and from the customer's balance.
+        facts.whole &= facts.amount_cents == charge.amount_cents;
+    }
+    Ok(Some(facts))
+}
+
+/// An order as it stands; `None`: it is not there.
+async fn order_of(
+    handle: &Handle,
+    project: &ProjectCatalog,
+    order: OrderId,
+) -> Result<Option<Order>, Error> {
+    match handle.order(&project.scope, order).await {
+        Ok(known) => Ok(Some(known.order)),
+        Err(actors::Error::Rejected(Rejection::OrderNotFound | Rejection::WalletNotFound)) => {
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Whatever becomes of a proof, the next one may begin.

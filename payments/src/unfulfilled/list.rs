@@ -126,9 +126,11 @@ impl List {
         let id = project.project.id;
         let known = self.get(id, &payment);
         // Of one that was refunded the bank may have sent the money back.
-        if known.is_some_and(|known| known.state != State::Refunded) {
-            return Ok(());
-        }
+        let came_back = match &known {
+            Some(known) if known.state != State::Refunded => return Ok(()),
+            Some(known) => once_more(known.came_back),
+            None => None,
+        };
         let charge = provider.charge(&payment).await?;
         let Some(charge) = charge.filter(|it| it.refunded_cents < it.amount_cents) else {
             return Ok(());
@@ -137,7 +139,8 @@ impl List {
             return Err(Error::TooManyUnfulfilled);
         }
         let seen_at = self.0.handle.now_in(&project.scope);
-        let kept = UnfulfilledPayment::new(unplaced, checkout, (payment, charge), seen_at);
+        let mut kept = UnfulfilledPayment::new(unplaced, checkout, (payment, charge), seen_at);
+        kept.came_back = came_back;
         tracing::error!(payment = %kept.payment, reason = ?kept.reason, "A payment leads to no order: it waits among the unfulfilled payments for somebody to decide");
         self.put(id, kept).await
     }
@@ -156,7 +159,7 @@ impl List {
         Ok(())
     }
 
-    /// A payment has its order: it leaves the list.
+    /// A payment has its order, or nothing tells of it any more: it leaves the list.
     pub(crate) async fn placed(
         &self,
         project: ProjectId,
@@ -179,15 +182,39 @@ impl List {
         project: ProjectId,
         payment: &PaymentId,
         refunded_cents: i64,
+        now: Timestamp,
     ) -> Result<(), Error> {
         let Some(known) = self.get(project, payment) else {
             return Ok(());
         };
-        let state = match (&known.state, refunded_cents >= known.paid.amount_cents) {
-            (State::Open, true) => State::Refunded,
-            (State::Refunded, false) => State::Open,
+        let back = refunded_cents >= known.paid.amount_cents;
+        let (state, came_back) = match (&known.state, back) {
+            (State::Open, true) => (State::Refunded, known.came_back),
+            (State::Refunded, false) => (State::Open, once_more(known.came_back)),
             _ => return Ok(()),
         };
-        self.put(project, known.with(state)).await
+        let mut known = known.with(state, now);
+        known.came_back = came_back;
+        self.put(project, known).await
     }
+
+    /// Forgets what was settled long ago.
+    pub(super) async fn forget_settled(&self, project: &ProjectCatalog) -> Result<(), Error> {
+        let now = self.0.handle.now_in(&project.scope);
+        let id = project.project.id;
+        let old: Vec<PaymentId> = {
+            let known = self.0.known.read();
+            let all = known.get(&id).into_iter().flat_map(BTreeMap::values);
+            let old = all.filter(|it| it.is_forgotten(now));
+            old.map(|it| it.payment.clone()).collect()
+        };
+        for payment in old {
+            self.placed(id, &payment).await?;
+        }
+        Ok(())
+    }
+}
+
+fn once_more(times: Option<u32>) -> Option<u32> {
+    Some(times.unwrap_or_default().saturating_add(1))
 }

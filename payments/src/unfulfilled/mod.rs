@@ -85,7 +85,7 @@ impl Payments {
                     return Err(Error::NoCycle);
                 }
                 let state = State::Assigning(assignment.clone());
-                let known = known.clone().with(state);
+                let known = known.clone().with(state, handle.now_in(scope));
                 self.0.ground.unfulfilled.put(id, known).await?;
                 failpoint::reached("unfulfilled.assigning");
             }
@@ -182,7 +182,12 @@ impl Payments {
             .as_ref()
             .map_or(0, |it| it.amount_cents.saturating_sub(it.refunded_cents));
         if left > 0 {
-            let key = IdempotencyKey::new(format!("unfulfilled/{left}"));
+            // A name of its own where an earlier refund of as much came back.
+            let key = match known.came_back {
+                None => format!("unfulfilled/{left}"),
+                Some(again) => format!("unfulfilled/{left}/{again}"),
+            };
+            let key = IdempotencyKey::new(key);
             let key = key.map_err(|_| Error::Defect("a refund has no key"))?;
             let request = RefundRequest {
                 payment: payment.clone(),
@@ -193,7 +198,8 @@ impl Payments {
             failpoint::reached("unfulfilled.refunded");
         }
         let state = State::Refunded;
-        let known = known.with(state);
+        let now = self.0.ground.handle.now_in(&project.scope);
+        let known = known.with(state, now);
         self.0.ground.unfulfilled.put(id, known.clone()).await?;
         Ok(known)
     }
@@ -223,7 +229,8 @@ impl Payments {
             State::Open => {}
         }
         let state = State::Dismissed(why);
-        let known = known.with(state);
+        let now = self.0.ground.handle.now_in(&project.scope);
+        let known = known.with(state, now);
         self.0.ground.unfulfilled.put(id, known.clone()).await?;
         Ok(known)
     }
@@ -236,8 +243,11 @@ impl Payments {
     /// See [`Error`]; the first one ends it.
     pub(crate) async fn look_again(&self, project: &ProjectCatalog) -> Result<(), Error> {
         const AT_ONCE: usize = 100;
+        let list = &self.0.ground.unfulfilled;
+        list.forget_settled(project).await?;
         let id = project.project.id;
         let provider = self.0.ground.providers.of(project)?.in_background();
+        let now = self.0.ground.handle.now_in(&project.scope);
         let mut open = self.0.ground.unfulfilled.open(id, None, AT_ONCE);
         while let Some(last) = open.last().cloned() {
             for known in &open {
@@ -251,7 +261,7 @@ impl Payments {
                     self.0
                         .ground
                         .unfulfilled
-                        .went_back(id, &known.payment, charge.refunded_cents)
+                        .went_back(id, &known.payment, charge.refunded_cents, now)
                         .await?;
                 }
             }

@@ -14,6 +14,9 @@ use domain::{
 use port::{Charge, Subject, Unplaceable, Unplaced};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// What was settled is kept so long: longer than any cycle, whose bill is found again as long as that runs.
+const KEPT_SECONDS: i64 = 400 * 24 * 3600;
+
 /// Money that was taken for something of a project's, and that leads to no order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -36,6 +39,12 @@ pub struct UnfulfilledPayment {
     pub seen_at: Timestamp,
     /// What a person made of it.
     pub state: State,
+    /// When.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) decided_at: Option<Timestamp>,
+    /// How often what was given back came back, since a bank did not take it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) came_back: Option<u32>,
 }
 
 /// What a person made of an unfulfilled payment.
@@ -98,12 +107,25 @@ impl UnfulfilledPayment {
             reason: why,
             seen_at,
             state: State::Open,
+            decided_at: None,
+            came_back: None,
         }
     }
 
-    /// The same, as somebody decided.
-    pub(super) fn with(self, state: State) -> Self {
-        Self { state, ..self }
+    /// The same, as it was decided at an instant.
+    pub(super) fn with(self, state: State, at: Timestamp) -> Self {
+        let decided_at = Some(at);
+        Self {
+            state,
+            decided_at,
+            ..self
+        }
+    }
+
+    /// Whether it was settled so long ago that nothing tells of it any more.
+    pub(super) fn is_forgotten(&self, now: Timestamp) -> bool {
+        let settled = self.decided_at.unwrap_or(self.seen_at);
+        !self.is_open() && settled.plus_seconds(KEPT_SECONDS) <= now
     }
 
     /// Whether a person has yet to do something about it.

@@ -279,6 +279,22 @@ impl Client {
         Ok(missing)
     }
 
+    /// Calls again what the key was last not allowed to call, in ways that change nothing.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn try_missing(&self) -> Result<(), Error> {
+        let missing = self.missing_permissions();
+        for endpoint in ENDPOINTS {
+            let is_tried = !matches!(endpoint.trial, Trial::Elsewhere);
+            if is_tried && missing.contains(&endpoint.permission().to_string()) {
+                self.try_endpoint(endpoint).await?;
+            }
+        }
+        Ok(())
+    }
+
     async fn try_endpoint(&self, endpoint: &Endpoint) -> Result<Option<Missing>, Error> {
         const NOBODY: &str = "scrip_permission_check";
         let parts = endpoint.path.split('/');

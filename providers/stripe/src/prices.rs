@@ -118,7 +118,12 @@ pub struct Recurring {
     /// The unit.
     pub interval: Cycle,
     /// How many of them lie between two bills.
+    #[serde(default = "one")]
     pub interval_count: i64,
+}
+
+const fn one() -> i64 {
+    1
 }
 
 impl StoredPrice {

@@ -1,6 +1,7 @@
 //! Subscriptions: what is billed each cycle.
 
 use domain::Quantity;
+use jiff::{Span, Timestamp, tz::TimeZone};
 use serde::Deserialize;
 
 use super::{
@@ -8,6 +9,7 @@ use super::{
     id::{CustomerId, InvoiceId, ScheduleId, StripePriceId, SubscriptionId},
     metadata::Metadata,
     object::{Expandable, Page, object, quantity, words},
+    prices::{Cycle, Recurring},
 };
 
 /// A subscription, as it is now.
@@ -41,8 +43,12 @@ pub struct Subscription {
     /// What we wrote on it.
     #[serde(default)]
     pub metadata: Metadata,
+    /// Lower case.
+    pub currency: Option<String>,
     #[serde(default)]
     items: Page<SubscriptionItem>,
+    /// What cycles are counted from, in seconds since the Unix epoch.
+    billing_cycle_anchor: Option<i64>,
 }
 
 object!(SubscriptionId => Subscription, "subscriptions", ["latest_invoice.payments"]);
@@ -71,9 +77,6 @@ impl SubscriptionItem {
     }
 }
 
-const MONTH_SECONDS: i64 = 30 * 86_400;
-const YEAR_SECONDS: i64 = 365 * 86_400;
-
 /// What a subscription is billed by.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ItemPrice {
@@ -82,18 +85,16 @@ pub struct ItemPrice {
     /// What we wrote on it.
     #[serde(default)]
     pub metadata: Metadata,
-    recurring: Option<Recurring>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-struct Recurring {
-    interval: String,
+    /// In the currency's minor unit.
+    pub unit_amount: Option<i64>,
+    /// How often it is charged.
+    pub recurring: Option<Recurring>,
 }
 
 impl ItemPrice {
     fn is_yearly(&self) -> bool {
         let recurring = self.recurring.as_ref();
-        recurring.is_some_and(|recurring| recurring.interval == "year")
+        recurring.is_some_and(|recurring| recurring.interval == Cycle::Year)
     }
 }
 
@@ -105,16 +106,19 @@ impl Subscription {
     }
 
     /// When the cycle began of which this item is billed and that ends then, in seconds since the Unix epoch:
-    /// as it says of the one that is running, else by the cycle's usual length.
+    /// as it says of the one that is running, else by the calendar.
     #[must_use]
     pub fn start_of(&self, item: Option<&SubscriptionItem>, end: i64) -> i64 {
         let running = item.filter(|item| item.current_period_end == Some(end));
-        let usual = || {
-            let yearly = item.is_some_and(|item| item.price.is_yearly());
-            end.saturating_sub(if yearly { YEAR_SECONDS } else { MONTH_SECONDS })
-        };
         let start = running.and_then(|item| item.current_period_start);
-        start.unwrap_or_else(usual)
+        let months = match item.is_some_and(|item| item.price.is_yearly()) {
+            true => 12,
+            false => 1,
+        };
+        let anchor = self.billing_cycle_anchor.unwrap_or(end);
+        start
+            .or_else(|| months_before(end, months, anchor))
+            .unwrap_or(end)
     }
 
     /// Whether nothing is collected for it for the time being.
@@ -133,6 +137,22 @@ impl Subscription {
         };
         self.cancel_at_period_end || by_date
     }
+}
+
+/// So many months before the end of a cycle, on the day of the month that cycles are counted from, or on the
+/// last one where a month has none such.
+fn months_before(end: i64, months: i64, anchor: i64) -> Option<i64> {
+    let utc = |seconds| {
+        Some(
+            Timestamp::from_second(seconds)
+                .ok()?
+                .to_zoned(TimeZone::UTC),
+        )
+    };
+    let start = utc(end)?.checked_sub(Span::new().months(months)).ok()?;
+    let day = utc(anchor)?.day().min(start.days_in_month());
+    let start = start.with().day(day).build().ok()?;
+    Some(start.timestamp().as_second())
 }
 
 words! {
@@ -195,6 +215,34 @@ mod tests {
         assert_eq!(item.unwrap().price.id.as_str(), "price_1");
         assert_eq!(subscription.status, SubscriptionStatus::Active);
         assert!(!subscription.is_ending(Some(200)));
+    }
+
+    #[test]
+    fn a_cycle_that_is_over_began_as_the_calendar_says() {
+        let at = |text: &str| {
+            let text = format!("{text}T10:00:00Z");
+            text.parse::<Timestamp>().unwrap().as_second()
+        };
+        for (interval, anchor, end, start) in [
+            ("month", "2026-11-18", "2027-03-18", "2027-02-18"),
+            ("month", "2026-11-18", "2027-02-18", "2027-01-18"),
+            ("month", "2027-01-31", "2027-02-28", "2027-01-31"),
+            ("month", "2027-01-31", "2027-04-30", "2027-03-31"),
+            ("month", "2027-01-30", "2027-03-30", "2027-02-28"),
+            ("year", "2024-02-29", "2028-02-29", "2027-02-28"),
+            ("year", "2024-02-29", "2025-02-28", "2024-02-29"),
+        ] {
+            let subscription = read(&format!(
+                r#""status":"active","billing_cycle_anchor":{},"items":{{"data":[{{
+                "price":{{"id":"price_1","product":"prod_1",
+                "recurring":{{"interval":"{interval}"}}}}}}]}}"#,
+                at(anchor)
+            ));
+            let item = subscription.items().first();
+            assert_eq!(subscription.start_of(item, at(end)), at(start), "{end}");
+        }
+        let running = read(&format!(r#""status":"active",{ITEMS}"#));
+        assert_eq!(running.start_of(running.items().first(), 200), 100);
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
     for (theirs, ours) in prices {
         let mut cursor = None;
         loop {
-            let page = page(&project, theirs, cursor.as_deref()).await?;
+            let page = page(&project, theirs, ours, cursor.as_deref()).await?;
             for found in page.subscriptions {
                 let user = users.user(&found);
                 let word = match (&found, &user) {
@@ -90,6 +90,15 @@ pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
                     ) => "was taken over before".into(),
                     (RunningSubscription { runs: false, .. }, _) => {
                         "left out: it is not paid up".into()
+                    }
+                    (
+                        RunningSubscription {
+                            mismatch: Some(how),
+                            ..
+                        },
+                        _,
+                    ) => {
+                        format!("left out: Stripe charges {how}")
                     }
                     (_, None) => "left out: whose it is, is not known".into(),
                     (_, Some(_)) if !args.apply => "would be taken over".into(),
@@ -139,9 +148,10 @@ pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
 async fn page(
     project: &Project,
     price: &str,
+    ours: &str,
     cursor: Option<&str>,
 ) -> Result<RunningSubscriptions, Failure> {
-    let mut query = vec![("price", price)];
+    let mut query = vec![("price", price), ("priceId", ours)];
     query.extend(cursor.map(|cursor| ("cursor", cursor)));
     let path = project.path("/provider/subscriptions");
     Ok(project.remote.get_with(&path, &query).await?)

@@ -102,10 +102,10 @@ impl Story {
         self.begun.plus_seconds(day * DAY)
     }
 
-    fn billing(&self, from: i64, until: i64, said: i64) -> Billing {
+    fn billing(&self, of: u128, from: i64, until: i64, said: i64) -> Billing {
         Billing {
-            subscription: sub(1),
-            invoice: Some(InvoiceId::new(format!("in_{from}_{said}")).unwrap()),
+            subscription: sub(of),
+            invoice: Some(InvoiceId::new(format!("in_{of}_{from}_{said}")).unwrap()),
             cycle_start: self.day(from),
             current_period_end: self.day(until),
             trial: false,
@@ -116,6 +116,12 @@ impl Story {
     }
 
     fn tell(&mut self, report: &Report) -> bool {
+        self.tell_of(1, report)
+    }
+
+    /// Of this subscription, whose orders are all its own.
+    fn tell_of(&mut self, of: u128, report: &Report) -> bool {
+        let serial = |order| own(of, order);
         let purchase = match report.clone() {
             Paid { trial } => {
                 let terms = Terms {
@@ -125,12 +131,12 @@ impl Story {
                 };
                 let billing = Billing {
                     trial,
-                    ..self.billing(0, CYCLE, 0)
+                    ..self.billing(of, 0, CYCLE, 0)
                 };
                 Purchase::Pay(Box::new(Pay {
-                    placed: Some(placed(1, terms)),
+                    placed: Some(placed(serial(1), terms)),
                     billing: Some(billing),
-                    ..paying(1, 1000)
+                    ..paying(serial(1), 1000)
                 }))
             }
             Renewed {
@@ -139,12 +145,12 @@ impl Story {
                 from,
                 days,
             } => Purchase::Bill(Box::new(Bill {
-                order: OrderSerial(order),
+                order: OrderSerial(serial(order)),
                 pays: Pays::Cycle,
-                payment: payment(order, terms.amount_cents),
+                payment: payment(serial(order), terms.amount_cents),
                 terms: Some(terms),
                 quantity: crate::Quantity::ONE,
-                billing: self.billing(from, from + days, from),
+                billing: self.billing(of, from, from + days, from),
             })),
             Switched {
                 order,
@@ -152,15 +158,15 @@ impl Story {
                 at,
                 cycle,
             } => Purchase::Bill(Box::new(Bill {
-                order: OrderSerial(order),
+                order: OrderSerial(serial(order)),
                 pays: Pays::Switch {
                     old,
                     at: self.day(at),
                 },
                 terms: Some(terms),
                 quantity: crate::Quantity::ONE,
-                payment: payment(order, 700),
-                billing: self.billing(cycle, cycle + CYCLE, at),
+                payment: payment(serial(order), 700),
+                billing: self.billing(of, cycle, cycle + CYCLE, at),
             })),
             Said {
                 terms,
@@ -168,7 +174,7 @@ impl Story {
                 at,
                 until,
             } => Purchase::Update(Box::new(UpdateSubscription {
-                subscription: sub(1),
+                subscription: sub(of),
                 first: None,
                 terms: Some(terms),
                 status,
@@ -191,7 +197,7 @@ impl Story {
                     dispute: None,
                     as_of: self.day(at),
                 };
-                Purchase::Reverse(OrderSerial(order), reversal)
+                Purchase::Reverse(OrderSerial(serial(order)), reversal)
             }
         };
         self.teller.purchase(purchase).unwrap()
@@ -200,7 +206,15 @@ impl Story {
     /// What there is to see: status, tier, features, credits by order, orders.
     fn seen(&self) -> impl PartialEq + std::fmt::Debug + use<> {
         let teller = &self.teller;
-        let current = teller.wallet.subscription(&sub(1));
+        let features = teller.wallet.features(teller.now);
+        let features: Vec<String> = features.into_iter().map(str::to_owned).collect();
+        (self.seen_of(1), features, teller.gold())
+    }
+
+    /// Of one subscription.
+    fn seen_of(&self, of: u128) -> impl PartialEq + std::fmt::Debug + use<> {
+        let teller = &self.teller;
+        let current = teller.wallet.subscription(&sub(of));
         let current = current.map(|known| {
             let tier = known.tier().label.clone();
             let order = known.order;
@@ -213,16 +227,22 @@ impl Story {
             )
         });
         let orders = teller.orders();
-        let orders = orders.iter().map(|(serial, order)| {
+        let orders = orders
+            .iter()
+            .filter(|(serial, _)| serial.0 / 1000 + 1 == of);
+        let orders = orders.map(|(serial, order)| {
             // What was taken of credits that expire depends on which of the two was first.
             let credits = (order.granted, teller.left_of(serial.0));
             (serial.0, (order.kind, order.status(), credits))
         });
         let orders: BTreeMap<u128, (OrderKind, OrderStatus, (i64, i64))> = orders.collect();
-        let features = teller.wallet.features(teller.now);
-        let features: Vec<String> = features.into_iter().map(str::to_owned).collect();
-        (current, features, teller.gold(), orders)
+        (current, orders)
     }
+}
+
+/// The name of a subscription's order.
+const fn own(of: u128, order: u128) -> u128 {
+    (of - 1) * 1000 + order
 }
 
 /// Tells the reports in an order, each so many times; in the end how it stands is asked for once more, as
@@ -242,6 +262,28 @@ fn told(order: &[Report], times: usize) -> Story {
     }
     if let Some(last) = order.iter().filter(said).max_by_key(at) {
         story.tell(last);
+    }
+    story
+}
+
+/// The same of two subscriptions.
+fn both_told(order: &[(u128, Report)], times: usize) -> Story {
+    let mut story = Story::begin();
+    for (of, report) in order {
+        for _ in 0..times {
+            story.tell_of(*of, report);
+            check::sound(&story.teller);
+        }
+    }
+    for of in [1, 2] {
+        let said = order.iter().filter(|(it, _)| *it == of);
+        let said = said.filter_map(|(_, report)| match report {
+            Said { at, .. } => Some((*at, report)),
+            _ => None,
+        });
+        if let Some((_, last)) = said.max_by_key(|(at, _)| *at) {
+            story.tell_of(of, last);
+        }
     }
     story
 }
@@ -495,6 +537,29 @@ fn life(months: &[Month]) -> Vec<Report> {
     reports
 }
 
+/// A life of some months, which the provider may end in the last of them, or after it.
+fn lives() -> impl Strategy<Value = Vec<Report>> {
+    let months = prop::collection::vec(
+        (
+            0..3_usize,
+            prop::option::of((0..3_usize, 1..29_i64)),
+            any::<bool>(),
+        ),
+        1..5,
+    );
+    (months, prop::option::of(-20..20_i64)).prop_map(|(months, end)| {
+        let mut reports = life(&months);
+        let until = i64::try_from(months.len()).unwrap() * CYCLE;
+        reports.extend(end.map(|days| Said {
+            terms: basic(),
+            status: Canceled,
+            at: until + days.max(0),
+            until: until + days.min(0),
+        }));
+        reports
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -508,5 +573,26 @@ proptest! {
     ) {
         let (in_order, shuffled) = (told(&reports, 1), told(&shuffled, 2));
         prop_assert_eq!(shuffled.seen(), in_order.seen());
+    }
+
+    /// Two checkouts of one product that were paid at once: each has its own cycles and orders, which begin within
+    /// a day of each other, and neither ends or renews what is the other's.
+    #[test]
+    fn two_subscriptions_of_one_product_are_two_lives(
+        (one, other, shuffled) in (lives(), lives()).prop_flat_map(|(one, other)| {
+            let of = |of: u128, life: Vec<Report>| -> Vec<(u128, Report)> {
+                life.into_iter().map(|report| (of, report)).collect()
+            };
+            let (one, other) = (of(1, one), of(2, other));
+            let both = [one.clone(), other.clone()].concat();
+            (Just(one), Just(other), Just(both).prop_shuffle())
+        }),
+    ) {
+        let both = both_told(&shuffled, 2);
+        let (one, other) = (both_told(&one, 1), both_told(&other, 1));
+        prop_assert_eq!(both.seen_of(1), one.seen_of(1));
+        prop_assert_eq!(both.seen_of(2), other.seen_of(2));
+        prop_assert_eq!(both.teller.gold(), one.teller.gold() + other.teller.gold());
+        check::replays(&both.teller);
     }
 }

@@ -1,5 +1,7 @@
 //! What a project's servers are told of a wallet's events, and what not.
 
+use proptest::prelude::*;
+
 use super::{
     GOLD, TIN, credit, deduct, hold, hold_id,
     shop::{DAY, pack, tier, unlock},
@@ -235,6 +237,60 @@ fn a_late_payment_makes_a_wallet_all_the_same() {
         credited(100, Reason::Purchase, Some(1), 100),
     ];
     assert_eq!(since(&teller, 1), expected);
+}
+
+/// What may happen to an order of a wallet that its payment makes.
+#[derive(Debug, Clone, Copy)]
+enum Happens {
+    Processed,
+    Failed,
+    Expired,
+    Paid,
+    Reversed(i64),
+    Time,
+}
+
+proptest! {
+    /// In whatever order it happens, and however often it is heard of.
+    #[test]
+    fn a_wallet_that_a_payment_makes_is_told_of_once_and_first(
+        all in prop::collection::vec(
+            prop_oneof![
+                Just(Happens::Processed),
+                Just(Happens::Failed),
+                Just(Happens::Expired),
+                Just(Happens::Paid),
+                (0..=1000_i64).prop_map(Happens::Reversed),
+                Just(Happens::Time),
+            ],
+            1..12,
+        ),
+    ) {
+        let mut teller = Teller::born(Teller::new().now, Owner::Order);
+        teller.order(1, pack()).unwrap();
+        for happens in all {
+            // What is no use any more is refused.
+            let _ = match happens {
+                Happens::Processed => teller.process(1),
+                Happens::Failed => teller.fail(1),
+                Happens::Expired => teller.expire(1),
+                Happens::Paid => teller.pay(1, 1000),
+                Happens::Reversed(cents) => Ok(teller.reverse(1, cents, 0)),
+                Happens::Time => {
+                    teller.pass_seconds(DAY);
+                    Ok(false)
+                }
+            };
+        }
+        let told = told(&teller);
+        let created = Told::Other(News::WalletCreated);
+        let paid = told.iter().position(|it| *it == order(OrderNews::Paid, 1));
+        let refunded = Told::Order(OrderNews::Paid, 1, OrderStatus::Refunded);
+        let paid = paid.or(told.iter().position(|it| *it == refunded));
+        let expected = paid.map(|place| place - 1);
+        prop_assert_eq!(told.iter().position(|it| *it == created), expected);
+        prop_assert!(told.iter().filter(|it| **it == created).count() <= 1);
+    }
 }
 
 #[test]

@@ -2,10 +2,14 @@
 //! written on it and on its price, as any of ours.
 
 use domain::{
+    catalog::Interval,
     text::SubscriptionId,
-    wallet::pay::{Billing, Payment},
+    wallet::{
+        Currency,
+        pay::{Billing, Payment},
+    },
 };
-use port::{PaidOrder, Reference, RunningSubscription};
+use port::{Charged, PaidOrder, Reference, RunningSubscription};
 
 use super::{
     Stripe,
@@ -16,6 +20,7 @@ use super::{
 use crate::{
     Error, Form, metadata,
     object::{Customer, Expandable},
+    prices::Cycle,
     subscriptions::{Subscription, SubscriptionStatus},
 };
 
@@ -127,6 +132,7 @@ fn neutral(subscription: Subscription) -> Option<RunningSubscription> {
         customer: subscription.customer.id().clone(),
         email: customer.and_then(Customer::email),
         price,
+        charged: charged(&subscription),
         runs: matches!(
             subscription.status,
             SubscriptionStatus::Active | SubscriptionStatus::Trialing
@@ -137,5 +143,24 @@ fn neutral(subscription: Subscription) -> Option<RunningSubscription> {
         customer_metadata: customer.map(|it| it.metadata.clone()).unwrap_or_default(),
         metadata: subscription.metadata.0,
         id: subscription.id,
+    })
+}
+
+/// What it is billed by, where that is one price a month or a year.
+fn charged(subscription: &Subscription) -> Option<Charged> {
+    let [item] = subscription.items() else {
+        return None;
+    };
+    let price = &item.price;
+    let each = price.recurring.as_ref();
+    let each = each.filter(|each| each.interval_count == 1)?;
+    Some(Charged {
+        amount_cents: price.unit_amount?,
+        currency: Currency::new(subscription.currency.as_deref()?)?,
+        interval: match each.interval {
+            Cycle::Month => Interval::Month,
+            Cycle::Year => Interval::Year,
+            Cycle::Other => return None,
+        },
     })
 }

@@ -64,7 +64,6 @@ impl Stripe {
             && let Some((cents, lines)) = self.carried(&invoice).await?
         {
             let mut switch = paid.clone();
-            switch.invoice.carried = true;
             switch.payment.amount_cents = cents;
             let lines = lines.into_iter();
             let lines = lines.map(|(line, price)| Proration {
@@ -188,6 +187,5 @@ pub(super) fn name_of(invoice: &Invoice) -> InvoiceName {
     InvoiceName {
         id: invoice.id.clone(),
         created: instant(invoice.created),
-        carried: false,
     }
 }

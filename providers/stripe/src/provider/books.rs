@@ -9,6 +9,7 @@ use crate::{
     charges::Charge,
     disputes::{Dispute, DisputedMoney},
     id::ChargeId,
+    invoices::Invoice,
     object::{Expandable, Page},
     refunds::Refund,
 };
@@ -42,6 +43,15 @@ impl Stripe {
             .with_some("starting_after", page);
         let with_charge = ["data.charge"];
         match book {
+            Book::Bills => {
+                let query = query.with("status", "paid");
+                let with = ["data.payments"];
+                let lines = self.client.list(&["invoices"], &query, &with).await?;
+                let next = lines.next(|bill: &Invoice| bill.id.as_str());
+                let entries = lines.data.into_iter().filter_map(|bill| self.billed(bill));
+                let entries = entries.collect();
+                Ok(BookPage { entries, next })
+            }
             Book::Charges => {
                 let lines = self
                     .client
@@ -117,6 +127,27 @@ impl Stripe {
             }
         }
         Ok(BookPage { entries, next })
+    }
+
+    /// What a bill of a subscription of ours took, if it took anything.
+    fn billed(&self, bill: Invoice) -> Option<Entry> {
+        let order = self.ours(&bill.subscription_metadata())?;
+        let mut payments = bill.payments()?;
+        let payment = payments.find_map(|payment| payment.intent())?;
+        Some(Entry {
+            id: bill.id.as_str().to_owned(),
+            charge: port::Charge {
+                payment: Some(payment.id().clone()),
+                order: Some(order),
+                customer: bill.customer.clone(),
+                email: bill.customer_email.clone(),
+                amount_cents: bill.amount_paid,
+                refunded_cents: 0,
+                currency: bill.currency.to_uppercase().into(),
+                at: instant(bill.paid_at()),
+            },
+            movement: Movement::Taken,
+        })
     }
 
     fn neutral(&self, charge: Charge) -> port::Charge {

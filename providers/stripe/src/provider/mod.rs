@@ -212,6 +212,10 @@ impl Provider for Stripe {
         self.client.missing_permissions()
     }
 
+    fn try_missing(&self) -> Asked<'_, ()> {
+        self.asked(self.client.try_missing())
+    }
+
     fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> Asked<'a, Page> {
         self.asked(async move {
             let notices = self.client.events(span, page).await?;

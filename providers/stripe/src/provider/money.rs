@@ -1,7 +1,7 @@
 //! How much of a payment is still there, and giving some back.
 
 use domain::{id::OrderId, wallet};
-use port::{InvoiceName, Money, Owners, Payable, RefundRequest, Report};
+use port::{Money, Owners, Part, Payable, RefundRequest, Report};
 
 use super::{Stripe, bills::name_of, key, key_anew};
 use crate::{
@@ -46,26 +46,13 @@ impl Away {
         }
     }
 
-    /// So many parts of the whole of it.
-    fn share(self, part: i64, whole: i64) -> Self {
-        let share = |cents: i64| {
-            let share = i128::from(cents).saturating_mul(part.into());
-            let share = share.checked_div(whole.into()).unwrap_or(0);
-            i64::try_from(share).unwrap_or(cents)
-        };
-        Self {
-            refunded_cents: share(self.refunded_cents),
-            disputed_cents: share(self.disputed_cents),
-            dispute: self.dispute,
-        }
-    }
-
-    const fn report(self, of: Payable) -> Report {
+    const fn report(self, of: Payable, carried: Option<Part>) -> Report {
         Report::Money(Money {
             of,
             refunded_cents: self.refunded_cents,
             disputed_cents: self.disputed_cents,
             dispute: self.dispute,
+            carried,
         })
     }
 }
@@ -91,7 +78,7 @@ impl Stripe {
         }
         if let Some(order) = order {
             let away = self.away(&intent, None).await?;
-            let report = away.map(|away| away.report(Payable::Order(order)));
+            let report = away.map(|away| away.report(Payable::Order(order), None));
             return Ok(report.into_iter().collect());
         }
         let Some(payment) = bills.first() else {
@@ -125,10 +112,21 @@ impl Stripe {
                 };
             }
         }
-        match away {
-            Some(away) => Ok(self.split(away, of, invoice).await?),
-            None => Ok(Vec::new()),
-        }
+        let Some(away) = away else {
+            return Ok(Vec::new());
+        };
+        let carried = match invoice.is_carrying() {
+            true => {
+                let invoice = self.client.complete(invoice).await?;
+                let carried = self.carried(&invoice).await?;
+                carried.map(|(cents, _)| Part {
+                    cents,
+                    of_cents: invoice.amount_paid,
+                })
+            }
+            false => None,
+        };
+        Ok(vec![away.report(of, carried)])
     }
 
     /// The order that began the subscription that a bill is of.
@@ -138,35 +136,6 @@ impl Stripe {
             None => None,
         };
         Ok(placed.or_else(|| self.ours(&invoice.subscription_metadata())))
-    }
-
-    /// What is away of a bill that settles switches too is away of both, each by its part of the money.
-    async fn split(&self, away: Away, of: Payable, invoice: Invoice) -> Result<Vec<Report>, Error> {
-        let carries = matches!(of, Payable::Invoice(..)) && invoice.is_carrying();
-        let Payable::Invoice(first, name) = of.clone() else {
-            return Ok(vec![away.report(of)]);
-        };
-        if !carries {
-            return Ok(vec![away.report(of)]);
-        }
-        let invoice = self.client.complete(invoice).await?;
-        let Some((carried, _)) = self.carried(&invoice).await? else {
-            return Ok(vec![away.report(of)]);
-        };
-        let part = away.share(carried, invoice.amount_paid);
-        let rest = Away {
-            refunded_cents: away.refunded_cents.saturating_sub(part.refunded_cents),
-            disputed_cents: away.disputed_cents.saturating_sub(part.disputed_cents),
-            dispute: away.dispute,
-        };
-        let of_switch = InvoiceName {
-            carried: true,
-            ..name
-        };
-        Ok(vec![
-            rest.report(of),
-            part.report(Payable::Invoice(first, of_switch)),
-        ])
     }
 
     /// What is away of one payment; `None`: it was never charged. What a bank asks back in another currency
@@ -194,7 +163,17 @@ impl Stripe {
         let away = away_of(&charge, &disputes);
         let other = billed_in.is_some_and(|billed| billed != charge.currency);
         Ok(Some(match other {
-            true => away.share(intent.amount_received, charge.amount),
+            true => {
+                let part = Part {
+                    cents: intent.amount_received,
+                    of_cents: charge.amount,
+                };
+                Away {
+                    refunded_cents: part.share(away.refunded_cents),
+                    disputed_cents: part.share(away.disputed_cents),
+                    ..away
+                }
+            }
             false => away,
         }))
     }
