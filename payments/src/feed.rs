@@ -82,11 +82,15 @@ pub(crate) struct Slices {
     last: Option<Timestamp>,
     is_long: bool,
     is_over: bool,
+    /// What tells of money in the slice that was just read: looked at once what was bought is known.
+    money: Vec<Unseen>,
 }
 
 /// A slice of the list, as far as it is new.
 struct Slice {
-    unseen: Vec<Unseen>,
+    /// What was bought comes before what went back of it.
+    bought: Vec<Unseen>,
+    money: Vec<Unseen>,
     newest: Option<Timestamp>,
     /// Whether there is more than was read.
     is_cut: bool,
@@ -142,8 +146,8 @@ impl EventList {
         let id = work.project.project.id;
         let silence = self.ground.fulfilment.silence();
         let is_instant = span.until.is_some_and(|until| until <= span.since);
-        let mut unseen: BTreeMap<(bool, Timestamp, String), Unseen> = BTreeMap::new();
-        let mut subjects: HashMap<Subject, (bool, Timestamp, String)> = HashMap::new();
+        let mut unseen: BTreeMap<(Timestamp, String), Unseen> = BTreeMap::new();
+        let mut subjects: HashMap<Subject, (Timestamp, String)> = HashMap::new();
         let mut seen: HashSet<EventKey> = HashSet::new();
         let mut newest = None;
         let mut next: Option<String> = None;
@@ -158,14 +162,13 @@ impl EventList {
                 if self.inbox.knows(key) || !seen.insert(key) {
                     continue;
                 }
-                if self.ground.is_foreign(work.project, &told)? {
+                let about = told.about.clone();
+                let is_of_money = matches!(about, Subject::Payment(_));
+                if !is_of_money && self.inbox.is_foreign(work.project, &told)? {
                     self.inbox.remember(key);
                     continue;
                 }
-                let about = told.about.clone();
-                // What was bought comes before what went back of it.
-                let is_of_money = matches!(about, Subject::Payment(_));
-                let at = (is_of_money, told.at, told.id.clone());
+                let at = (told.at, told.id.clone());
                 let place = subjects.entry(about.clone()).or_insert(at);
                 let events = Vec::new();
                 let of = unseen.entry(place.clone());
@@ -177,14 +180,37 @@ impl EventList {
             // What happened within one second cannot be cut.
             let is_cut = next.is_some() && pages >= PAGES && !is_instant;
             if next.is_none() || is_cut {
+                let unseen = unseen.into_values();
+                let (money, bought) =
+                    unseen.partition(|it| matches!(it.about, Subject::Payment(_)));
                 return Ok(Slice {
-                    unseen: unseen.into_values().collect(),
+                    bought,
+                    money,
                     newest,
                     is_cut,
                     is_long: pages > PAGES / 2,
                 });
             }
         }
+    }
+
+    /// Without what is another product's.
+    fn of_ours(&self, project: &ProjectCatalog, unseen: Vec<Unseen>) -> Result<Vec<Unseen>, Error> {
+        let mut ours = Vec::new();
+        for Unseen { about, events } in unseen {
+            let mut left = Vec::new();
+            for event in events {
+                match self.inbox.is_foreign(project, &event.told)? {
+                    true => self.inbox.remember(event.key),
+                    false => left.push(event),
+                }
+            }
+            if !left.is_empty() {
+                let events = left;
+                ours.push(Unseen { about, events });
+            }
+        }
+        Ok(ours)
     }
 
     async fn note(&self, id: ProjectId, until: Option<Timestamp>) -> Result<(), Error> {
@@ -233,6 +259,10 @@ impl Source for EventList {
         if run.is_over {
             return Ok(None);
         }
+        let money = std::mem::take(&mut run.money);
+        if !money.is_empty() {
+            return self.of_ours(work.project, money).map(Some);
+        }
         let mut span = match run.next {
             Some(span) => span,
             None => {
@@ -247,7 +277,8 @@ impl Source for EventList {
             if !slice.is_cut {
                 (run.next, run.newest) = (Some(span), slice.newest);
                 run.is_long = slice.is_long;
-                return Ok(Some(slice.unseen));
+                run.money = slice.money;
+                return Ok(Some(slice.bought));
             }
             // The newest come first, and are to be worked off last.
             run.last = run.last.max(slice.newest);
@@ -281,7 +312,7 @@ impl Source for EventList {
     }
 
     async fn advance(&self, work: Work<'_>, run: &mut Slices) -> Result<(), Error> {
-        let Some(span) = run.next else {
+        let Some(span) = run.next.filter(|_| run.money.is_empty()) else {
             return Ok(());
         };
         let id = work.project.project.id;

@@ -11,10 +11,11 @@ use std::{
     time::Duration,
 };
 
+use catalog::ProjectCatalog;
 use domain::id::ProjectId;
 use parking_lot::Mutex;
 use port::{Origin, Subject, Told, Untrusted};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tracing::Instrument as _;
 
 use super::{
@@ -54,11 +55,39 @@ pub struct Inbox(Arc<Parts>);
 struct Parts {
     ground: Ground,
     state: Mutex<State>,
-    at_once: Semaphore,
+    /// What buyers wait for, and all else: of that thousands may wait for their turn at the provider.
+    waited_for: Lane,
+    others: Lane,
     backlog: Backlog,
-    of: dashmap::DashMap<ProjectId, Arc<Semaphore>>,
     /// Stored by an earlier process; taken up once the service runs.
     left: Mutex<Vec<StoredEvent>>,
+}
+
+/// Events that are worked off at once.
+struct Lane {
+    at_once: Arc<Semaphore>,
+    of: dashmap::DashMap<ProjectId, Arc<Semaphore>>,
+}
+
+impl Default for Lane {
+    fn default() -> Self {
+        Self {
+            at_once: Arc::new(Semaphore::new(AT_ONCE)),
+            of: dashmap::DashMap::new(),
+        }
+    }
+}
+
+impl Lane {
+    /// Waits for a place. A project whose provider hangs leaves some for the others.
+    async fn enter(&self, project: ProjectId) -> [Option<OwnedSemaphorePermit>; 2] {
+        let of = self.of.entry(project);
+        let of = Arc::clone(&of.or_insert_with(|| Arc::new(Semaphore::new(OF_A_PROJECT))));
+        // Closed by nobody.
+        let own = of.acquire_owned().await.ok();
+        let any = Arc::clone(&self.at_once).acquire_owned().await.ok();
+        [own, any]
+    }
 }
 
 #[derive(Default)]
@@ -91,9 +120,9 @@ impl Inbox {
         Self(Arc::new(Parts {
             ground,
             state: Mutex::default(),
-            at_once: Semaphore::new(AT_ONCE),
+            waited_for: Lane::default(),
+            others: Lane::default(),
             backlog: Backlog::default(),
-            of: dashmap::DashMap::new(),
             left: Mutex::new(left),
         }))
     }
@@ -166,7 +195,7 @@ impl Inbox {
             None => Ok(()),
             Some(told) => {
                 let key = EventKey::new(project, &told.id);
-                let foreign = ground.is_foreign(&known, &told);
+                let foreign = self.is_foreign(&known, &told);
                 if foreign.map_err(|_| Refused::Unavailable)? {
                     self.remember(key);
                     return Ok(());
@@ -174,6 +203,20 @@ impl Inbox {
                 self.take_in(StoredEvent { key, told }).await
             }
         }
+    }
+
+    /// Whether an event is of another product in the same account. While something waits that may be the
+    /// purchase whose money it tells of, nobody can say so.
+    pub(crate) fn is_foreign(
+        &self,
+        project: &ProjectCatalog,
+        told: &Told,
+    ) -> Result<bool, actors::Error> {
+        let may_be_early = matches!(told.about, Subject::Payment(_));
+        if may_be_early && self.0.backlog.has(project.project.id) {
+            return Ok(false);
+        }
+        self.0.ground.is_foreign(project, told)
     }
 
     async fn take_in(&self, event: StoredEvent) -> Result<(), Refused> {
@@ -361,20 +404,21 @@ impl Inbox {
     }
 
     async fn attempt(&self, project: ProjectId, told: &Told) -> Result<(), Error> {
-        let of = self.0.of.entry(project);
-        let of = Arc::clone(&of.or_insert_with(|| Arc::new(Semaphore::new(OF_A_PROJECT))));
-        // Closed by nobody. A project whose provider hangs leaves places for the others.
-        let _own = of.acquire().await;
-        let _any = self.0.at_once.acquire().await;
+        // A buyer waits for what was just paid, and nobody for anything else.
+        let is_waited_for = matches!(
+            (&told.about, &told.origin),
+            (Subject::Checkout(_), Origin::Ours)
+        );
+        let lane = match is_waited_for {
+            true => &self.0.waited_for,
+            false => &self.0.others,
+        };
+        let _places = lane.enter(project).await;
         let ground = &self.0.ground;
         let project = ground.catalog.project(project);
         let project = project.map_err(|_| Error::Defect("its project is gone"))?;
         let mut provider = ground.providers.of(&project)?;
-        // A buyer waits for what was just paid, and nobody for anything else.
-        if !matches!(
-            (&told.about, &told.origin),
-            (Subject::Checkout(_), Origin::Ours)
-        ) {
+        if !is_waited_for {
             provider = provider.in_background();
         }
         let looked = ground.fulfilment.look(&project, &*provider, &told.about);

@@ -125,7 +125,11 @@ impl Ground {
         project: &ProjectCatalog,
         event: &Event,
     ) -> Result<bool, actors::Error> {
-        let Origin::Unmarked(subscription) = &event.origin else {
+        let Origin::Unmarked {
+            subscription,
+            customer,
+        } = &event.origin
+        else {
             return Ok(false);
         };
         let (handle, scope) = (&self.handle, &project.scope);
@@ -138,7 +142,14 @@ impl Ground {
             (Subject::Invoice(id), None) => handle.order_of_invoice(scope, id)?,
             (Subject::Payment(id), _) => handle.order_of_payment(scope, id)?,
         };
-        Ok(known.is_none())
+        // A payment that was never heard of is a bill's, of a customer who is known.
+        let of_a_customer = match (&event.about, customer) {
+            (Subject::Payment(_), Some(customer)) => {
+                !handle.orders_of_customer(scope, customer, 1)?.is_empty()
+            }
+            _ => false,
+        };
+        Ok(known.is_none() && !of_a_customer)
     }
 }
 

@@ -182,13 +182,11 @@ async fn what_webhooks_tell_keeps_to_the_pace_but_for_a_buyers_checkout() {
     let ann = shop.begun("ann").await;
     let told = (0..20).map(|number| {
         let payment = format!("pi_other_{number}");
-        let charge = shop.stripe.charged(&payment, &json!({}), 500, 500);
-        stripe::event(
-            &format!("evt_other_{number}"),
-            "charge.refunded",
-            &charge,
-            shop.seconds(),
-        )
+        shop.stripe.charged(&payment, &json!({}), 500, 500);
+        let id = format!("evt_other_{number}");
+        let refund =
+            json!({"id": format!("re_{number}"), "payment_intent": payment, "metadata": {}});
+        stripe::event(&id, "refund.created", &refund, shop.seconds())
     });
     let told: Vec<_> = told.collect();
     let begun = Instant::now();

@@ -294,6 +294,106 @@ async fn what_is_of_another_product_costs_no_question() {
     );
 }
 
+/// A refund of somebody who never bought here.
+fn foreign_refund(number: u32) -> Value {
+    json!({
+        "id": format!("ch_other{number}"), "object": "charge", "amount": 10, "amount_refunded": 10,
+        "payment_intent": format!("pi_other{number}"), "customer": format!("cus_other{number}"),
+        "metadata": {},
+    })
+}
+
+#[tokio::test]
+async fn a_refund_of_a_stranger_costs_no_question() {
+    const REFUNDED: &str = "charge.refunded";
+    let shop = Shop::open().await;
+    let ann = shop.begun("ann").await;
+    for number in 0..20 {
+        let charge = foreign_refund(number);
+        let id = format!("evt_other{number}");
+        shop.stripe.list(&id, REFUNDED, &charge, shop.seconds());
+        shop.report(REFUNDED, &charge).await.expect(200);
+    }
+    shop.paid_silently(&ann, "evt_ann");
+    assert_eq!(shop.read_events().await, 1);
+    assert_eq!(shop.status(&ann).await, "paid");
+    let asked = shop.stripe.calls("/v1/payment_intents/pi_other7");
+    assert!(asked.is_empty(), "{asked:?}");
+}
+
+/// The charge of a subscription has none of its marks, and nobody had heard of its customer.
+#[tokio::test]
+async fn what_was_bought_and_refunded_while_nobody_listened_is_refunded() {
+    let shop = Shop::open().await;
+    let tier = shop.add_tier(500).await;
+    let begun = shop.begun_with("ann", &tier).await;
+    let subscription = shop.subscription(&begun, "sub_1");
+    shop.say(&subscription);
+    let checkout = begun["checkoutId"].as_str().unwrap();
+    shop.stripe.pay(checkout);
+    let fields = json!({
+        "subscription": "sub_1", "invoice": "in_1", "payment_intent": null, "amount_total": 1900,
+        "customer": "cus_1",
+    });
+    let path = format!("/v1/checkout/sessions/{checkout}");
+    let session = shop.stripe.set(&path, fields);
+    let bill = json!({
+        "id": "in_1", "object": "invoice", "customer": "cus_1", "status": "paid",
+        "billing_reason": "subscription_create", "amount_paid": 1900, "currency": "eur",
+        "created": shop.seconds(),
+        "parent": {"subscription_details": {
+            "subscription": "sub_1", "metadata": subscription["metadata"],
+        }},
+        "lines": {"object": "list", "has_more": false, "data": []},
+    });
+    shop.stripe.put("/v1/invoices/in_1", bill);
+    let payment = json!({
+        "id": "inpay_1", "object": "invoice_payment", "invoice": "in_1", "status": "paid",
+        "amount_paid": 1900,
+        "payment": {"type": "payment_intent", "payment_intent": "pi_of_bill"},
+    });
+    shop.stripe.put("/v1/invoice_payments/inpay_1", payment);
+    let charge = shop.stripe.charged("pi_of_bill", &json!({}), 1900, 1900);
+    assert_eq!(charge["customer"], "cus_1");
+    // The newest is listed first, and both happened within one second.
+    shop.stripe
+        .list("evt_back", "charge.refunded", &charge, shop.seconds());
+    shop.stripe
+        .list("evt_paid", COMPLETED, &session, shop.seconds());
+    shop.read_events().await;
+    assert_eq!(shop.status(&begun).await, "refunded");
+}
+
+/// A buyer's webhook does not stand in line behind those that nobody waits for.
+#[tokio::test]
+async fn a_buyer_is_served_while_everything_else_waits() {
+    let shop = Shop::open().await;
+    let begun = shop.begun("ann").await;
+    let mut others = tokio::task::JoinSet::new();
+    for number in 0..80 {
+        let payment = format!("pi_other{number}");
+        let path = format!("/v1/payment_intents/{payment}");
+        shop.stripe.from_now_on(&path, Instead::Silence);
+        let dispute =
+            json!({"id": format!("dp_{number}"), "payment_intent": payment, "metadata": {}});
+        let id = format!("evt_dispute{number}");
+        let kind = "charge.dispute.created";
+        let (body, header) = shop.stripe.event(&id, kind, &dispute, shop.seconds());
+        let path = format!("/webhooks/stripe/{}", shop.service.project.id);
+        let request = shop.service.secret.request(reqwest::Method::POST, &path);
+        let request = request.header("stripe-signature", header).body(body);
+        others.spawn(crate::client::Client::send(request));
+    }
+    // All places of those are taken: so many are asked about at once.
+    kit::deadline::answered("the others", kit::deadline::SOON, async || {
+        (shop.service.payments.inbox().waiting() == 80).then_some(())
+    })
+    .await;
+    shop.pay(&begun).await;
+    assert_eq!(shop.status(&begun).await, "paid");
+    others.shutdown().await;
+}
+
 /// The oldest first, some at a time, and each time that is noted: what a kill in the middle costs is little.
 #[tokio::test]
 async fn a_long_list_is_read_in_slices_and_goes_on_where_it_was_left() {

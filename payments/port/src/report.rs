@@ -41,8 +41,13 @@ pub enum Origin {
     #[default]
     Ours,
     /// Copies of this kind bear marks, and this one has none of the project's. It is another's, unless the
-    /// project knows it, or the subscription that is named here, by its identifier.
-    Unmarked(Option<SubscriptionId>),
+    /// project knows it, or what is named here, by its identifier.
+    Unmarked {
+        /// The subscription that is billed.
+        subscription: Option<SubscriptionId>,
+        /// Who paid.
+        customer: Option<CustomerId>,
+    },
     /// Copies of this kind bear no marks.
     Unsaid,
 }

@@ -5,7 +5,7 @@
 
 use domain::{
     id::ProjectId,
-    text::{CheckoutId, InvoiceId, PaymentId, SubscriptionId},
+    text::{CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
 };
 use port::{Origin, Span, Subject, Told};
@@ -15,6 +15,9 @@ use serde_json::Value;
 use super::{
     client::Client, error::Error, form::Form, id::EventId, metadata::Metadata, object::Page,
 };
+
+/// Money of a charge went back: the one event that has the charge itself.
+const CHARGE_REFUNDED: &str = "charge.refunded";
 
 /// What is acted on. Stripe takes at most twenty in a query.
 pub const KINDS: [&str; 20] = [
@@ -28,7 +31,7 @@ pub const KINDS: [&str; 20] = [
     "customer.subscription.deleted",
     "customer.subscription.paused",
     "customer.subscription.resumed",
-    "charge.refunded",
+    CHARGE_REFUNDED,
     "charge.refund.updated",
     "refund.created",
     "refund.updated",
@@ -64,6 +67,7 @@ struct Snapshot {
     metadata: Option<Metadata>,
     /// Of a bill.
     subscription: Option<SubscriptionId>,
+    customer: Option<CustomerId>,
 }
 
 /// As Stripe sends it: of another kind of event anything may be anywhere.
@@ -121,6 +125,10 @@ impl Snapshot {
             payment_intent: intent.map(text),
             metadata: marks.and_then(|marks| Metadata::deserialize(marks).ok()),
             subscription: subscription.and_then(|id| SubscriptionId::new(id).ok()),
+            customer: object
+                .get("customer")
+                .and_then(Value::as_str)
+                .and_then(|id| CustomerId::new(id).ok()),
         }
     }
 }
@@ -184,14 +192,20 @@ impl Notice {
         let Snapshot {
             metadata,
             subscription,
+            customer,
             ..
         } = &self.object;
-        // Refunds and disputes have their own, and a charge of a subscription has none.
-        let is_of_money =
-            self.object.payment_intent.is_some() && !self.kind.starts_with("checkout.");
+        // Refunds and disputes have their own. A charge has those of what is paid once, and of a subscription
+        // none, but then it names its customer.
+        let is_refund_or_dispute = self.object.payment_intent.is_some()
+            && self.kind != CHARGE_REFUNDED
+            && !self.kind.starts_with("checkout.");
         match metadata {
             Some(marks) if marks.project() == Some(project) => Origin::Ours,
-            Some(_) if !is_of_money => Origin::Unmarked(subscription.clone()),
+            Some(_) if !is_refund_or_dispute => Origin::Unmarked {
+                subscription: subscription.clone(),
+                customer: customer.clone(),
+            },
             _ => Origin::Unsaid,
         }
     }
@@ -291,14 +305,17 @@ mod tests {
         let origin = |kind, object: &str| told(kind, object).unwrap().unwrap().origin;
         let ours = format!(r#"{{"scrip_project_id":"{PROJECT}"}}"#);
         let other = format!(r#"{{"scrip_project_id":"{}"}}"#, ProjectId(8));
-        let unmarked = || Origin::Unmarked(None);
+        let unmarked = |subscription, customer| Origin::Unmarked {
+            subscription,
+            customer,
+        };
         let session = |marks: &str| {
             let object = format!(r#"{{"id":"cs_1","payment_intent":"pi_1","metadata":{marks}}}"#);
             origin("checkout.session.completed", &object)
         };
         assert_eq!(session(&ours), Origin::Ours);
         for marks in ["{}", &other, r#"{"crm":"7"}"#] {
-            assert_eq!(session(marks), unmarked(), "{marks}");
+            assert_eq!(session(marks), unmarked(None, None), "{marks}");
         }
         let bill = |rest: &str| {
             origin(
@@ -313,17 +330,16 @@ mod tests {
             ))
         };
         assert_eq!(parent(&ours), Origin::Ours);
-        assert_eq!(parent("{}"), Origin::Unmarked(of.clone()));
+        assert_eq!(parent("{}"), unmarked(of.clone(), None));
         let beside = r#""subscription":"sub_1","subscription_details":{"metadata":{}}"#;
-        assert_eq!(bill(beside), Origin::Unmarked(of));
+        assert_eq!(bill(beside), unmarked(of, None));
         // Of a version that copies no marks.
         assert_eq!(bill(r#""subscription":"sub_1""#), Origin::Unsaid);
         assert_eq!(bill(r#""parent":null"#), Origin::Unsaid);
-        for kind in [
-            "charge.refunded",
-            "refund.updated",
-            "charge.dispute.created",
-        ] {
+        let charge = r#"{"id":"ch_1","payment_intent":"pi_1","customer":"cus_1","metadata":{}}"#;
+        let customer = CustomerId::new("cus_1").ok();
+        assert_eq!(origin("charge.refunded", charge), unmarked(None, customer));
+        for kind in ["refund.updated", "charge.dispute.created"] {
             let object = |marks: &str| {
                 format!(r#"{{"id":"x_1","payment_intent":"pi_1","metadata":{marks}}}"#)
             };
