@@ -33,6 +33,9 @@ pub(crate) struct Cost {
     pub(crate) took: Duration,
 }
 
+/// After so long the account's pace is as if nothing had been asked.
+const REST: Duration = Duration::from_secs(3);
+
 impl Shop {
     /// A tier of a subscription.
     pub(crate) fn tier(server: &Server, project: &Project) -> Result<String> {
@@ -77,6 +80,8 @@ impl Shop {
             (&order, "/status", "paid"),
         );
         let bought = bought.await?;
+        // What nobody waits for keeps a pace, which setting the account up has used up.
+        tokio::time::sleep(REST).await;
         let charge = self.stripe.charged(&payment, marks, 500, 500);
         let back = (order.as_str(), "/status", "refunded");
         let back = self.told("a refund", "charge.refunded", &charge, back);
