@@ -453,8 +453,8 @@ impl Telling<'_> {
             if let (None, Payable::Order(order)) = (placed, &money.of) {
                 let known = self.handle.order(&self.project.scope, *order).await;
                 if known.is_ok_and(|it| {
-                    it.order.subscription.is_none()
-                        && it.order.is_paid_by_another(Some(payment), None)
+                    let same = it.order.subscription.as_ref();
+                    it.order.is_paid_by_another(Some(payment), same)
                 }) {
                     return Ok(());
                 }

@@ -6,7 +6,7 @@
 //! again until it can, also after a restart.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, HashSet, VecDeque, hash_map::Entry},
     sync::Arc,
     time::Duration,
 };
@@ -92,17 +92,49 @@ impl Lane {
 
 #[derive(Default)]
 struct State {
-    /// Being worked on; the receiver hears when it is stored, or done.
-    current: HashMap<EventKey, watch::Receiver<bool>>,
+    /// Not worked off yet.
+    current: HashMap<EventKey, Current>,
+    /// How many of them may be purchases, by project.
+    purchases: HashMap<ProjectId, usize>,
     done: HashSet<EventKey>,
     in_order: VecDeque<EventKey>,
     /// When a webhook came in, by project.
     came: HashSet<ProjectId>,
 }
 
+struct Current {
+    /// Hears when it is stored, or done.
+    stored: watch::Receiver<bool>,
+    may_be_purchase: bool,
+}
+
 impl State {
+    fn begin(&mut self, event: &StoredEvent, stored: watch::Receiver<bool>) {
+        let may_be_purchase = !matches!(event.told.about, Subject::Payment(_));
+        let current = Current {
+            stored,
+            may_be_purchase,
+        };
+        if self.current.insert(event.key, current).is_none() && may_be_purchase {
+            let purchases = self.purchases.entry(event.key.project).or_default();
+            *purchases = purchases.saturating_add(1);
+        }
+    }
+
+    fn end(&mut self, key: EventKey) {
+        let ended = self.current.remove(&key);
+        if ended.is_some_and(|it| it.may_be_purchase)
+            && let Entry::Occupied(mut purchases) = self.purchases.entry(key.project)
+        {
+            *purchases.get_mut() = purchases.get().saturating_sub(1);
+            if *purchases.get() == 0 {
+                purchases.remove();
+            }
+        }
+    }
+
     fn finished(&mut self, key: EventKey) {
-        self.current.remove(&key);
+        self.end(key);
         if self.done.insert(key) {
             self.in_order.push_back(key);
         }
@@ -117,9 +149,13 @@ impl State {
 impl Inbox {
     /// With what an earlier process stored and did not work off.
     pub(crate) fn new(ground: Ground, left: Vec<StoredEvent>) -> Self {
+        let mut state = State::default();
+        for event in &left {
+            state.begin(event, watch::channel(true).1);
+        }
         Self(Arc::new(Parts {
             ground,
-            state: Mutex::default(),
+            state: Mutex::new(state),
             waited_for: Lane::default(),
             others: Lane::default(),
             backlog: Backlog::default(),
@@ -131,8 +167,7 @@ impl Inbox {
     #[must_use]
     pub fn waiting(&self) -> u64 {
         let current = self.0.state.lock().current.len();
-        let waiting = current.saturating_add(self.0.left.lock().len());
-        let waiting = waiting.saturating_sub(self.0.backlog.on_their_way());
+        let waiting = current.saturating_sub(self.0.backlog.on_their_way());
         u64::try_from(waiting).unwrap_or(u64::MAX)
     }
 
@@ -205,15 +240,17 @@ impl Inbox {
         }
     }
 
-    /// Whether an event is of another product in the same account. While something waits that may be the
-    /// purchase whose money it tells of, nobody can say so.
+    /// Whether an event is of another product in the same account. While something is not worked off that may
+    /// be the purchase whose money it tells of, nobody can say so.
     pub(crate) fn is_foreign(
         &self,
         project: &ProjectCatalog,
         told: &Told,
     ) -> Result<bool, actors::Error> {
-        let may_be_early = matches!(told.about, Subject::Payment(_));
-        if may_be_early && self.0.backlog.has(project.project.id) {
+        let id = project.project.id;
+        if matches!(told.about, Subject::Payment(_))
+            && self.0.state.lock().purchases.contains_key(&id)
+        {
             return Ok(false);
         }
         self.0.ground.is_foreign(project, told)
@@ -227,11 +264,11 @@ impl Inbox {
                 return Ok(());
             }
             match state.current.get(&key) {
-                Some(other) => Err(other.clone()),
+                Some(other) => Err(other.stored.clone()),
                 None if state.current.len() >= WAITING => return Err(Refused::Unavailable),
                 None => {
                     let (tell, told) = watch::channel(false);
-                    state.current.insert(key, told);
+                    state.begin(&event, told);
                     Ok(tell)
                 }
             }
@@ -267,7 +304,7 @@ impl Inbox {
             .await;
         if let Err(error) = kept {
             tracing::error!(%error, "A webhook could not be stored");
-            self.0.state.lock().current.remove(&stored.key);
+            self.0.state.lock().end(stored.key);
             return Err(Refused::Unavailable);
         }
         failpoint::reached("inbox.stored");
@@ -301,7 +338,7 @@ impl Inbox {
             if state.current.len() >= WAITING {
                 return Err(actors::Error::Overloaded.into());
             }
-            state.current.insert(key, watch::channel(true).1);
+            state.begin(&event, watch::channel(true).1);
         }
         if let Err(error) = self
             .0
@@ -310,7 +347,7 @@ impl Inbox {
             .put_notes(vec![Note::Event(event.clone()).put()])
             .await
         {
-            self.0.state.lock().current.remove(&key);
+            self.0.state.lock().end(key);
             return Err(error.into());
         }
         self.postpone(Waiting::new(event), error);
@@ -364,7 +401,7 @@ impl Inbox {
         } else if waiting.is_hopeless(error) {
             tracing::error!(%error, event.id = %id, event.kind = %kind, "The payment provider does not know what it told of; it is kept and asked about again at the next start");
             self.0.ground.give_up();
-            state.current.remove(key);
+            state.end(*key);
         } else if error.is_passing() {
             if !matches!(error, Error::OnItsWay) {
                 tracing::warn!(%error, event.id = %id, event.kind = %kind, "An event could not be worked off yet");
@@ -372,32 +409,26 @@ impl Inbox {
             self.0.backlog.add(waiting, now, error);
         } else {
             tracing::error!(%error, event.id = %id, event.kind = %kind, "An event cannot be worked off; it is kept and tried again at the next start");
-            state.current.remove(key);
+            state.end(*key);
         }
     }
 
     /// Forgets what a project's former provider told and was not worked off: nobody is there any more
     /// who could be asked about it.
     pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
-        let mut keys: Vec<EventKey> = Vec::new();
-        self.0.left.lock().retain(|stored| {
-            let stays = stored.key.project != project;
-            if !stays {
-                keys.push(stored.key);
-            }
-            stays
-        });
-        {
+        self.0.left.lock().retain(|it| it.key.project != project);
+        let keys: Vec<EventKey> = {
             let mut state = self.0.state.lock();
             let current = state.current.keys().copied();
-            keys.extend(current.filter(|key| key.project == project));
+            let keys: Vec<_> = current.filter(|key| key.project == project).collect();
             // Whoever waits to try again finds it gone.
             for key in &keys {
-                state.current.remove(key);
+                state.end(*key);
             }
             state.came.remove(&project);
             self.0.backlog.forget(project);
-        }
+            keys
+        };
         let notes = keys.into_iter().map(|key| Key::event(key).forget());
         notes::put_all(&self.0.ground.handle, notes).await?;
         Ok(())
@@ -429,8 +460,6 @@ impl Inbox {
     pub(crate) fn take_up(&self) {
         let now = self.0.ground.handle.now();
         for event in std::mem::take(&mut *self.0.left.lock()) {
-            let mut state = self.0.state.lock();
-            state.current.insert(event.key, watch::channel(true).1);
             self.0.backlog.put(Waiting::new(event), now);
         }
     }

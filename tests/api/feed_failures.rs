@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
+    client::Reply,
     shop::Shop,
     stripe::{self, Instead},
 };
@@ -321,10 +322,9 @@ async fn a_refund_of_a_stranger_costs_no_question() {
     assert!(asked.is_empty(), "{asked:?}");
 }
 
-/// The charge of a subscription has none of its marks, and nobody had heard of its customer.
-#[tokio::test]
-async fn what_was_bought_and_refunded_while_nobody_listened_is_refunded() {
-    let shop = Shop::open().await;
+/// A subscription that was bought, and whose first bill was refunded: the order, the session and the charge, which
+/// has none of the subscription's marks and whose customer was never heard of.
+async fn bought_and_refunded(shop: &Shop) -> [Value; 3] {
     let tier = shop.add_tier(500).await;
     let begun = shop.begun_with("ann", &tier).await;
     let subscription = shop.subscription(&begun, "sub_1");
@@ -355,6 +355,13 @@ async fn what_was_bought_and_refunded_while_nobody_listened_is_refunded() {
     shop.stripe.put("/v1/invoice_payments/inpay_1", payment);
     let charge = shop.stripe.charged("pi_of_bill", &json!({}), 1900, 1900);
     assert_eq!(charge["customer"], "cus_1");
+    [begun, session, charge]
+}
+
+#[tokio::test]
+async fn what_was_bought_and_refunded_while_nobody_listened_is_refunded() {
+    let shop = Shop::open().await;
+    let [begun, session, charge] = bought_and_refunded(&shop).await;
     // The newest is listed first, and both happened within one second.
     shop.stripe
         .list("evt_back", "charge.refunded", &charge, shop.seconds());
@@ -362,6 +369,38 @@ async fn what_was_bought_and_refunded_while_nobody_listened_is_refunded() {
         .list("evt_paid", COMPLETED, &session, shop.seconds());
     shop.read_events().await;
     assert_eq!(shop.status(&begun).await, "refunded");
+}
+
+/// Nobody can say yet that the refund is a stranger's.
+#[tokio::test]
+async fn a_refund_that_comes_while_its_purchase_is_looked_at_is_no_strangers() {
+    let shop = Shop::open().await;
+    let [begun, session, charge] = bought_and_refunded(&shop).await;
+    let path = format!("/v1/checkout/sessions/{}", session["id"].as_str().unwrap());
+    shop.stripe.instead(&path, Instead::Silence);
+    let mut purchase = tokio::task::JoinSet::new();
+    purchase.spawn(webhook(&shop, "evt_unheard", COMPLETED, &session));
+    kit::deadline::answered("the purchase", kit::deadline::SOON, async || {
+        (shop.stripe.calls(&path).len() == 1).then_some(())
+    })
+    .await;
+    shop.report("charge.refunded", &charge).await.expect(200);
+    shop.report(COMPLETED, &session).await.expect(200);
+    assert_eq!(shop.status(&begun).await, "refunded");
+    purchase.shutdown().await;
+}
+
+/// A webhook on its way.
+fn webhook(
+    shop: &Shop,
+    id: &str,
+    kind: &str,
+    object: &Value,
+) -> impl Future<Output = reqwest::Result<Reply>> + use<> {
+    let (body, header) = shop.stripe.event(id, kind, object, shop.seconds());
+    let path = format!("/webhooks/stripe/{}", shop.service.project.id);
+    let request = shop.service.secret.request(reqwest::Method::POST, &path);
+    crate::client::Client::send(request.header("stripe-signature", header).body(body))
 }
 
 /// A buyer's webhook does not stand in line behind those that nobody waits for.
@@ -377,12 +416,7 @@ async fn a_buyer_is_served_while_everything_else_waits() {
         let dispute =
             json!({"id": format!("dp_{number}"), "payment_intent": payment, "metadata": {}});
         let id = format!("evt_dispute{number}");
-        let kind = "charge.dispute.created";
-        let (body, header) = shop.stripe.event(&id, kind, &dispute, shop.seconds());
-        let path = format!("/webhooks/stripe/{}", shop.service.project.id);
-        let request = shop.service.secret.request(reqwest::Method::POST, &path);
-        let request = request.header("stripe-signature", header).body(body);
-        others.spawn(crate::client::Client::send(request));
+        others.spawn(webhook(&shop, &id, "charge.dispute.created", &dispute));
     }
     // All places of those are taken: so many are asked about at once.
     kit::deadline::answered("the others", kit::deadline::SOON, async || {

@@ -1,9 +1,8 @@
-//! The process dies between the two steps of taking a subscription over: it is taken over once, and the books
-//! add up.
+//! The process dies between the steps of what is done for a subscriber, each is done once, and the books add up.
 
-use kit::Client;
+use kit::{Client, deadline};
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     mortal,
@@ -12,10 +11,11 @@ use crate::{
 
 const DAY: i64 = 86_400;
 
-/// A shop with a tier, and somebody who pays for it at the provider since before.
+/// A shop with two tiers.
 struct Subscribers {
     shop: Shop,
     tier: String,
+    larger: String,
 }
 
 impl Subscribers {
@@ -26,15 +26,20 @@ impl Subscribers {
         let product = json!({"name": "Plan", "type": "subscription", "creditUnit": "credits"});
         let product = admin.post(&products, &product).await.expect(201);
         let prices = format!("{products}/{}/prices", product["id"].as_str().unwrap());
-        let tier = json!({
-            "amountCents": 500, "currency": "EUR", "creditsGranted": 100, "interval": "month",
-        });
-        let tier = admin.post(&prices, &tier).await.expect(201);
-        let tier = tier["id"].as_str().unwrap().to_owned();
-        Self { shop, tier }
+        let mut tiers = Vec::new();
+        for (cents, credits) in [(500, 100), (900, 300)] {
+            let tier = json!({
+                "amountCents": cents, "currency": "EUR", "creditsGranted": credits,
+                "interval": "month",
+            });
+            let tier = admin.post(&prices, &tier).await.expect(201);
+            tiers.push(tier["id"].as_str().unwrap().to_owned());
+        }
+        let [tier, larger] = tiers.try_into().unwrap();
+        Self { shop, tier, larger }
     }
 
-    /// The provider's subscription, in its cycle since now.
+    /// Somebody pays for the tier at the provider since before, in a cycle since now.
     fn runs(&self) {
         let price = json!({
             "id": "price_old", "object": "price", "product": "prod_x", "active": true,
@@ -88,4 +93,109 @@ async fn dying_within_an_adoption_takes_it_over_once() {
     }
     assert_eq!(all.shop.orders().await.len(), 1);
     mortal::close(all.shop.server).await;
+}
+
+impl Subscribers {
+    /// Somebody bought the tier a month ago, and it is said to be paid.
+    async fn bought(&self) -> Value {
+        let stripe = &self.shop.stripe;
+        let body = json!({"priceId": self.tier, "externalUserId": "ann"});
+        let client = self.shop.server.client();
+        let begun = client.post("/api/v1/checkout", &body).await.expect(200);
+        let checkout = begun["checkoutId"].as_str().unwrap();
+        let paid = stripe.pay(checkout);
+        let end = seconds();
+        let subscription = json!({
+            "id": "sub_1", "object": "subscription", "customer": paid["customer"], "status": "active",
+            "currency": "eur", "billing_cycle_anchor": end, "latest_invoice": null,
+            "metadata": paid["metadata"],
+            "items": {"object": "list", "data": [{
+                "price": self.price("price_small", &self.tier), "quantity": 1,
+                "current_period_start": end - 30 * DAY, "current_period_end": end}]},
+        });
+        stripe.put("/v1/subscriptions/sub_1", subscription.clone());
+        let path = format!("/v1/checkout/sessions/{checkout}");
+        let session = stripe.set(&path, json!({"subscription": "sub_1"}));
+        assert_eq!(self.shop.report(&session).await, Some(200));
+        assert_eq!(self.ledger().await, [100]);
+        subscription
+    }
+
+    fn price(&self, id: &str, ours: &str) -> Value {
+        let price = json!({
+            "id": id, "object": "price", "product": "prod_x", "active": true, "currency": "eur",
+            "recurring": {"interval": "month", "interval_count": 1},
+            "metadata": {"scrip_price_id": ours},
+        });
+        self.shop
+            .stripe
+            .put(&format!("/v1/prices/{id}"), price.clone());
+        price
+    }
+
+    /// The bill of the next cycle, which settles a switch to the larger tier fifteen days before its start.
+    fn billed(&self, subscription: &Value) -> Value {
+        let stripe = &self.shop.stripe;
+        self.price("price_large", &self.larger);
+        let now = seconds();
+        let cycle =
+            json!({"subscription_item_details": {"proration": false, "subscription": "sub_1"}});
+        let switch = json!({"invoice_item_details": {"proration": true}});
+        let lines = [
+            ("price_large", 450, now - 15 * DAY, now, &switch),
+            ("price_small", -250, now - 15 * DAY, now, &switch),
+            ("price_large", 900, now, now + 30 * DAY, &cycle),
+        ];
+        let lines = lines.map(|(price, cents, start, end, parent)| {
+            json!({
+                "id": format!("il_{price}_{cents}"), "amount": cents, "quantity": 1,
+                "period": {"start": start, "end": end}, "parent": parent,
+                "pricing": {"price_details": {"price": price}},
+            })
+        });
+        let bill = json!({
+            "id": "in_2", "object": "invoice", "customer": subscription["customer"],
+            "status": "paid", "billing_reason": "subscription_cycle", "amount_paid": 1100,
+            "currency": "eur", "created": now,
+            "parent": {"subscription_details": {
+                "subscription": "sub_1", "metadata": subscription["metadata"],
+            }},
+            "lines": {"object": "list", "has_more": false, "data": lines},
+        });
+        stripe.put("/v1/invoices/in_2", bill.clone());
+        let payment = json!({
+            "id": "inpay_2", "object": "invoice_payment", "invoice": "in_2", "status": "paid",
+            "amount_paid": 1100,
+            "payment": {"type": "payment_intent", "payment_intent": "pi_2"},
+        });
+        stripe.put("/v1/invoice_payments/inpay_2", payment);
+        stripe.charged("pi_2", &json!({}), 1100, 0);
+        bill
+    }
+}
+
+/// One bill is two orders: that of the cycle, and that of the switch.
+#[tokio::test]
+async fn dying_between_the_two_orders_of_a_bill_makes_both_once() {
+    for place in ["cycle.asked", "cycle.told"] {
+        let mut all = Subscribers::open().await;
+        let subscription = all.bought().await;
+        let bill = all.billed(&subscription);
+        mortal::start(&mut all.shop.server, place).await;
+        let told = all.shop.tell("evt_bill", "invoice.paid", &bill).await;
+        assert_eq!(told, None, "{place}: it dies before it answers");
+        mortal::survive(&mut all.shop.server).await;
+        deadline::answered("both orders", deadline::SOON, async || {
+            (all.shop.orders().await.len() == 3).then_some(())
+        })
+        .await;
+        let told = all.shop.tell("evt_again", "invoice.paid", &bill).await;
+        assert_eq!(told, Some(200), "{place}");
+        // Half a month of 200 credits more.
+        let mut granted = all.ledger().await;
+        granted.sort_unstable();
+        assert_eq!(granted, [-100, 100, 100, 300], "{place}");
+        assert_eq!(all.shop.orders().await.len(), 3, "{place}");
+        mortal::close(all.shop.server).await;
+    }
 }

@@ -145,11 +145,7 @@ impl List {
         self.put(id, kept).await
     }
 
-    pub(super) async fn put(
-        &self,
-        project: ProjectId,
-        kept: UnfulfilledPayment,
-    ) -> Result<(), Error> {
+    async fn put(&self, project: ProjectId, kept: UnfulfilledPayment) -> Result<(), Error> {
         let note = Note::Unfulfilled {
             project,
             payment: Box::new(kept.clone()),
@@ -157,6 +153,18 @@ impl List {
         self.0.handle.put_notes(vec![note.put()]).await?;
         self.restore(project, kept);
         Ok(())
+    }
+
+    /// Keeps what was decided about a payment; the payment as it is kept then.
+    pub(super) async fn decided(
+        &self,
+        project: &ProjectCatalog,
+        known: UnfulfilledPayment,
+        state: State,
+    ) -> Result<UnfulfilledPayment, Error> {
+        let known = known.with(state, self.0.handle.now_in(&project.scope));
+        self.put(project.project.id, known.clone()).await?;
+        Ok(known)
     }
 
     /// A payment has its order, or nothing tells of it any more: it leaves the list.

@@ -56,9 +56,9 @@ impl Payments {
         to: Assigned,
     ) -> Result<OrderAnswer, Error> {
         let (handle, scope) = (&self.0.ground.handle, &project.scope);
-        let id = project.project.id;
-        let turn = self.0.ground.unfulfilled.turn(id, payment).await;
-        let Some(known) = self.0.ground.unfulfilled.get(id, payment) else {
+        let (list, id) = (self.unfulfilled(), project.project.id);
+        let turn = list.turn(id, payment).await;
+        let Some(known) = list.get(id, payment) else {
             let placed = handle.order_of_payment(scope, payment)?;
             return Ok(handle
                 .order(scope, placed.ok_or(Error::NoSuchPayment)?)
@@ -85,8 +85,7 @@ impl Payments {
                     return Err(Error::NoCycle);
                 }
                 let state = State::Assigning(assignment.clone());
-                let known = known.clone().with(state, handle.now_in(scope));
-                self.0.ground.unfulfilled.put(id, known).await?;
+                list.decided(project, known.clone(), state).await?;
                 failpoint::reached("unfulfilled.assigning");
             }
             State::Assigning(begun) if *begun == assignment => {}
@@ -134,11 +133,8 @@ impl Payments {
             .pay(&project.scope, order, assignment.user(), paid)
             .await?;
         failpoint::reached("unfulfilled.assigned");
-        self.0
-            .ground
-            .unfulfilled
-            .placed(project.project.id, &known.payment)
-            .await
+        let list = self.unfulfilled();
+        list.placed(project.project.id, &known.payment).await
     }
 
     /// Gives all of a payment back that is left, once however often it is asked for; the payment as it is
@@ -163,14 +159,9 @@ impl Payments {
         project: &Arc<ProjectCatalog>,
         payment: &PaymentId,
     ) -> Result<UnfulfilledPayment, Error> {
-        let id = project.project.id;
-        let _turn = self.0.ground.unfulfilled.turn(id, payment).await;
-        let known = self
-            .0
-            .ground
-            .unfulfilled
-            .get(id, payment)
-            .ok_or(Error::NoSuchPayment)?;
+        let (list, id) = (self.unfulfilled(), project.project.id);
+        let _turn = list.turn(id, payment).await;
+        let known = list.get(id, payment).ok_or(Error::NoSuchPayment)?;
         match &known.state {
             State::Refunded => return Ok(known),
             State::Assigning(_) => return Err(Error::Decided),
@@ -197,11 +188,7 @@ impl Payments {
             provider.refund(&request).await?;
             failpoint::reached("unfulfilled.refunded");
         }
-        let state = State::Refunded;
-        let now = self.0.ground.handle.now_in(&project.scope);
-        let known = known.with(state, now);
-        self.0.ground.unfulfilled.put(id, known.clone()).await?;
-        Ok(known)
+        list.decided(project, known, State::Refunded).await
     }
 
     /// Notes why a payment is nobody's matter here; it leaves the list.
@@ -215,24 +202,15 @@ impl Payments {
         payment: &PaymentId,
         why: String,
     ) -> Result<UnfulfilledPayment, Error> {
-        let id = project.project.id;
-        let _turn = self.0.ground.unfulfilled.turn(id, payment).await;
-        let known = self
-            .0
-            .ground
-            .unfulfilled
-            .get(id, payment)
-            .ok_or(Error::NoSuchPayment)?;
+        let (list, id) = (self.unfulfilled(), project.project.id);
+        let _turn = list.turn(id, payment).await;
+        let known = list.get(id, payment).ok_or(Error::NoSuchPayment)?;
         match &known.state {
             State::Dismissed(_) => return Ok(known),
             State::Assigning(_) | State::Refunded => return Err(Error::Decided),
             State::Open => {}
         }
-        let state = State::Dismissed(why);
-        let now = self.0.ground.handle.now_in(&project.scope);
-        let known = known.with(state, now);
-        self.0.ground.unfulfilled.put(id, known.clone()).await?;
-        Ok(known)
+        list.decided(project, known, State::Dismissed(why)).await
     }
 
     /// Goes on with what a crash interrupted, and looks whether what waits leads to an order by now, or went
@@ -243,33 +221,25 @@ impl Payments {
     /// See [`Error`]; the first one ends it.
     pub(crate) async fn look_again(&self, project: &ProjectCatalog) -> Result<(), Error> {
         const AT_ONCE: usize = 100;
-        let list = &self.0.ground.unfulfilled;
+        let (list, id) = (self.unfulfilled(), project.project.id);
         list.forget_settled(project).await?;
-        let id = project.project.id;
         let provider = self.0.ground.providers.of(project)?.in_background();
         let now = self.0.ground.handle.now_in(&project.scope);
-        let mut open = self.0.ground.unfulfilled.open(id, None, AT_ONCE);
+        let mut open = list.open(id, None, AT_ONCE);
         while let Some(last) = open.last().cloned() {
             for known in &open {
                 if let State::Assigning(assignment) = &known.state {
-                    let _turn = self.0.ground.unfulfilled.turn(id, &known.payment).await;
+                    let _turn = list.turn(id, &known.payment).await;
                     self.fulfil(project, known, assignment).await?;
                     continue;
                 }
                 self.look_after(project, &*provider, &known.subject()).await;
                 if let Some(charge) = provider.charge(&known.payment).await? {
-                    self.0
-                        .ground
-                        .unfulfilled
-                        .went_back(id, &known.payment, charge.refunded_cents, now)
-                        .await?;
+                    let refunded = charge.refunded_cents;
+                    list.went_back(id, &known.payment, refunded, now).await?;
                 }
             }
-            open = self
-                .0
-                .ground
-                .unfulfilled
-                .open(id, Some(last.place()), AT_ONCE);
+            open = list.open(id, Some(last.place()), AT_ONCE);
         }
         Ok(())
     }
