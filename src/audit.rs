@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 
 pub use self::around::Deed;
 pub(crate) use self::around::{ADMINISTRATOR, deeds, intend, writes};
-use crate::payments::notes::{self, AuditPage, Key, Note};
+use notes::NoteKind;
 
 /// Entries of a page; each new one writes its page again, which has to fit one append.
 const PER_PAGE: usize = 20;
@@ -76,6 +76,17 @@ pub struct Intent {
     id: u64,
 }
 
+/// A page of the log, by its number.
+#[derive(Debug)]
+pub struct PageNote;
+
+impl NoteKind for PageNote {
+    const NUMBER: u8 = 16;
+    const NAME: &'static str = "page of the audit log";
+    type Key = u64;
+    type Body = Vec<Entry>;
+}
+
 /// The log.
 pub struct AuditLog {
     handle: Handle,
@@ -109,12 +120,12 @@ impl AuditLog {
     pub fn load(handle: Handle) -> Result<Self, notes::Error> {
         let mut pages = Pages::default();
         let mut before = None;
-        for page in notes::audit_pages(&handle, None)? {
+        for (number, entries) in notes::all::<PageNote>(&handle)? {
             // One that another follows is full, also where what came to nothing was taken out of it.
-            if let Some(full) = before.replace(page.number) {
+            if let Some(full) = before.replace(number) {
                 pages.full.push_back((full, last(&pages.entries)));
             }
-            (pages.current, pages.entries) = (page.number, read(&page.text));
+            (pages.current, pages.entries) = (number, entries);
         }
         pages.turn();
         Ok(Self {
@@ -137,7 +148,7 @@ impl AuditLog {
         let now = Timestamp(entry.at);
         let mut entries = pages.entries.clone();
         entries.push(entry);
-        let mut notes = vec![page(pages.current, &entries)];
+        let mut append = vec![notes::put::<PageNote>(&pages.current, &entries)];
         let full = entries.len() >= PER_PAGE;
         let old = now.plus_seconds(-KEPT_SECONDS);
         let excess = pages.full.len().saturating_add(1).saturating_sub(PAGES);
@@ -145,14 +156,9 @@ impl AuditLog {
         let gone = gone
             .take_while(|(place, (_, last))| full && (*place < excess || *last < old))
             .count();
-        notes.extend(
-            pages
-                .full
-                .iter()
-                .take(gone)
-                .map(|(number, _)| Key::audit(Some(*number)).forget()),
-        );
-        self.handle.put_notes(notes).await?;
+        let old = pages.full.iter().take(gone);
+        append.extend(old.map(|(number, _)| notes::forget::<PageNote>(number)));
+        self.handle.put_notes(append).await?;
         for (number, _) in pages.full.drain(..gone).collect::<Vec<_>>() {
             pages.beside.remove(&number);
         }
@@ -228,7 +234,7 @@ impl AuditLog {
             .into_iter()
             .for_each(|entry| entries.insert(place, entry));
         if writes {
-            let note = page(number, &entries);
+            let note = notes::put::<PageNote>(&number, &entries);
             self.handle.put_notes(vec![note]).await?;
         }
         if number == pages.current {
@@ -272,14 +278,11 @@ impl AuditLog {
         let handle = self.handle.clone();
         // What was logged a moment ago is read as well.
         let _ = handle.fold_all().await;
-        let found = tokio::task::spawn_blocking(move || notes::audit_pages(&handle, Some(number)));
+        let found = tokio::task::spawn_blocking(move || notes::one::<PageNote>(&handle, &number));
         let found = found
             .await
-            .map_err(|error| notes::Error::Store(persistence::Error::Io(error.to_string())))??;
-        Ok(found
-            .first()
-            .map(|page| read(&page.text))
-            .unwrap_or_default())
+            .map_err(|error| notes::Error::Store(persistence::Error::Io(error.to_string())))?;
+        Ok(found?.unwrap_or_default())
     }
 }
 
@@ -301,24 +304,4 @@ impl Pages {
 /// When a page's last entry was made; long ago, where nothing is left of it.
 fn last(entries: &[Entry]) -> Timestamp {
     Timestamp(entries.last().map_or(0, |last| last.at))
-}
-
-fn page(number: u64, entries: &[Entry]) -> persistence::Note {
-    let text = written(entries);
-    Note::Audit(AuditPage { number, text }).put()
-}
-
-fn written(entries: &[Entry]) -> String {
-    let lines = entries
-        .iter()
-        .filter_map(|entry| serde_json::to_string(entry).ok());
-    lines.collect::<Vec<_>>().join("\n")
-}
-
-/// A line that cannot be read is left out: it says what happened, and nothing hangs on it.
-fn read(text: &str) -> Vec<Entry> {
-    let lines = text.lines();
-    lines
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect()
 }

@@ -14,6 +14,7 @@ use actors::{
     Handle, Keyring, Seal,
     clock::{Clock, SystemClock},
 };
+use notes::AnyKind;
 use persistence::{Backlog, SledJournal, Store};
 use tokio::{
     net::{TcpListener, TcpSocket},
@@ -25,7 +26,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{
     app::{self, App, AppState},
-    audit::AuditLog,
+    audit::{AuditLog, PageNote},
     backups::Backups,
     catalog::CatalogStore,
     config::{Config, Http, LogFormat},
@@ -38,7 +39,7 @@ use crate::{
         webhooks::{self, Webhooks},
     },
     payments::{self, Payments},
-    providers::{Accounts, Place, Sandboxes},
+    providers::{Accounts, MadeNote, Place, SandboxNote, Sandboxes},
     secrets::{Given, Secrets},
     server::{
         self, Server,
@@ -78,10 +79,7 @@ pub enum Error {
     Catalog(#[from] catalog::Error),
     /// A note that was stored cannot be read.
     #[error(transparent)]
-    Notes(#[from] payments::notes::Error),
-    /// What is kept of webhooks cannot be read.
-    #[error(transparent)]
-    Webhooks(#[from] webhooks::NoteError),
+    Notes(#[from] notes::Error),
     /// The wallets did not start.
     #[error(transparent)]
     Wallets(#[from] actors::Error),
@@ -139,6 +137,16 @@ impl Reserved {
             tls,
         })
     }
+}
+
+/// All kinds of notes that there are, whoever keeps them.
+pub(crate) fn note_kinds() -> Vec<AnyKind> {
+    const OTHERS: [AnyKind; 3] = [
+        AnyKind::of::<MadeNote>(),
+        AnyKind::of::<SandboxNote>(),
+        AnyKind::of::<PageNote>(),
+    ];
+    [payments::NOTE_KINDS, webhooks::NOTE_KINDS, &OTHERS].concat()
 }
 
 /// A service that is ready for its first request.
@@ -240,12 +248,12 @@ impl Service {
         let handle = wallets(store, clock.clone(), &server_key, config).await?;
         let seal = Seal::new(&server_key, "scrip/provider/1");
         let catalog = Arc::new(CatalogStore::load(handle.clone(), seal)?);
-        let stored = payments::stored(&handle)?;
+        notes::refuse_unknown(&handle, &note_kinds())?;
         let of = Arc::clone(&catalog);
-        let accounts = Arc::new(Accounts::new(&handle, of, place, &server_key, &stored));
+        let accounts = Arc::new(Accounts::new(&handle, of, place, &server_key)?);
         let sandboxes = Sandboxes::start(&handle, &accounts, config.sandbox.unkind);
         let providers = Arc::clone(&accounts);
-        let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers, stored);
+        let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers)?;
         let audit = AuditLog::load(handle.clone())?;
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
         let backups = Backups::new(handle.clone(), clock.clone(), config, &server_key);

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::{
     Error,
-    notes::{EventKey, StoredEvent},
+    note_kinds::{EventKey, StoredEvent},
 };
 
 /// Pauses between attempts, in seconds; the last one again and again.

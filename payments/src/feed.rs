@@ -16,7 +16,7 @@ use port::{Span, Subject};
 use super::{
     Error, Ground,
     inbox::Inbox,
-    notes::{EventKey, Key, Note, StoredEvent},
+    note_kinds::{EventKey, Position, PositionNote, StoredEvent},
     sweep::{Source, Sweep, Work},
 };
 
@@ -108,9 +108,9 @@ impl EventList {
     }
 
     /// Takes up how far an earlier process had read.
-    pub(crate) fn restore(&self, project: ProjectId, until: Timestamp, heard: bool) {
+    pub(crate) fn restore(&self, project: ProjectId, position: Position) {
         let mut reading = self.projects.entry(project).or_default();
-        (reading.until, reading.heard) = (Some(until), heard);
+        (reading.until, reading.heard) = (Some(position.until), position.heard);
     }
 
     /// A checkout was opened: soon there will be something to read.
@@ -218,13 +218,8 @@ impl EventList {
         let heard = known.heard || self.inbox.hears(id);
         let until = known.until.max(until);
         if let Some(until) = until.filter(|_| known.until != until || known.heard != heard) {
-            let project = id;
-            let note = Note::Read {
-                project,
-                until,
-                heard,
-            };
-            self.ground.handle.put_notes(vec![note.put()]).await?;
+            let note = notes::put::<PositionNote>(&id, &Position { until, heard });
+            self.ground.handle.put_notes(vec![note]).await?;
         }
         let mut reading = self.projects.entry(id).or_default();
         (reading.until, reading.heard) = (until, heard);
@@ -345,7 +340,7 @@ impl Source for EventList {
 
     async fn forget(&self, project: ProjectId) -> Result<(), Error> {
         self.projects.remove(&project);
-        let forget = Key::read(project).forget();
+        let forget = notes::forget::<PositionNote>(&project);
         self.ground.handle.put_notes(vec![forget]).await?;
         Ok(())
     }

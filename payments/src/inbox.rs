@@ -23,7 +23,7 @@ use super::{
     backlog::{Backlog, Waiting},
     failpoint,
     fulfilment::Progress,
-    notes::{self, EventKey, Key, Note, StoredEvent},
+    note_kinds::{EventKey, EventNote, StoredEvent},
     sweep::{Source, Work},
 };
 
@@ -296,12 +296,7 @@ impl Inbox {
         tell: watch::Sender<bool>,
     ) -> Result<(), Refused> {
         failpoint::reached("inbox.received");
-        let kept = self
-            .0
-            .ground
-            .handle
-            .put_notes(vec![Note::Event(stored.clone()).put()])
-            .await;
+        let kept = self.0.ground.handle.put_notes(vec![stored.put()]).await;
         if let Err(error) = kept {
             tracing::error!(%error, "A webhook could not be stored");
             self.0.state.lock().end(stored.key);
@@ -340,13 +335,7 @@ impl Inbox {
             }
             state.begin(&event, watch::channel(true).1);
         }
-        if let Err(error) = self
-            .0
-            .ground
-            .handle
-            .put_notes(vec![Note::Event(event.clone()).put()])
-            .await
-        {
+        if let Err(error) = self.0.ground.handle.put_notes(vec![event.put()]).await {
             self.0.state.lock().end(key);
             return Err(error.into());
         }
@@ -376,7 +365,10 @@ impl Inbox {
         failpoint::reached("inbox.worked");
         // Nobody waits for it. Where it fails, the event is worked off again after a restart, which
         // changes nothing.
-        let (handle, forget) = (self.0.ground.handle.clone(), Key::event(key).forget());
+        let (handle, forget) = (
+            self.0.ground.handle.clone(),
+            notes::forget::<EventNote>(&key),
+        );
         tokio::spawn(async move {
             if let Err(error) = handle.put_notes(vec![forget]).await {
                 tracing::warn!(%error, "A webhook that was worked off could not be forgotten");
@@ -429,7 +421,7 @@ impl Inbox {
             self.0.backlog.forget(project);
             keys
         };
-        let notes = keys.into_iter().map(|key| Key::event(key).forget());
+        let notes = keys.iter().map(notes::forget::<EventNote>);
         notes::put_all(&self.0.ground.handle, notes).await?;
         Ok(())
     }

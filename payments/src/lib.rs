@@ -20,7 +20,7 @@ mod fulfilment;
 mod inbox;
 mod instructions;
 mod leaving;
-pub mod notes;
+mod note_kinds;
 mod overdue_subscriptions;
 mod pending_orders;
 mod places;
@@ -56,6 +56,7 @@ pub use self::{
     error::Error,
     feed::Feed,
     inbox::{Inbox, Refused},
+    note_kinds::{EventKey, EventNote, KINDS as NOTE_KINDS},
     pending_orders::Reconciler,
     proof::{DAYS as PROOF_DAYS, Difference, DifferenceKind, Proof, ProofStatus, Proofs, Sum},
     refunds::Refunded,
@@ -67,13 +68,13 @@ pub use self::{
 use self::{
     feed::EventList,
     fulfilment::Fulfilment,
+    note_kinds::{PositionNote, ProofNote, StoredEvent, UnfulfilledNote},
     overdue_subscriptions::{Lapses, OverdueSubscriptions},
     pending_orders::PendingOrders,
     places::Places,
     tenures::Tenures,
     turns::Turns,
 };
-use notes::Note;
 pub use port::Unplaceable;
 use tokio::sync::Semaphore;
 
@@ -177,13 +178,16 @@ struct Parts {
 
 impl Payments {
     /// With what an earlier process stored and did not work off.
-    #[must_use]
+    ///
+    /// # Errors
+    ///
+    /// [`notes::Error`] where a note cannot be read: it stands for something that was promised, and nothing is
+    /// started without it.
     pub fn new(
         handle: Handle,
         catalog: Arc<CatalogStore>,
         providers: Arc<dyn Providers>,
-        stored: Vec<Note>,
-    ) -> Self {
+    ) -> Result<Self, notes::Error> {
         let tenures = Tenures::new(Arc::clone(&catalog));
         let unfulfilled = List::new(handle.clone());
         let fulfilment = Fulfilment::new(handle.clone(), tenures.clone(), unfulfilled.clone());
@@ -198,35 +202,27 @@ impl Payments {
             given_up: Arc::default(),
         };
         let proofs = Proofs::new(ground.clone());
-        let (mut events, mut others) = (Vec::new(), Vec::new());
-        for note in stored {
-            match note {
-                Note::Event(event) => events.push(event),
-                other => others.push(other),
-            }
+        let handle = &ground.handle;
+        for ((project, _), payment) in notes::all::<UnfulfilledNote>(handle)? {
+            unfulfilled.restore(project, payment);
         }
-        let inbox = Inbox::new(ground.clone(), events);
+        for (project, proof) in notes::all::<ProofNote>(handle)? {
+            proofs.restore(project, proof);
+        }
+        let events = notes::all::<EventNote>(handle)?.into_iter();
+        let events = events.map(|(key, told)| StoredEvent { key, told });
+        let inbox = Inbox::new(ground.clone(), events.collect());
         let list = EventList::new(ground.clone(), inbox.clone());
-        let orders = PendingOrders::new(ground.clone(), inbox.clone());
-        for note in others {
-            match note {
-                Note::Read {
-                    project,
-                    until,
-                    heard,
-                } => list.restore(project, until, heard),
-                Note::Unfulfilled { project, payment } => unfulfilled.restore(project, *payment),
-                Note::Proof { project, proof } => proofs.restore(project, *proof),
-                // The providers' own.
-                Note::Event(_) | Note::Made { .. } | Note::Sandbox { .. } | Note::Audit(_) => {}
-            }
+        for (project, position) in notes::all::<PositionNote>(handle)? {
+            list.restore(project, position);
         }
+        let orders = PendingOrders::new(ground.clone(), inbox.clone());
         let overdue = OverdueSubscriptions::new(ground.clone(), inbox.clone());
         let feed = Sweep::new(ground.clone(), list);
         let reconciler = Sweep::new(ground.clone(), orders);
         let lapses = Sweep::new(ground.clone(), overdue);
         let backlog = Sweep::new(ground.clone(), inbox.clone());
-        Self(Arc::new(Parts {
+        Ok(Self(Arc::new(Parts {
             leaving: Turns::default(),
             checkouts: Places::new(AT_ONCE),
             asking: Semaphore::new(ASKED_AT_ONCE),
@@ -239,7 +235,7 @@ impl Payments {
             lapses,
             backlog,
             ground,
-        }))
+        })))
     }
 
     /// What was paid and leads to no order.
@@ -289,14 +285,4 @@ impl Payments {
     pub fn given_up(&self) -> u64 {
         self.0.ground.given_up.load(Ordering::Relaxed)
     }
-}
-
-/// Reads what was stored by an earlier process.
-///
-/// # Errors
-///
-/// [`notes::Error`] where a note cannot be read: it stands for something that was promised, and nothing
-/// is started without it.
-pub fn stored(handle: &Handle) -> Result<Vec<Note>, notes::Error> {
-    notes::stored(handle)
 }

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use actors::clock::{Clock as _, SystemClock};
 use clap::Args;
 use domain::catalog::{self, Document};
+use notes::NoteKind as _;
 use persistence::KeptNote;
 
 use super::{Failure, print};
 use crate::{
+    compose::note_kinds,
     config::{Config, Flags},
-    outbound::webhooks,
-    payments::notes,
+    payments::EventNote,
     verified::Verified,
 };
 
@@ -39,7 +40,7 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
     let notes = report.notes.as_deref().unwrap_or_default();
     let untold = notes
         .iter()
-        .filter(|(key, _)| notes::is_untold(key))
+        .filter(|(key, _)| key.first() == Some(&EventNote::NUMBER))
         .count();
     let problems = problems(&report.problems, documents, notes);
     let count = |some: usize| u64::try_from(some).unwrap_or(u64::MAX);
@@ -93,11 +94,11 @@ pub(super) fn problems(
     notes: &[KeptNote],
 ) -> Vec<String> {
     let catalog = catalog::verify(documents);
-    let notes = || notes.iter().map(|(key, body)| (&**key, &**body));
+    let notes = notes.iter().map(|(key, body)| (&**key, &**body));
+    let notes = notes::verify(&note_kinds(), notes).into_iter();
     let stored = stored.iter().cloned();
     stored
         .chain(catalog)
-        .chain(notes::verify(notes(), sandbox::check_object))
-        .chain(webhooks::verify(notes()))
+        .chain(notes.map(|error| error.to_string()))
         .collect()
 }

@@ -20,7 +20,7 @@ use subtle::ConstantTimeEq as _;
 use url::Url;
 
 use ::sandbox::Sandbox;
-use payments::{Error, Providers, notes::Note};
+use payments::{Error, Providers};
 use port::{Asked, Provider};
 use stripe::{Api, SecretKey, Shared, Stripe as StripeAccount, signature::SigningSecret};
 
@@ -65,29 +65,31 @@ pub struct SandboxKeys {
 }
 
 impl Accounts {
-    /// Of all projects in the catalog. `stored` is what an earlier process made at providers.
-    #[must_use]
+    /// Of all projects in the catalog.
+    ///
+    /// # Errors
+    ///
+    /// [`notes::Error`] where what was made at providers cannot be read.
     pub fn new(
         handle: &Handle,
         catalog: Arc<CatalogStore>,
         place: Place,
         server_key: &[u8; 32],
-        stored: &[Note],
-    ) -> Self {
+    ) -> Result<Self, notes::Error> {
         // HMAC takes a key of any length.
         let sandbox_mac =
             Hmac::new_from_slice(server_key).unwrap_or_else(|_| Hmac::new(&Default::default()));
-        Self {
+        Ok(Self {
             handle: handle.clone(),
             catalog,
             place,
             sandbox_mac,
             stripe: Mutex::new(None),
             loopback: Mutex::new(None),
-            shared: Arc::new(Shared::new(Arc::new(Kept::new(handle.clone(), stored)))),
+            shared: Arc::new(Shared::new(Arc::new(Kept::new(handle.clone())?))),
             sandbox: OnceLock::new(),
             changing: DashMap::new(),
-        }
+        })
     }
 
     /// Where things are.

@@ -3,8 +3,19 @@
 use actors::Handle;
 use dashmap::DashMap;
 use domain::id::ProjectId;
-use payments::notes::{self, Key, Note};
+use notes::NoteKind;
 use port::{Asked, Memory};
+
+/// The provider's name for something that was made there once, by the hash of what it is.
+#[derive(Debug)]
+pub struct MadeNote;
+
+impl NoteKind for MadeNote {
+    const NUMBER: u8 = 4;
+    const NAME: &'static str = "object made at the provider";
+    type Key = (ProjectId, [u8; 16]);
+    type Body = String;
+}
 
 /// See the module.
 pub(super) struct Kept {
@@ -13,20 +24,15 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn new(handle: Handle, stored: &[Note]) -> Self {
-        let made = DashMap::new();
-        for note in stored {
-            if let Note::Made { project, what, id } = note {
-                made.insert((*project, *what), id.clone());
-            }
-        }
-        Self { handle, made }
+    pub(super) fn new(handle: Handle) -> Result<Self, notes::Error> {
+        let made = notes::all::<MadeNote>(&handle)?.into_iter().collect();
+        Ok(Self { handle, made })
     }
 
     fn put(&self, notes: Vec<persistence::Note>) -> Asked<'static, ()> {
         let handle = self.handle.clone();
         Box::pin(async move {
-            let put = handle.put_notes(notes).await;
+            let put = notes::put_all(&handle, notes).await;
             put.map_err(|error| port::Error::Unavailable {
                 reason: error.to_string(),
                 retry_after_seconds: None,
@@ -41,24 +47,19 @@ impl Memory for Kept {
     }
 
     fn remember(&self, project: ProjectId, what: [u8; 16], id: String) -> Asked<'static, ()> {
-        self.made.insert((project, what), id.clone());
-        self.put(vec![Note::Made { project, what, id }.put()])
+        let key = (project, what);
+        let note = notes::put::<MadeNote>(&key, &id);
+        self.made.insert(key, id);
+        self.put(vec![note])
     }
 
     fn forget_all(&self, project: ProjectId) -> Asked<'static, ()> {
         let keys: Vec<_> = self.made.iter().map(|entry| *entry.key()).collect();
         let of_project = keys.into_iter().filter(|(whose, _)| *whose == project);
-        let notes = of_project.map(|(project, what)| {
-            self.made.remove(&(project, what));
-            Key::made(project, &what).forget()
+        let notes = of_project.map(|key| {
+            self.made.remove(&key);
+            notes::forget::<MadeNote>(&key)
         });
-        let (handle, notes) = (self.handle.clone(), notes.collect::<Vec<_>>());
-        Box::pin(async move {
-            let put = notes::put_all(&handle, notes).await;
-            put.map_err(|error| port::Error::Unavailable {
-                reason: error.to_string(),
-                retry_after_seconds: None,
-            })
-        })
+        self.put(notes.collect())
     }
 }

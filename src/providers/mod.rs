@@ -11,5 +11,6 @@ pub use self::{
     accounts::{Accounts, Place, SandboxKeys},
     change::{ChangeError, Tried},
     endpoints::{Endpoint, Endpoints},
-    sandbox::{AdvanceError, Sandboxes},
+    memory::MadeNote,
+    sandbox::{AdvanceError, SandboxNote, Sandboxes},
 };

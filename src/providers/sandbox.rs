@@ -13,10 +13,9 @@ use domain::{
     catalog::{Advance, Refusal},
     id::ProjectId,
 };
-use payments::{
-    Payments,
-    notes::{self, Key, Note},
-};
+use notes::NoteKind;
+use payments::Payments;
+use serde_json::value::RawValue;
 use stripe::signature::SigningSecret;
 use tokio::sync::Mutex;
 
@@ -165,6 +164,21 @@ impl World for Outside {
     }
 }
 
+/// An object of a project's sandbox, by its identifier.
+#[derive(Debug)]
+pub struct SandboxNote;
+
+impl NoteKind for SandboxNote {
+    const NUMBER: u8 = 5;
+    const NAME: &'static str = "sandbox object";
+    type Key = (ProjectId, String);
+    type Body = Box<RawValue>;
+
+    fn check((_, id): &Self::Key, object: &Box<RawValue>) -> Result<(), String> {
+        ::sandbox::check_object(id, object.get())
+    }
+}
+
 struct Notes(Handle);
 
 impl Notebook for Notes {
@@ -174,7 +188,12 @@ impl Notebook for Notes {
     ) -> BoxFuture<'static, Result<Vec<(String, String)>, NotebookError>> {
         let handle = self.0.clone();
         Box::pin(async move {
-            notes::of_sandbox(&handle, project).map_err(|error| NotebookError(error.to_string()))
+            let objects = notes::of::<SandboxNote, _, _>(&handle, &project);
+            let objects = objects.map_err(|error| NotebookError(error.to_string()))?;
+            let objects = objects.into_iter();
+            Ok(objects
+                .map(|((_, id), json)| (id, json.get().to_owned()))
+                .collect())
         })
     }
 
@@ -185,11 +204,16 @@ impl Notebook for Notes {
     ) -> BoxFuture<'static, Result<(), NotebookError>> {
         let handle = self.0.clone();
         Box::pin(async move {
-            let notes = notes.into_iter().map(|(id, json)| match json {
-                Some(json) => Note::Sandbox { project, id, json }.put(),
-                None => Key::sandbox(project, &id).forget(),
+            let notes = notes.into_iter().map(|(id, json)| {
+                let key = (project, id);
+                let Some(json) = json else {
+                    return Ok(notes::forget::<SandboxNote>(&key));
+                };
+                let json = RawValue::from_string(json);
+                let json = json.map_err(|error| NotebookError(error.to_string()))?;
+                Ok(notes::put::<SandboxNote>(&key, &json))
             });
-            let saved = handle.put_notes(notes.collect()).await;
+            let saved = handle.put_notes(notes.collect::<Result<_, _>>()?).await;
             saved.map_err(|error| NotebookError(error.to_string()))
         })
     }

@@ -300,9 +300,8 @@ async fn what_the_former_one_told_is_asked_about_no_more() {
     let order = shop.order(&ann["orderId"]).await;
     assert_eq!(order["status"], "expired");
     // Nor after a restart: no note of it is left.
-    let notes = payments::stored(&shop.service.handle).unwrap();
-    let is_event = |note: &payments::notes::Note| matches!(note, payments::notes::Note::Event(_));
-    assert!(!notes.iter().any(is_event), "{notes:?}");
+    let events = notes::all::<payments::EventNote>(&shop.service.handle).unwrap();
+    assert!(events.is_empty(), "{events:?}");
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ use self::{
     judge::{Facts, Known, judge},
     result::Owner,
 };
-use crate::{Error, Ground, Payments, fulfilment::orders_of, notes::Note};
+use crate::{Error, Ground, Payments, fulfilment::orders_of, note_kinds::ProofNote};
 
 /// So far back are the books read: a payment that takes longer to be told of is one that was not.
 pub const DAYS: i64 = 3;
@@ -174,11 +174,8 @@ impl Proofs {
                 if !ended.adds_up() {
                     tracing::error!(project = %id, differences = ended.differences, "The payment provider's books and the orders do not add up");
                 }
-                let note = Note::Proof {
-                    project: id,
-                    proof: Box::new(ended.clone()),
-                };
-                let kept = self.0.ground.handle.put_notes(vec![note.put()]).await;
+                let note = notes::put::<ProofNote>(&id, &ended);
+                let kept = self.0.ground.handle.put_notes(vec![note]).await;
                 kept.map(|()| ended).map_err(Error::from)
             }
             Err(error) => Err(error),

@@ -16,7 +16,7 @@ use port::{Provider, Unplaced};
 use super::{State, UnfulfilledPayment};
 use crate::{
     Error,
-    notes::{Key, Note},
+    note_kinds::UnfulfilledNote,
     turns::{Turn, Turns},
 };
 
@@ -146,11 +146,9 @@ impl List {
     }
 
     async fn put(&self, project: ProjectId, kept: UnfulfilledPayment) -> Result<(), Error> {
-        let note = Note::Unfulfilled {
-            project,
-            payment: Box::new(kept.clone()),
-        };
-        self.0.handle.put_notes(vec![note.put()]).await?;
+        let key = (project, kept.payment.clone());
+        let note = notes::put::<UnfulfilledNote>(&key, &kept);
+        self.0.handle.put_notes(vec![note]).await?;
         self.restore(project, kept);
         Ok(())
     }
@@ -176,8 +174,8 @@ impl List {
         if !self.is_listed(project, payment) {
             return Ok(());
         }
-        let key = Key::unfulfilled(project, payment);
-        self.0.handle.put_notes(vec![key.forget()]).await?;
+        let note = notes::forget::<UnfulfilledNote>(&(project, payment.clone()));
+        self.0.handle.put_notes(vec![note]).await?;
         if let Some(of) = self.0.known.write().get_mut(&project) {
             of.remove(payment);
         }

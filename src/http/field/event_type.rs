@@ -1,5 +1,7 @@
 //! Kinds of events, and lists of them.
 
+use std::{fmt, str::FromStr};
+
 use domain::notice::{News, OrderNews};
 use domain::wallet::event::SubscriptionNews;
 use utoipa::openapi::ObjectBuilder;
@@ -72,6 +74,20 @@ impl EventType {
     /// As it is written.
     pub(crate) const fn as_str(self) -> &'static str {
         self.0
+    }
+}
+
+impl fmt::Display for EventType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl FromStr for EventType {
+    type Err = &'static str;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::named(name).ok_or("this release knows no such kind of event")
     }
 }
 

@@ -15,7 +15,7 @@ use super::{
     Delivery, Error, Reach, Said, Webhooks,
     attempt::parcel,
     line::Command,
-    note::{self, Replay},
+    note::{Replay, ResponseNote},
 };
 use crate::http::{field::EventType, view::Event};
 
@@ -73,8 +73,9 @@ impl Webhooks {
         // What was answered a moment ago is read as well.
         let _ = handle.fold_all().await;
         let (ground, id) = (Arc::clone(&self.0.ground), delivery.id);
-        let endpoint = endpoint.id;
-        let said = tokio::task::spawn_blocking(move || note::said(&ground.handle, endpoint, id));
+        let key = (endpoint.id, id);
+        let read = move || notes::one::<ResponseNote>(&ground.handle, &key);
+        let said = tokio::task::spawn_blocking(read);
         let said = said.await.map_err(|_| Error::Unavailable)?;
         let said = said.map_err(|error| {
             tracing::error!(%error, "What a webhook was answered cannot be read");

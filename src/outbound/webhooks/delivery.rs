@@ -5,7 +5,9 @@ use domain::{
     Timestamp,
     id::{DeliveryId, EventId, WalletKey},
 };
+use notes::as_text;
 use persistence::NoticeNumber;
+use serde::{Deserialize, Serialize};
 
 use crate::http::field::EventType;
 
@@ -13,12 +15,17 @@ use crate::http::field::EventType;
 const KEPT_ATTEMPTS: usize = 20;
 
 /// One event on its way.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Delivery {
+    #[serde(with = "as_text")]
     pub(crate) id: DeliveryId,
+    #[serde(with = "as_text")]
     pub(crate) event: EventId,
+    #[serde(with = "as_text")]
     pub(crate) kind: EventType,
     /// Whose event it is: the next one of that wallet waits for it.
+    #[serde(with = "as_text")]
     pub(crate) wallet: WalletKey,
     pub(crate) origin: Origin,
     pub(crate) status: Status,
@@ -32,7 +39,8 @@ pub(crate) struct Delivery {
 }
 
 /// Why an event is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Origin {
     /// It happened.
     Live,
@@ -41,7 +49,8 @@ pub(crate) enum Origin {
 }
 
 /// How a delivery stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
     Pending,
     Succeeded,
@@ -50,7 +59,8 @@ pub(crate) enum Status {
 }
 
 /// One attempt to deliver.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Attempt {
     pub(crate) at: Timestamp,
     /// `None`: there was no answer.

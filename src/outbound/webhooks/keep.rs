@@ -7,14 +7,11 @@ use super::{
     Error,
     delivery::Origin,
     line::{Line, Reply},
-    note::{self, Progress, Replay},
+    note::{self, DeliveryNote, Progress, ProgressNote, Replay, ResponseNote},
 };
 
 /// How far the log was read is noted with every so many deliveries.
 const NOTED_EVERY: usize = 64;
-/// Bytes and notes of one append.
-const MOST_BYTES: usize = 24_000;
-const MOST_NOTES: usize = 100;
 
 impl Line {
     /// How far the log may be taken for read, once what is fresh is kept.
@@ -54,21 +51,22 @@ impl Line {
         if self.fresh.is_empty() && !is_news && self.replies.is_empty() {
             return true;
         }
-        let mut notes: Vec<_> = self.fresh.values().collect::<Vec<_>>();
-        notes.sort_by_key(|delivery| delivery.id);
-        let mut notes: Vec<_> = notes
+        let mut fresh: Vec<_> = self.fresh.values().collect();
+        fresh.sort_by_key(|delivery| delivery.id);
+        let mut append: Vec<_> = fresh
             .into_iter()
             .flat_map(|delivery| {
                 let said = self.said.get(&delivery.id);
-                let said = said.map(|said| note::put_said(self.id, delivery.id, said));
-                [Some(note::put_delivery(self.id, delivery)), said]
+                let key = (self.id, delivery.id);
+                let said = said.map(|said| notes::put::<ResponseNote>(&key, said));
+                [Some(notes::put::<DeliveryNote>(&key, delivery)), said]
             })
             .flatten()
             .collect();
         if is_news {
-            notes.push(note::put_progress(self.id, &progress));
+            append.push(notes::put::<ProgressNote>(&self.id, &progress));
         }
-        if let Err(error) = self.put(notes).await {
+        if let Err(error) = self.put(append).await {
             tracing::warn!(%error, endpoint = %self.id, "What became of webhooks could not be kept; trying again");
             self.rest();
             return false;
@@ -109,33 +107,17 @@ impl Line {
 
     /// In the order that they are in: what comes later is never kept without what came before.
     async fn put(&self, notes: Vec<persistence::Note>) -> Result<(), actors::Error> {
-        let mut append = Vec::new();
-        let mut bytes = 0_usize;
-        for note in notes {
-            let body = note.body.as_ref().map_or(0, |body| body.len());
-            let size = note.key.len().saturating_add(body);
-            if append.len() >= MOST_NOTES || bytes.saturating_add(size) > MOST_BYTES {
-                let full = std::mem::take(&mut append);
-                self.ground.handle.put_notes(full).await?;
-                bytes = 0;
-            }
-            bytes = bytes.saturating_add(size);
-            append.push(note);
-        }
-        if append.is_empty() {
-            return Ok(());
-        }
-        self.ground.handle.put_notes(append).await
+        notes::put_all(&self.ground.handle, notes).await
     }
 
     /// Of a deleted endpoint nothing is kept.
     pub(super) async fn forget_all(&mut self) {
         let mut known: Vec<DeliveryId> = self.fresh.keys().copied().collect();
         known.extend(self.shared.shelf.lock().all().map(|delivery| delivery.id));
-        let notes = known.into_iter();
-        let notes = notes.flat_map(|id| note::forget_delivery(self.id, id));
-        let notes = notes.chain([note::forget_progress(self.id)]).collect();
-        if let Err(error) = self.put(notes).await {
+        let known = known.into_iter();
+        let forgotten = known.flat_map(|id| note::forget_delivery(self.id, id));
+        let forgotten = forgotten.chain([notes::forget::<ProgressNote>(&self.id)]);
+        if let Err(error) = self.put(forgotten.collect()).await {
             tracing::warn!(%error, endpoint = %self.id, "The deliveries of a deleted webhook endpoint are forgotten at the next start");
         }
     }

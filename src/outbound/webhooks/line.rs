@@ -24,7 +24,7 @@ use super::{
     Error, Ground, Shared,
     attempt::{Task, Tried},
     delivery::{Delivery, Origin, Status},
-    note::{Kept, Progress, Replay},
+    note::{EndpointRecord, Progress, Replay},
     queue::{Entry, Queue},
     reader::Reader,
     said::Said,
@@ -101,14 +101,14 @@ impl Line {
         ground: Arc<Ground>,
         (project, endpoint): (ProjectId, &Endpoint),
         shared: Arc<Shared>,
-        kept: Kept,
+        record: EndpointRecord,
     ) -> Self {
-        let progress = kept.progress.unwrap_or_else(|| Progress {
+        let progress = record.progress.unwrap_or_else(|| Progress {
             cursor: endpoint.told_after,
             ..Progress::default()
         });
         let mut queue = Queue::default();
-        let mut pending: Vec<_> = kept.deliveries.values().collect();
+        let mut pending: Vec<_> = record.deliveries.values().collect();
         pending.retain(|delivery| delivery.status == Status::Pending);
         // Of one wallet the one that was tried before is its head.
         pending.sort_by_key(|delivery| (delivery.attempts.is_empty(), delivery.id));
@@ -116,12 +116,12 @@ impl Line {
             let at = delivery.next_at.unwrap_or_default();
             queue.push(delivery.wallet, Entry::of(delivery), at);
         }
-        let live = kept.deliveries.values();
+        let live = record.deliveries.values();
         let live = live.filter(|delivery| delivery.origin == Origin::Live);
         let known = live.filter(|delivery| delivery.number() > progress.cursor);
         let known = known.map(|delivery| delivery.event).collect();
         let reader = Reader::new(&progress, queue.parked(), known);
-        *shared.shelf.lock() = Shelf::new(kept.deliveries);
+        *shared.shelf.lock() = Shelf::new(record.deliveries);
         Self {
             ground,
             project,

@@ -42,7 +42,7 @@ use tokio::{
     task::JoinSet,
 };
 
-pub use self::note::{Error as NoteError, verify};
+pub(crate) use self::note::KINDS as NOTE_KINDS;
 pub(crate) use self::{
     address::Reach,
     asked::Exchange,
@@ -51,7 +51,7 @@ pub(crate) use self::{
 };
 use self::{
     line::{Command, Line, Wakes},
-    note::Kept,
+    note::{EndpointRecord, ProgressNote},
     send::{Answer, Sender},
     shelf::Shelf,
 };
@@ -80,7 +80,7 @@ struct Inner {
     ground: Arc<Ground>,
     lines: Mutex<HashMap<EndpointId, Arc<Shared>>>,
     /// What an earlier process kept and no line has taken up yet.
-    kept: Mutex<HashMap<EndpointId, Kept>>,
+    kept: Mutex<HashMap<EndpointId, EndpointRecord>>,
     told: watch::Sender<()>,
     stopping: watch::Sender<bool>,
     /// `None`: not started, or ended.
@@ -157,13 +157,13 @@ impl Webhooks {
     ///
     /// # Errors
     ///
-    /// [`NoteError`] where something of that cannot be read: it stands for an event that was to be sent.
+    /// [`notes::Error`] where something of that cannot be read: it stands for an event that was to be sent.
     pub fn new(
         handle: &Handle,
         catalog: &Arc<CatalogStore>,
         settings: &config::Webhooks,
         counters: metrics::Deliveries,
-    ) -> Result<Self, NoteError> {
+    ) -> Result<Self, notes::Error> {
         let reach = if settings.allow_private_networks {
             Reach::Anywhere
         } else {
@@ -333,16 +333,14 @@ impl metrics::Deliveries {
     }
 }
 
-async fn forget(handle: Handle, left: Vec<(EndpointId, Kept)>) {
+async fn forget(handle: Handle, left: Vec<(EndpointId, EndpointRecord)>) {
     for (endpoint, kept) in left {
         let ids = kept.deliveries.into_keys();
         let notes = ids.flat_map(|id| note::forget_delivery(endpoint, id));
-        let notes: Vec<_> = notes.chain([note::forget_progress(endpoint)]).collect();
-        for some in notes.chunks(100) {
-            if let Err(error) = handle.put_notes(some.to_vec()).await {
-                tracing::warn!(%error, %endpoint, "The deliveries of a deleted webhook endpoint are forgotten at the next start");
-                return;
-            }
+        let notes = notes.chain([notes::forget::<ProgressNote>(&endpoint)]);
+        if let Err(error) = notes::put_all(&handle, notes).await {
+            tracing::warn!(%error, %endpoint, "The deliveries of a deleted webhook endpoint are forgotten at the next start");
+            return;
         }
     }
 }

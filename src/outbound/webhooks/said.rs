@@ -3,6 +3,7 @@
 
 use domain::Timestamp;
 use reqwest::header::HeaderMap;
+use serde::{Deserialize, Serialize};
 
 /// Kept of a body, in bytes.
 pub(super) const MOST_KEPT: usize = 2048;
@@ -20,7 +21,8 @@ const HEADERS: [&str; 7] = [
 const MOST_OF_A_HEADER: usize = 200;
 
 /// See the module.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Said {
     /// When the request was sent that it answers.
     pub(crate) at: Timestamp,

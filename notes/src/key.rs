@@ -1,0 +1,88 @@
+//! What names a note within its kind, as bytes: those of one project or endpoint stand together.
+
+use domain::{
+    id::{DeliveryId, EndpointId, ProjectId},
+    text::PaymentId,
+};
+
+/// Names a note within its kind.
+pub trait NoteKey: Sized {
+    /// As bytes.
+    fn encode(&self) -> Vec<u8>;
+
+    /// `None`: not the bytes of any.
+    fn decode(bytes: &[u8]) -> Option<Self>;
+}
+
+/// A [`NoteKey`] of sixteen bytes, behind which another may stand: see the tuple.
+pub trait Owner: NoteKey {}
+
+macro_rules! ids {
+    ($($id:ident),*) => { $(
+        impl NoteKey for $id {
+            fn encode(&self) -> Vec<u8> {
+                self.0.to_be_bytes().into()
+            }
+
+            fn decode(bytes: &[u8]) -> Option<Self> {
+                bytes.try_into().ok().map(|bytes| Self(u128::from_be_bytes(bytes)))
+            }
+        }
+
+        impl Owner for $id {}
+    )* };
+}
+
+ids!(ProjectId, EndpointId, DeliveryId);
+
+impl<O: Owner, N: NoteKey> NoteKey for (O, N) {
+    fn encode(&self) -> Vec<u8> {
+        [self.0.encode(), self.1.encode()].concat()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (owner, name) = bytes.split_at_checked(16)?;
+        Some((O::decode(owner)?, N::decode(name)?))
+    }
+}
+
+impl NoteKey for u64 {
+    fn encode(&self) -> Vec<u8> {
+        self.to_be_bytes().into()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self::from_be_bytes)
+    }
+}
+
+impl NoteKey for [u8; 16] {
+    fn encode(&self) -> Vec<u8> {
+        self.to_vec()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok()
+    }
+}
+
+impl NoteKey for String {
+    fn encode(&self) -> Vec<u8> {
+        self.as_bytes().to_vec()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+}
+
+impl NoteKey for PaymentId {
+    fn encode(&self) -> Vec<u8> {
+        self.as_str().as_bytes().to_vec()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        Self::new(std::str::from_utf8(bytes).ok()?).ok()
+    }
+}

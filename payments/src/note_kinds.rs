@@ -1,0 +1,172 @@
+//! What is kept in the journal of payments: see the crate `notes`.
+
+use domain::{Timestamp, id::ProjectId, text::PaymentId};
+use notes::{AnyKind, NoteKey, NoteKind};
+use port::Told;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::{proof::Proof, unfulfilled::UnfulfilledPayment};
+
+/// All kinds of notes that payments keep.
+pub const KINDS: &[AnyKind] = &[
+    AnyKind::of::<EventNote>(),
+    AnyKind::of::<PositionNote>(),
+    AnyKind::of::<UnfulfilledNote>(),
+    AnyKind::of::<ProofNote>(),
+];
+
+/// What a provider told, was acknowledged and has to be worked off.
+#[derive(Debug)]
+pub struct EventNote;
+
+impl NoteKind for EventNote {
+    const NUMBER: u8 = 1;
+    const NAME: &'static str = "event";
+    type Key = EventKey;
+    type Body = Told;
+
+    fn check(key: &EventKey, told: &Told) -> Result<(), String> {
+        let same = *key == EventKey::new(key.project, &told.id);
+        same.then_some(())
+            .ok_or_else(|| "its body is another event".into())
+    }
+}
+
+/// How far a provider's list of events was read and worked off.
+pub(crate) struct PositionNote;
+
+impl NoteKind for PositionNote {
+    const NUMBER: u8 = 6;
+    const NAME: &'static str = "position in the list of events";
+    type Key = ProjectId;
+    type Body = Position;
+}
+
+/// See [`PositionNote`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Position {
+    /// By the provider's clock.
+    pub(crate) until: Timestamp,
+    /// Whether a webhook had ever come by then.
+    pub(crate) heard: bool,
+}
+
+/// A payment that leads to no order.
+pub(crate) struct UnfulfilledNote;
+
+impl NoteKind for UnfulfilledNote {
+    const NUMBER: u8 = 7;
+    const NAME: &'static str = "unfulfilled payment";
+    type Key = (ProjectId, PaymentId);
+    type Body = UnfulfilledPayment;
+
+    fn check((_, payment): &Self::Key, body: &UnfulfilledPayment) -> Result<(), String> {
+        let same = *payment == body.payment;
+        same.then_some(())
+            .ok_or_else(|| "its body is another payment".into())
+    }
+}
+
+/// What the last proof of a project's books came to.
+pub(crate) struct ProofNote;
+
+impl NoteKind for ProofNote {
+    const NUMBER: u8 = 8;
+    const NAME: &'static str = "proof";
+    type Key = ProjectId;
+    type Body = Proof;
+}
+
+/// What a provider told a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredEvent {
+    pub(crate) key: EventKey,
+    pub(crate) told: Told,
+}
+
+impl StoredEvent {
+    pub(crate) fn new(project: ProjectId, told: Told) -> Self {
+        let key = EventKey::new(project, &told.id);
+        Self { key, told }
+    }
+
+    /// As the journal takes it.
+    pub(crate) fn put(&self) -> persistence::Note {
+        notes::put::<EventNote>(&self.key, &self.told)
+    }
+}
+
+/// Names an event within all projects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventKey {
+    /// Whose.
+    pub project: ProjectId,
+    /// Half of a SHA-256 of project and event: nothing collides by chance.
+    hash: [u8; 16],
+}
+
+impl EventKey {
+    /// Of an event of a project, by the provider's name for it.
+    #[must_use]
+    pub fn new(project: ProjectId, event: &str) -> Self {
+        let mut digest = Sha256::new();
+        digest.update(project.0.to_be_bytes());
+        digest.update(event.as_bytes());
+        let mut hash = [0; 16];
+        hash.copy_from_slice(digest.finalize().split_at(16).0);
+        Self { project, hash }
+    }
+}
+
+impl NoteKey for EventKey {
+    fn encode(&self) -> Vec<u8> {
+        (self.project, self.hash).encode()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (project, hash) = NoteKey::decode(bytes)?;
+        Some(Self { project, hash })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use data_encoding::HEXLOWER;
+
+    use super::*;
+
+    const PROJECT: ProjectId = ProjectId(0x0193_aaaa_bbbb_cccc_dddd_eeee_ffff_0001);
+    const EVENT: &str = r#"{"id":"evt_1","kind":"charge.refunded","at":1795000000000,"about":"payment","name":"pi_1"}"#;
+    const UNFULFILLED: &str = r#"{"payment":"pi_1","checkout":"cs_1","paid":{"amountCents":900,"payment":"pi_1","invoice":null,"customer":"cus_1","email":null,"receipt":{"provider":"stripe","livemode":true,"receiptUrl":null,"invoiceUrl":null}},"billing":null,"currency":"EUR","paidAt":1795000000000,"reason":"unknown_price","seenAt":1795000000000,"state":"open"}"#;
+    const PROOF: &str = r#"{"from":1,"until":2,"beganAt":3,"endedAt":4,"charges":5,"refunds":6,"disputes":7,"mended":8,"differences":0,"sums":[],"found":[]}"#;
+
+    /// Reads a note and writes it again: on the disk it is as it always was.
+    fn is_on_the_disk_as<K: NoteKind>(key: &str, body: &str) {
+        let key = HEXLOWER.decode(key.as_bytes()).unwrap();
+        let body = [b"\x01", body.as_bytes()].concat();
+        let (name, read) = notes::read::<K>(&key, &body).unwrap();
+        let again = notes::put::<K>(&name, &read);
+        assert_eq!((&*again.key, &*again.body.unwrap()), (&*key, &*body));
+        // Nor is any other key one of this kind, or any body one of this key.
+        for (key, body) in [
+            (key.split_last().unwrap().1, &body[..]),
+            (&[&key[..], &[0]].concat(), &body),
+            (&key, body.split_last().unwrap().1),
+            (&key, b"\x01{}"),
+        ] {
+            assert!(notes::read::<K>(key, body).is_err(), "{key:?} {body:?}");
+        }
+    }
+
+    #[test]
+    fn each_kind_is_on_the_disk_as_it_always_was() {
+        let project = format!("{:032x}", PROJECT.0);
+        let event = format!("01{project}a2cec2a04030098c69038791d4d963e3");
+        is_on_the_disk_as::<EventNote>(&event, EVENT);
+        let position = r#"{"until":1795000000000,"heard":true}"#;
+        is_on_the_disk_as::<PositionNote>(&format!("06{project}"), position);
+        is_on_the_disk_as::<UnfulfilledNote>(&format!("07{project}70695f31"), UNFULFILLED);
+        is_on_the_disk_as::<ProofNote>(&format!("08{project}"), PROOF);
+    }
+}
