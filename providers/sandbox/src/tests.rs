@@ -17,16 +17,21 @@ use axum::{
     http::{HeaderMap, StatusCode},
     routing::post,
 };
-use domain::id::{OrderId, OrderSerial, PriceId, WalletKey};
+use domain::{
+    catalog::{CheckoutSettings, Interval, Price, Product, ProductType},
+    id::{OrderId, OrderSerial, PriceId, ProductId, WalletKey},
+    text::Email,
+};
 use parking_lot::Mutex;
+use port::{CheckoutRequest, Discount, Reference};
 use tokio::{net::TcpListener, sync::mpsc};
 
 use super::{unkind::Unkindness, *};
 use stripe::{
     Api, Client, Form, OperationKey, SecretKey,
-    checkout_sessions::{Buyer, Item, NewSession, Promotion, Session},
-    metadata::Reference,
-    prices::{Cycle, NewPrice, StoredPrice},
+    checkout_sessions::{self, Session},
+    id::{PromotionCodeId, StripePriceId},
+    prices::{self, StoredPrice},
     signature,
 };
 
@@ -269,11 +274,9 @@ impl Stage {
 
     async fn price(&self, number: u128, amount_cents: i64) -> StoredPrice {
         let price = new_price(number, amount_cents);
+        let form = prices::form(&product(&format!("Tier {number}")), &price);
         let key = OperationKey::new(&format!("price/{number}")).unwrap();
-        self.client()
-            .post(&["prices"], &price.form(), &key)
-            .await
-            .unwrap()
+        self.client().post(&["prices"], &form, &key).await.unwrap()
     }
 
     async fn session(&self, item: Item, promotion: Promotion) -> Session {
@@ -282,7 +285,7 @@ impl Stage {
         self.client()
             .post(
                 &["checkout", "sessions"],
-                &new_session(item, promotion).form(),
+                &new_session(&item, &promotion),
                 &key,
             )
             .await
@@ -314,46 +317,97 @@ impl Stage {
     }
 }
 
-fn new_session(item: Item, promotion: Promotion) -> NewSession {
-    let order = OrderId {
-        serial: OrderSerial(2),
-        wallet: WalletKey([0; 16]),
+/// What is bought.
+enum Item {
+    Credits,
+    Subscription(StripePriceId),
+}
+
+/// What makes it cheaper.
+enum Promotion {
+    None,
+    BuyerMayEnter,
+    Code(PromotionCodeId),
+}
+
+fn new_session(item: &Item, promotion: &Promotion) -> Form {
+    let (tier, interval) = match item {
+        Item::Credits => (None, Interval::OneTime),
+        Item::Subscription(price) => (Some(price), Interval::Month),
     };
-    NewSession {
+    let (discount, code) = match promotion {
+        Promotion::None => (Discount::None, None),
+        Promotion::BuyerMayEnter => (Discount::BuyerMayEnter, None),
+        Promotion::Code(code) => (Discount::Code("CODE".into()), Some(code)),
+    };
+    let email = Email::new("ann@example.com").ok();
+    let (product, price) = (product("1,000 <credits>"), new_price(3, 500));
+    let price = Price {
+        currency: "USD".into(),
+        interval,
+        ..price
+    };
+    let request = CheckoutRequest {
         reference: Reference {
             project: PROJECT,
-            order,
+            order: OrderId {
+                serial: OrderSerial(2),
+                wallet: WalletKey([0; 16]),
+            },
             price: PriceId(3),
             user: None,
             quantity: domain::Quantity::ONE,
         },
-        item,
-        buyer: Buyer::New {
-            email: Some("ann@example.com".into()),
-        },
-        promotion,
-        success_url: "https://shop.example/ok?session={CHECKOUT_SESSION_ID}".into(),
-        cancel_url: "https://shop.example/cart".into(),
-        trial_days: None,
+        product: &product,
+        price: &price,
+        customer: None,
+        email: email.as_ref(),
+        discount: &discount,
+        success_url: "https://shop.example/ok?session={CHECKOUT_SESSION_ID}",
+        cancel_url: "https://shop.example/cart",
         locale: None,
-        asks: domain::catalog::CheckoutSettings::NONE,
+        asks: CheckoutSettings::NONE,
+    };
+    checkout_sessions::form(&request, tier, code)
+}
+
+fn product(name: &str) -> Product {
+    Product {
+        id: ProductId(2),
+        project: PROJECT,
+        name: name.into(),
+        description: None,
+        kind: ProductType::Subscription,
+        credit_unit: None,
+        free_grant: None,
+        low_balance: None,
+        active: true,
+        created_at: Timestamp(0),
     }
 }
 
-fn new_price(number: u128, amount_cents: i64) -> NewPrice {
-    NewPrice {
-        price: PriceId(number),
-        name: format!("Tier {number}"),
-        currency: "EUR".into(),
+fn new_price(number: u128, amount_cents: i64) -> Price {
+    Price {
+        id: PriceId(number),
+        project: PROJECT,
+        product: ProductId(2),
+        label: None,
         amount_cents,
-        cycle: Cycle::Month,
+        currency: "EUR".into(),
+        credits_granted: 0,
+        credits_product: None,
+        credits_expire_after_days: None,
+        rollover: false,
+        features: [].into(),
+        interval: Interval::Month,
+        trial_days: None,
+        trial_credits: 0,
+        repeatable: false,
+        active: true,
+        created_at: Timestamp(0),
     }
 }
 
 fn credits() -> Item {
-    Item::Once {
-        name: "1,000 <credits>".into(),
-        currency: "USD".into(),
-        amount_cents: 500,
-    }
+    Item::Credits
 }

@@ -1,6 +1,7 @@
 //! Checkout sessions: the hosted page on which a buyer pays.
 
-use domain::catalog::CheckoutSettings;
+use domain::{catalog::CheckoutSettings, text::Email};
+use port::{CheckoutRequest, Discount};
 use serde::Deserialize;
 
 use super::{
@@ -9,159 +10,105 @@ use super::{
         CheckoutId, CustomerId, InvoiceId, PaymentId, PromotionCodeId, StripePriceId,
         SubscriptionId,
     },
-    metadata::{self, Metadata, Reference},
+    locale,
+    metadata::{self, Metadata},
     object::{Expandable, object, words},
 };
 
-/// A session to be made. It closes after 24 hours by Stripe's own clock, whatever ours says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewSession {
-    /// The order that it is for.
-    pub reference: Reference,
-    /// What is bought.
-    pub item: Item,
-    /// Who buys.
-    pub buyer: Buyer,
-    /// What makes it cheaper.
-    pub promotion: Promotion,
-    /// Where the buyer goes after paying. `{CHECKOUT_SESSION_ID}` in it is filled in by Stripe.
-    pub success_url: String,
-    /// Where the buyer goes instead.
-    pub cancel_url: String,
-    /// Days before the first cycle is billed, of a subscription that begins with a trial.
-    pub trial_days: Option<u32>,
-    /// The language of the page; by the buyer's browser when left out.
-    pub locale: Option<&'static str>,
-    /// What the page asks for, and makes, beside the money.
-    pub asks: CheckoutSettings,
-}
-
-/// What is bought, as often as the reference says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Item {
-    /// Something that is paid once. Stripe's catalog does not hear of it.
-    Once {
-        /// What the buyer sees.
-        name: String,
-        /// ISO 4217, in either case.
-        currency: String,
-        /// In the currency's minor unit *as Stripe counts it*, which is what our `amountCents` is:
-        /// 500 is 5.00 USD and 500 JPY. Nothing is to be converted.
-        amount_cents: i64,
-    },
-    /// A tier that is paid each cycle, by its price in Stripe's catalog.
-    Subscription(StripePriceId),
-}
-
-/// Who buys.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Buyer {
-    /// Somebody new, who becomes a customer; the email, if any, is filled in for them.
-    New {
-        /// Where receipts go.
-        email: Option<String>,
-    },
-    /// A customer. Stripe knows the email already and takes no other one.
-    Returning(CustomerId),
-}
-
-/// What makes it cheaper. Stripe takes one of the two, never both.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Promotion {
-    /// Nothing.
-    None,
-    /// The buyer may type a promotion code.
-    BuyerMayEnter,
-    /// This one, found by [`Client::find_promotion_code`](crate::Client::find_promotion_code).
-    Code(PromotionCodeId),
-}
-
-impl NewSession {
-    /// What is sent.
-    #[must_use]
-    pub fn form(&self) -> Form {
-        const ITEM: &str = "line_items[0]";
-        let mut form = Form::new();
-        form = match &self.item {
-            Item::Once {
-                name,
-                currency,
-                amount_cents,
-            } => form
-                .with("mode", "payment")
+/// What is sent for a session: one for `tier`, a price of Stripe's catalog, is paid each cycle, any other one
+/// once, and Stripe's catalog does not hear of it. `code` is the promotion code that was asked for. It closes
+/// after 24 hours by Stripe's own clock, whatever ours says.
+#[must_use]
+pub fn form(
+    request: &CheckoutRequest<'_>,
+    tier: Option<&StripePriceId>,
+    code: Option<&PromotionCodeId>,
+) -> Form {
+    const ITEM: &str = "line_items[0]";
+    let (product, price) = (request.product, request.price);
+    let mut form = Form::new();
+    form = match tier {
+        Some(tier) => form
+            .with("mode", "subscription")
+            .with(format!("{ITEM}[price]"), tier),
+        None => {
+            let name = match &price.label {
+                Some(label) => format!("{}: {label}", product.name),
+                None => product.name.clone(),
+            };
+            let currency = price.currency.to_ascii_lowercase();
+            // In the minor unit *as Stripe counts it*, which is what ours is: 500 is 5.00 USD and 500 JPY.
+            // Nothing is to be converted.
+            form.with("mode", "payment")
+                .with(format!("{ITEM}[price_data][currency]"), currency)
                 .with(
-                    format!("{ITEM}[price_data][currency]"),
-                    currency.to_ascii_lowercase(),
+                    format!("{ITEM}[price_data][unit_amount]"),
+                    price.amount_cents,
                 )
-                .with(format!("{ITEM}[price_data][unit_amount]"), amount_cents)
-                .with(format!("{ITEM}[price_data][product_data][name]"), name),
-            Item::Subscription(price) => form
-                .with("mode", "subscription")
-                .with(format!("{ITEM}[price]"), price),
-        };
-        form = form.with(format!("{ITEM}[quantity]"), self.reference.quantity.get());
-        form = match &self.buyer {
-            Buyer::Returning(customer) => form.with("customer", customer),
-            Buyer::New { email } => match self.item {
-                // A customer, so that the next purchase and the portal find them. A subscription
-                // always makes one, and refuses to be told so.
-                Item::Once { .. } => form.with("customer_creation", "always"),
-                Item::Subscription(_) => form,
-            }
-            .with_some("customer_email", email.as_ref()),
-        };
-        form = match &self.promotion {
-            Promotion::None => form,
-            Promotion::BuyerMayEnter => form.with("allow_promotion_codes", true),
-            Promotion::Code(code) => form.with("discounts[0][promotion_code]", code),
-        };
-        form = form
-            .with("success_url", &self.success_url)
-            .with("cancel_url", &self.cancel_url)
-            .with_some("locale", self.locale)
-            .with_some("subscription_data[trial_period_days]", self.trial_days)
-            .with("client_reference_id", self.reference.order);
-        form = self.asking(form);
-        // A session's metadata is not copied to what it makes: refunds and renewals name the payment
-        // intent or the subscription, so the reference is written there too.
-        let inner = match self.item {
-            Item::Once { .. } => "payment_intent_data[metadata]",
-            Item::Subscription(_) => "subscription_data[metadata]",
-        };
-        let form = metadata::put(&self.reference, form, "metadata");
-        metadata::put(&self.reference, form, inner)
-    }
+                .with(format!("{ITEM}[price_data][product_data][name]"), name)
+        }
+    };
+    form = form.with(
+        format!("{ITEM}[quantity]"),
+        request.reference.quantity.get(),
+    );
+    // Of somebody who is a customer Stripe knows the email and takes no other one. Somebody new becomes one,
+    // so that the next purchase and the portal find them; a subscription always makes one, and refuses to be
+    // told so.
+    form = match &request.customer {
+        Some(customer) => form.with("customer", customer),
+        None => form
+            .with_some("customer_creation", tier.is_none().then_some("always"))
+            .with_some("customer_email", request.email.map(Email::as_str)),
+    };
+    // Stripe takes one of the two, never both.
+    let may_enter = *request.discount == Discount::BuyerMayEnter;
+    form = form
+        .with_some("allow_promotion_codes", may_enter.then_some(true))
+        .with_some("discounts[0][promotion_code]", code)
+        .with("success_url", request.success_url)
+        .with("cancel_url", request.cancel_url)
+        .with_some("locale", request.locale.and_then(locale::nearest))
+        .with_some("subscription_data[trial_period_days]", price.trial_days)
+        .with("client_reference_id", request.reference.order);
+    form = asking(form, request, tier.is_none());
+    // A session's metadata is not copied to what it makes: refunds and renewals name the payment intent or
+    // the subscription, so the reference is written there too.
+    let inner = match tier {
+        None => "payment_intent_data[metadata]",
+        Some(_) => "subscription_data[metadata]",
+    };
+    let form = metadata::put(&request.reference, form, "metadata");
+    metadata::put(&request.reference, form, inner)
 }
 
-impl NewSession {
-    /// Adds what is asked for beside the money. What a buyer enters whom Stripe knows already is kept
-    /// only where that is said, and tax and tax numbers are refused where it is not.
-    fn asking(&self, form: Form) -> Form {
-        let CheckoutSettings {
-            automatic_tax,
-            collect_tax_ids,
-            collect_billing_address,
-            invoices,
-            terms_of_service,
-        } = self.asks;
-        let known = matches!(self.buyer, Buyer::Returning(_));
-        // A subscription's invoices are made anyway, and to ask for them is refused.
-        let invoices = invoices && matches!(self.item, Item::Once { .. });
-        let address = "billing_address_collection";
-        let terms = "consent_collection[terms_of_service]";
-        [
-            (automatic_tax, "automatic_tax[enabled]", "true"),
-            (automatic_tax && known, "customer_update[address]", "auto"),
-            (collect_tax_ids, "tax_id_collection[enabled]", "true"),
-            (collect_tax_ids && known, "customer_update[name]", "auto"),
-            (collect_billing_address, address, "required"),
-            (invoices, "invoice_creation[enabled]", "true"),
-            (terms_of_service, terms, "required"),
-        ]
-        .into_iter()
-        .filter(|(asked, ..)| *asked)
-        .fold(form, |form, (_, name, value)| form.with(name, value))
-    }
+/// Adds what is asked for beside the money. What a buyer enters whom Stripe knows already is kept only where
+/// that is said, and tax and tax numbers are refused where it is not.
+fn asking(form: Form, request: &CheckoutRequest<'_>, is_once: bool) -> Form {
+    let CheckoutSettings {
+        automatic_tax,
+        collect_tax_ids,
+        collect_billing_address,
+        invoices,
+        terms_of_service,
+    } = request.asks;
+    let known = request.customer.is_some();
+    // A subscription's invoices are made anyway, and to ask for them is refused.
+    let invoices = invoices && is_once;
+    let address = "billing_address_collection";
+    let terms = "consent_collection[terms_of_service]";
+    [
+        (automatic_tax, "automatic_tax[enabled]", "true"),
+        (automatic_tax && known, "customer_update[address]", "auto"),
+        (collect_tax_ids, "tax_id_collection[enabled]", "true"),
+        (collect_tax_ids && known, "customer_update[name]", "auto"),
+        (collect_billing_address, address, "required"),
+        (invoices, "invoice_creation[enabled]", "true"),
+        (terms_of_service, terms, "required"),
+    ]
+    .into_iter()
+    .filter(|(asked, ..)| *asked)
+    .fold(form, |form, (_, name, value)| form.with(name, value))
 }
 
 /// A session, as it is now.
@@ -247,8 +194,6 @@ words! {
     PaymentStatus {
         /// It is.
         Paid,
-        /// It is not, or not yet.
-        Unpaid,
         /// There is none to wait for: the total is zero, or due later.
         NoPaymentRequired,
     }
@@ -257,12 +202,8 @@ words! {
 words! {
     /// What a session is for.
     SessionMode {
-        /// To be paid once.
-        Payment,
         /// To be paid each cycle.
         Subscription,
-        /// To save a payment method; never one of ours.
-        Setup,
     }
 }
 

@@ -25,7 +25,7 @@ pub mod metadata;
 pub mod object;
 pub mod payment_intents;
 pub mod permissions;
-pub mod portal;
+mod portal;
 pub mod prices;
 pub mod promotion_codes;
 mod provider;
@@ -41,3 +41,6 @@ pub use error::{Error, Refusal};
 pub use form::Form;
 pub use key::{OperationKey, SecretKey};
 pub use provider::{Shared, Stripe};
+
+#[cfg(test)]
+mod tests;

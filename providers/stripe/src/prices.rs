@@ -4,7 +4,10 @@
 //! Each has a product of its own: the customer portal offers the tiers of one subscription as several
 //! products, and is only sure to take two prices of one product if their intervals differ.
 
-use domain::id::PriceId;
+use domain::{
+    catalog::{Interval, Price, Product},
+    id::PriceId,
+};
 use serde::Deserialize;
 
 use super::{
@@ -13,57 +16,36 @@ use super::{
     form::Form,
     id::{StripePriceId, StripeProductId},
     metadata::{self, Metadata},
-    object::{object, words},
+    object::{Expandable, object},
 };
 
-/// A price to be made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewPrice {
-    /// Our price: the key to find it by, and what is written on it.
-    pub price: PriceId,
-    /// What the buyer sees on bills and in the portal.
-    pub name: String,
-    /// ISO 4217, in either case.
-    pub currency: String,
-    /// In the currency's minor unit as Stripe counts it; see
-    /// [`Item::Once`](super::checkout_sessions::Item::Once).
-    pub amount_cents: i64,
-    /// How often.
-    pub cycle: Cycle,
+/// What is sent to make a price of ours there: the key to find it by, and what the buyer sees on bills and in
+/// the portal.
+#[must_use]
+pub fn form(product: &Product, price: &Price) -> Form {
+    let name = match &price.label {
+        Some(label) => format!("{} {label}", product.name),
+        None => product.name.clone(),
+    };
+    let ours = price.id;
+    Form::new()
+        .with("currency", price.currency.to_ascii_lowercase())
+        // In the minor unit as Stripe counts it, which is ours.
+        .with("unit_amount", price.amount_cents)
+        .with("recurring[interval]", cycle(price))
+        .with("lookup_key", ours)
+        // One that was archived there gives the key up.
+        .with("transfer_lookup_key", true)
+        .with(format!("metadata[{}]", metadata::PRICE), ours)
+        .with("product_data[name]", name)
+        .with(format!("product_data[metadata][{}]", metadata::PRICE), ours)
 }
 
-words! {
-    /// How often a subscription is billed.
-    Cycle {
-        /// Each month.
-        Month,
-        /// Each year.
-        Year,
-    }
-}
-
-impl NewPrice {
-    /// What is sent.
-    #[must_use]
-    pub fn form(&self) -> Form {
-        let cycle = match self.cycle {
-            Cycle::Year => "year",
-            Cycle::Month | Cycle::Other => "month",
-        };
-        let price = self.price;
-        Form::new()
-            .with("currency", self.currency.to_ascii_lowercase())
-            .with("unit_amount", self.amount_cents)
-            .with("recurring[interval]", cycle)
-            .with("lookup_key", price)
-            // One that was archived there gives the key up.
-            .with("transfer_lookup_key", true)
-            .with(format!("metadata[{}]", metadata::PRICE), price)
-            .with("product_data[name]", &self.name)
-            .with(
-                format!("product_data[metadata][{}]", metadata::PRICE),
-                price,
-            )
+/// How often a price of ours is charged, in Stripe's words.
+const fn cycle(price: &Price) -> &'static str {
+    match price.interval {
+        Interval::Year => "year",
+        Interval::Month | Interval::OneTime => "month",
     }
 }
 
@@ -73,7 +55,7 @@ pub struct StoredPrice {
     /// Its identifier.
     pub id: StripePriceId,
     /// What it is a price of.
-    pub product: ProductOfPrice,
+    pub product: Expandable<StripeProductId>,
     /// Lower case.
     pub currency: String,
     /// In the minor unit.
@@ -87,39 +69,24 @@ pub struct StoredPrice {
 
 object!(StripePriceId => StoredPrice, "prices", []);
 
-/// What a price is of, by name or as it is.
+/// What a price is of.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
-pub enum ProductOfPrice {
-    /// Its name alone.
-    Id(StripeProductId),
-    /// As it is now.
-    Object {
-        /// Its identifier.
-        id: StripeProductId,
-        /// Whether it may be sold.
-        active: bool,
-    },
+pub struct StoredProduct {
+    id: StripeProductId,
+    /// Whether it may be sold.
+    active: bool,
 }
 
-impl ProductOfPrice {
-    /// Its identifier.
-    #[must_use]
-    pub const fn id(&self) -> &StripeProductId {
-        match self {
-            Self::Id(id) | Self::Object { id, .. } => id,
-        }
-    }
-}
+object!(StripeProductId => StoredProduct, "products", []);
 
 /// How often a price is charged.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Recurring {
-    /// The unit.
-    pub interval: Cycle,
+    /// The unit, such as `month`.
+    interval: String,
     /// How many of them lie between two bills.
     #[serde(default = "one")]
-    pub interval_count: i64,
+    interval_count: i64,
 }
 
 const fn one() -> i64 {
@@ -127,18 +94,30 @@ const fn one() -> i64 {
 }
 
 impl StoredPrice {
-    /// Whether it can be sold and charges what was meant: a lookup key is free for all to move to another
+    /// How often it is charged; `None`: otherwise than each month or each year.
+    pub(super) fn interval(&self) -> Option<Interval> {
+        let recurring = self.recurring.as_ref();
+        let each = recurring.filter(|recurring| recurring.interval_count == 1)?;
+        match each.interval.as_str() {
+            "month" => Some(Interval::Month),
+            "year" => Some(Interval::Year),
+            _ => None,
+        }
+    }
+
+    /// Whether its cycles are counted in years.
+    pub(super) fn is_yearly(&self) -> bool {
+        let recurring = self.recurring.as_ref();
+        recurring.is_some_and(|recurring| recurring.interval == "year")
+    }
+
+    /// Whether it can be sold and charges what ours does: a lookup key is free for all to move to another
     /// price, and a price stays active when its product is archived.
-    #[must_use]
-    pub fn sells(&self, meant: &NewPrice) -> bool {
-        let each = |recurring: &Recurring| {
-            recurring.interval == meant.cycle && recurring.interval_count == 1
-        };
-        let archived = matches!(self.product, ProductOfPrice::Object { active: false, .. });
-        !archived
-            && self.unit_amount == Some(meant.amount_cents)
-            && self.currency.eq_ignore_ascii_case(&meant.currency)
-            && self.recurring.as_ref().is_some_and(each)
+    fn sells(&self, ours: &Price) -> bool {
+        self.product.object().is_none_or(|product| product.active)
+            && self.unit_amount == Some(ours.amount_cents)
+            && self.currency.eq_ignore_ascii_case(&ours.currency)
+            && self.interval() == Some(ours.interval)
     }
 }
 
@@ -148,8 +127,8 @@ impl Client {
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn find_price(&self, price: &NewPrice) -> Result<Option<StoredPrice>, Error> {
-        let query = find_form(price.price);
+    pub async fn find_price(&self, price: &Price) -> Result<Option<StoredPrice>, Error> {
+        let query = find_form(price.id);
         let prices = self.list::<StoredPrice>(&["prices"], &query, &[]).await?;
         let found = prices.data.into_iter().next();
         Ok(found.filter(|found| found.sells(price)))
@@ -171,17 +150,20 @@ mod tests {
 
     const PRICE: &str = "price_00000000000000000000000003";
 
+    fn pro(interval: Interval) -> Price {
+        Price {
+            id: PriceId(3),
+            amount_cents: 1900,
+            interval,
+            ..crate::tests::price()
+        }
+    }
+
     #[test]
     fn a_price_is_made_with_its_product() {
-        let price = NewPrice {
-            price: PriceId(3),
-            name: "Pro".into(),
-            currency: "EUR".into(),
-            amount_cents: 1900,
-            cycle: Cycle::Month,
-        };
+        let product = crate::tests::product("Pro");
         assert_eq!(
-            lines(&price.form()),
+            lines(&form(&product, &pro(Interval::Month))),
             [
                 "currency=eur",
                 "unit_amount=1900",
@@ -193,11 +175,8 @@ mod tests {
                 &format!("product_data[metadata][scrip_price_id]={PRICE}"),
             ]
         );
-        let yearly = NewPrice {
-            cycle: Cycle::Year,
-            ..price
-        };
-        assert!(lines(&yearly.form()).contains(&"recurring[interval]=year".into()));
+        let yearly = lines(&form(&product, &pro(Interval::Year)));
+        assert!(yearly.contains(&"recurring[interval]=year".into()));
     }
 
     #[test]
@@ -216,13 +195,7 @@ mod tests {
     /// Somebody may have moved the key to another price, or changed nothing but what it costs there.
     #[test]
     fn a_price_that_charges_otherwise_is_none_of_ours() {
-        let meant = NewPrice {
-            price: PriceId(3),
-            name: "Pro".into(),
-            currency: "EUR".into(),
-            amount_cents: 1900,
-            cycle: Cycle::Month,
-        };
+        let meant = pro(Interval::Month);
         let stored = |currency: &str, cents: i64, cycle: &str, count: i64| {
             let price = format!(
                 r#"{{"id":"price_x","product":"prod_x","active":true,"currency":"{currency}",
@@ -234,10 +207,7 @@ mod tests {
         let same = stored("eur", 1900, "month", 1);
         assert_eq!(same.metadata.price(), Some(PriceId(3)));
         assert!(same.sells(&meant));
-        let archived = ProductOfPrice::Object {
-            id: StripeProductId::new("prod_x").unwrap(),
-            active: false,
-        };
+        let archived = serde_json::from_str(r#"{"id":"prod_x","active":false}"#).unwrap();
         for other in [
             StoredPrice {
                 product: archived,

@@ -6,10 +6,10 @@ use serde::Deserialize;
 
 use super::{
     form::Form,
-    id::{CustomerId, InvoiceId, ScheduleId, StripePriceId, SubscriptionId},
+    id::{CustomerId, InvoiceId, ScheduleId, SubscriptionId},
     metadata::Metadata,
     object::{Expandable, Page, object, quantity, words},
-    prices::{Cycle, Recurring},
+    prices::StoredPrice,
 };
 
 /// A subscription, as it is now.
@@ -61,7 +61,7 @@ struct PauseCollection {}
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SubscriptionItem {
     /// The price.
-    pub price: ItemPrice,
+    pub price: StoredPrice,
     quantity: Option<u32>,
     /// When its running period began, in seconds since the Unix epoch.
     pub current_period_start: Option<i64>,
@@ -74,27 +74,6 @@ impl SubscriptionItem {
     #[must_use]
     pub fn quantity(&self) -> Quantity {
         quantity(self.quantity)
-    }
-}
-
-/// What a subscription is billed by.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct ItemPrice {
-    /// Its identifier.
-    pub id: StripePriceId,
-    /// What we wrote on it.
-    #[serde(default)]
-    pub metadata: Metadata,
-    /// In the currency's minor unit.
-    pub unit_amount: Option<i64>,
-    /// How often it is charged.
-    pub recurring: Option<Recurring>,
-}
-
-impl ItemPrice {
-    fn is_yearly(&self) -> bool {
-        let recurring = self.recurring.as_ref();
-        recurring.is_some_and(|recurring| recurring.interval == Cycle::Year)
     }
 }
 
@@ -158,8 +137,6 @@ fn months_before(end: i64, months: i64, anchor: i64) -> Option<i64> {
 words! {
     /// How a subscription is.
     SubscriptionStatus {
-        /// The first payment is missing.
-        Incomplete,
         /// The first payment did not come within a day. Final.
         IncompleteExpired,
         /// Not billed yet.
@@ -203,7 +180,7 @@ mod tests {
 
     const ITEMS: &str = r#""items":{"object":"list","data":[{"id":"si_1",
         "current_period_start":100,"current_period_end":200,
-        "price":{"id":"price_1","product":"prod_1","metadata":{}}}]}"#;
+        "price":{"id":"price_1","product":"prod_1","currency":"eur","metadata":{}}}]}"#;
 
     #[test]
     fn the_period_and_the_price_are_read_from_the_item() {
@@ -234,7 +211,7 @@ mod tests {
         ] {
             let subscription = read(&format!(
                 r#""status":"active","billing_cycle_anchor":{},"items":{{"data":[{{
-                "price":{{"id":"price_1","product":"prod_1",
+                "price":{{"id":"price_1","product":"prod_1","currency":"eur",
                 "recurring":{{"interval":"{interval}"}}}}}}]}}"#,
                 at(anchor)
             ));

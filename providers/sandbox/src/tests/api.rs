@@ -41,13 +41,13 @@ async fn an_operation_is_done_once_for_its_key() {
     let stage = Stage::new().await;
     let client = stage.client();
     let key = OperationKey::new("checkout/1").unwrap();
-    let mut session = new_session(credits(), Promotion::None);
+    let session = new_session(&credits(), &Promotion::None);
     let path = ["checkout", "sessions"];
-    let first: Session = client.post(&path, &session.form(), &key).await.unwrap();
-    let again: Session = client.post(&path, &session.form(), &key).await.unwrap();
+    let first: Session = client.post(&path, &session, &key).await.unwrap();
+    let again: Session = client.post(&path, &session, &key).await.unwrap();
     assert_eq!(again, first);
-    session.cancel_url = "https://shop.example/other".into();
-    let other = client.post::<Session>(&path, &session.form(), &key).await;
+    let session = new_session(&credits(), &Promotion::BuyerMayEnter);
+    let other = client.post::<Session>(&path, &session, &key).await;
     let Err(Error::Refused(refusal)) = other else {
         panic!("taken");
     };

@@ -7,7 +7,6 @@ use stripe::{
     disputes::{Dispute, DisputedMoney},
     id::{ChargeId, PaymentId},
     invoices::{BillingReason, InvoiceStatus},
-    portal::{Configuration, NewConfiguration, NewPortalSession, PortalProduct, PortalSession},
     subscriptions::SubscriptionStatus,
 };
 
@@ -144,41 +143,29 @@ async fn subscriber(stage: &mut Stage) -> (Session, StoredPrice, String) {
         (found.id, found.product.id()),
         (small.id.clone(), small.product.id())
     );
-    let products = [&small, &large].map(|price| PortalProduct {
-        product: price.product.id().clone(),
-        prices: vec![price.id.clone()],
-    });
-    let offer = NewConfiguration {
-        products: products.into(),
-    };
-    let configuration = client
-        .post::<Configuration>(
-            &["billing_portal", "configurations"],
-            &offer.form(),
-            &key("portal"),
-        )
-        .await
-        .unwrap();
+    let update = "features[subscription_update]";
+    let mut offer = format!(
+        "features[invoice_history][enabled]=true&features[payment_method_update][enabled]=true\
+         &features[subscription_cancel][enabled]=true&features[subscription_cancel][mode]=at_period_end\
+         &{update}[enabled]=true&{update}[default_allowed_updates][0]=price\
+         &{update}[proration_behavior]=always_invoice\
+         &{update}[schedule_at_period_end][conditions][0][type]=decreasing_item_amount"
+    );
+    for (n, price) in [&small, &large].into_iter().enumerate() {
+        let (product, price) = (price.product.id(), &price.id);
+        let listed = format!("{update}[products][{n}]");
+        offer += &format!("&{listed}[product]={product}&{listed}[prices][0]={price}");
+    }
+    let (status, said) = stage.send("billing_portal/configurations", &offer).await;
+    assert_eq!(status, 200, "{said}");
     let session = stage
         .session(Item::Subscription(small.id), Promotion::None)
         .await;
     stage.act(&session.url.clone().unwrap(), "pay", "").await;
     stage.told(4).await;
     let session = client.read(&session.id).await.unwrap();
-    let visit = NewPortalSession {
-        customer: session.customer.clone().unwrap(),
-        configuration: configuration.id,
-        return_url: Some("https://shop.example/account".into()),
-    };
-    let visit = client
-        .post::<PortalSession>(
-            &["billing_portal", "sessions"],
-            &visit.form(),
-            &key("visit"),
-        )
-        .await
-        .unwrap();
-    (session, large, visit.url)
+    let visit = visit(stage, &session).await;
+    (session, large, visit)
 }
 
 #[tokio::test]

@@ -1,9 +1,14 @@
 //! The forms, pair by pair, and what is read of a session.
 
-use domain::id::{OrderId, OrderSerial, PriceId, ProjectId, WalletKey};
+use domain::{
+    Quantity,
+    catalog::{Interval, Price, Product},
+    id::{OrderId, OrderSerial, PriceId, ProjectId, WalletKey},
+};
+use port::Reference;
 
 use super::*;
-use crate::form::lines;
+use crate::{form::lines, tests};
 
 const PROJECT: &str = "proj_00000000000000000000000001";
 const PRICE: &str = "price_00000000000000000000000003";
@@ -13,35 +18,66 @@ const ORDER_ID: OrderId = OrderId {
     wallet: WalletKey([0; 16]),
 };
 
-fn once(currency: &str, amount_cents: i64) -> NewSession {
-    NewSession {
-        reference: Reference {
-            project: ProjectId(1),
-            order: ORDER_ID,
-            price: PriceId(3),
-            user: None,
-            quantity: domain::Quantity::ONE,
-        },
-        item: Item::Once {
-            name: "500 credits".into(),
+/// What a page is asked for.
+#[derive(Clone)]
+struct Asked {
+    product: Product,
+    price: Price,
+    customer: Option<CustomerId>,
+    email: Option<Email>,
+    discount: Discount,
+    asks: CheckoutSettings,
+}
+
+impl Asked {
+    fn form(&self) -> Form {
+        let request = CheckoutRequest {
+            reference: Reference {
+                project: ProjectId(1),
+                order: ORDER_ID,
+                price: PriceId(3),
+                user: None,
+                quantity: Quantity::ONE,
+            },
+            product: &self.product,
+            price: &self.price,
+            customer: self.customer.clone(),
+            email: self.email.as_ref(),
+            discount: &self.discount,
+            success_url: "https://shop.example/ok?s={CHECKOUT_SESSION_ID}",
+            cancel_url: "https://shop.example/no",
+            locale: None,
+            asks: self.asks,
+        };
+        let tier = StripePriceId::new("price_pro");
+        let tier = tier.filter(|_| self.price.interval == Interval::Month);
+        let code = match &self.discount {
+            Discount::Code(code) => PromotionCodeId::new(code.as_str()),
+            Discount::None | Discount::BuyerMayEnter => None,
+        };
+        form(&request, tier.as_ref(), code.as_ref())
+    }
+}
+
+fn once(currency: &str, amount_cents: i64) -> Asked {
+    Asked {
+        product: tests::product("500 credits"),
+        price: Price {
             currency: currency.into(),
             amount_cents,
+            ..tests::price()
         },
-        buyer: Buyer::New { email: None },
-        promotion: Promotion::None,
-        success_url: "https://shop.example/ok?s={CHECKOUT_SESSION_ID}".into(),
-        cancel_url: "https://shop.example/no".into(),
-        trial_days: None,
-        locale: None,
+        customer: None,
+        email: None,
+        discount: Discount::None,
         asks: CheckoutSettings::NONE,
     }
 }
 
-fn tier() -> NewSession {
-    NewSession {
-        item: Item::Subscription(StripePriceId::new("price_pro").unwrap()),
-        ..once("USD", 0)
-    }
+fn tier() -> Asked {
+    let mut tier = once("USD", 0);
+    tier.price.interval = Interval::Month;
+    tier
 }
 
 fn marks(prefix: &str) -> [String; 3] {
@@ -103,27 +139,34 @@ fn a_tier_is_named_by_its_stored_price() {
 
 #[test]
 fn a_buyer_is_a_customer_or_an_email_and_never_both() {
-    let new = |email: Option<&str>| Buyer::New {
-        email: email.map(Into::into),
-    };
-    let returning = || Buyer::Returning(CustomerId::new("cus_1").unwrap());
-    let table: [(NewSession, Buyer, &[&str]); 5] = [
+    let email = Email::new("a@b.example").ok();
+    let customer = CustomerId::new("cus_1").ok();
+    let filled = "customer_email=a@b.example";
+    let table: [(Asked, _, _, &[&str]); 5] = [
         (
             once("USD", 1),
-            new(Some("a@b.example")),
-            &["customer_creation=always", "customer_email=a@b.example"],
+            None,
+            &email,
+            &["customer_creation=always", filled],
         ),
-        (once("USD", 1), returning(), &["customer=cus_1"]),
-        (tier(), new(None), &[]),
         (
-            tier(),
-            new(Some("a@b.example")),
-            &["customer_email=a@b.example"],
+            once("USD", 1),
+            customer.clone(),
+            &email,
+            &["customer=cus_1"],
         ),
-        (tier(), returning(), &["customer=cus_1"]),
+        (tier(), None, &None, &[]),
+        (tier(), None, &email, &[filled]),
+        (tier(), customer, &email, &["customer=cus_1"]),
     ];
-    for (session, buyer, expected) in table {
-        let mut lines = lines(&NewSession { buyer, ..session }.form());
+    for (asked, customer, email, expected) in table {
+        let email = email.clone();
+        let asked = Asked {
+            customer,
+            email,
+            ..asked
+        };
+        let mut lines = lines(&asked.form());
         lines.retain(|line| line.starts_with("customer"));
         assert_eq!(lines, expected);
     }
@@ -131,24 +174,18 @@ fn a_buyer_is_a_customer_or_an_email_and_never_both() {
 
 #[test]
 fn a_promotion_is_given_or_left_to_the_buyer_and_never_both() {
-    let table: [(Promotion, &[&str]); 3] = [
-        (Promotion::None, &[]),
-        (Promotion::BuyerMayEnter, &["allow_promotion_codes=true"]),
+    let table: [(Discount, &[&str]); 3] = [
+        (Discount::None, &[]),
+        (Discount::BuyerMayEnter, &["allow_promotion_codes=true"]),
         (
-            Promotion::Code(PromotionCodeId::new("promo_1").unwrap()),
+            Discount::Code("promo_1".into()),
             &["discounts[0][promotion_code]=promo_1"],
         ),
     ];
-    for (promotion, expected) in table {
-        for session in [once("USD", 1), tier()] {
-            let promotion = promotion.clone();
-            let mut lines = lines(
-                &NewSession {
-                    promotion,
-                    ..session
-                }
-                .form(),
-            );
+    for (discount, expected) in table {
+        for asked in [once("USD", 1), tier()] {
+            let discount = discount.clone();
+            let mut lines = lines(&Asked { discount, ..asked }.form());
             lines.retain(|line| line.starts_with("discounts") || line.starts_with("allow"));
             assert_eq!(lines, expected);
         }
@@ -206,7 +243,7 @@ const ALL: CheckoutSettings = CheckoutSettings {
 };
 
 /// What is asked for beside the money, of all that Scrip ever asks for.
-fn asked(session: &NewSession) -> Vec<String> {
+fn asked(session: &Asked) -> Vec<String> {
     let prefixes = [
         "automatic_tax",
         "billing_address_collection",
@@ -225,7 +262,7 @@ fn asked(session: &NewSession) -> Vec<String> {
 #[test]
 fn a_page_asks_beside_the_money_for_what_is_set_and_nothing_else() {
     assert!(asked(&once("USD", 499)).is_empty());
-    let all = NewSession {
+    let all = Asked {
         asks: ALL,
         ..once("USD", 499)
     };
@@ -239,7 +276,7 @@ fn a_page_asks_beside_the_money_for_what_is_set_and_nothing_else() {
             "consent_collection[terms_of_service]=required",
         ]
     );
-    let terms = NewSession {
+    let terms = Asked {
         asks: CheckoutSettings {
             terms_of_service: true,
             ..CheckoutSettings::NONE
@@ -254,7 +291,7 @@ fn a_page_asks_beside_the_money_for_what_is_set_and_nothing_else() {
 
 #[test]
 fn a_subscription_has_invoices_without_being_asked() {
-    let all = NewSession {
+    let all = Asked {
         asks: ALL,
         ..tier()
     };
@@ -263,8 +300,8 @@ fn a_subscription_has_invoices_without_being_asked() {
 
 #[test]
 fn what_a_known_buyer_enters_is_kept_where_tax_needs_it() {
-    let known = |asks| NewSession {
-        buyer: Buyer::Returning(CustomerId::new("cus_1").unwrap()),
+    let known = |asks| Asked {
+        customer: CustomerId::new("cus_1").ok(),
         asks,
         ..once("USD", 499)
     };

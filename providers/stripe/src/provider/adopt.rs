@@ -2,7 +2,6 @@
 //! written on it and on its price, as any of ours.
 
 use domain::{
-    catalog::Interval,
     text::SubscriptionId,
     wallet::{
         Currency,
@@ -20,7 +19,6 @@ use super::{
 use crate::{
     Error, Form, metadata,
     object::{Customer, Expandable},
-    prices::Cycle,
     subscriptions::{Subscription, SubscriptionStatus},
 };
 
@@ -151,16 +149,9 @@ fn charged(subscription: &Subscription) -> Option<Charged> {
     let [item] = subscription.items() else {
         return None;
     };
-    let price = &item.price;
-    let each = price.recurring.as_ref();
-    let each = each.filter(|each| each.interval_count == 1)?;
     Some(Charged {
-        amount_cents: price.unit_amount?,
+        amount_cents: item.price.unit_amount?,
         currency: Currency::new(subscription.currency.as_deref()?)?,
-        interval: match each.interval {
-            Cycle::Month => Interval::Month,
-            Cycle::Year => Interval::Year,
-            Cycle::Other => return None,
-        },
+        interval: item.price.interval()?,
     })
 }

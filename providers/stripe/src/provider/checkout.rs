@@ -1,13 +1,12 @@
 //! Opening a session for a buyer.
 
-use domain::catalog::{Interval, Price, Product};
+use domain::catalog::Interval;
 use port::{CheckoutRequest, Discount, OpenedCheckout};
 
 use super::{Stripe, key};
 use crate::{
     Error, Refusal,
-    checkout_sessions::{Buyer, Item, NewSession, Promotion, Session},
-    locale,
+    checkout_sessions::{self, Session},
 };
 
 /// What is done differently where Stripe does not know something that it was told before, or refuses what
@@ -59,51 +58,31 @@ impl Stripe {
         request: &CheckoutRequest<'_>,
         attempt: Attempt,
     ) -> Result<Session, Error> {
-        let customer = request.customer.clone();
-        let customer = customer.filter(|_| !attempt.as_new);
-        let promotion = match request.discount {
-            Discount::None => Promotion::None,
-            Discount::BuyerMayEnter => Promotion::BuyerMayEnter,
+        let mut request = request.clone();
+        request.customer = request.customer.filter(|_| !attempt.as_new);
+        request.email = request.email.filter(|_| !attempt.without_email);
+        let code = match request.discount {
             Discount::Code(code) => {
-                let found = self.client.find_promotion_code(code, customer.as_ref());
-                let found = found.await?;
-                Promotion::Code(found.ok_or(port::Error::InvalidDiscountCode)?.id)
+                let customer = request.customer.as_ref();
+                let found = self.client.find_promotion_code(code, customer).await?;
+                Some(found.ok_or(port::Error::InvalidDiscountCode)?.id)
             }
+            Discount::None | Discount::BuyerMayEnter => None,
         };
         let (product, price) = (request.product, request.price);
-        let item = match (price.interval, attempt.repriced) {
-            (Interval::OneTime, _) => once(product, price),
-            (Interval::Month | Interval::Year, true) => {
+        let tier = match price.interval {
+            Interval::OneTime => None,
+            Interval::Month | Interval::Year if attempt.repriced => {
                 self.forget_tier(price);
-                Item::Subscription(self.tier_anew(product, price).await?.id)
+                Some(self.tier_anew(product, price).await?.id)
             }
-            (Interval::Month | Interval::Year, _) => {
-                Item::Subscription(self.tier(product, price).await?.id)
-            }
+            Interval::Month | Interval::Year => Some(self.tier(product, price).await?.id),
         };
-        let session = NewSession {
-            reference: request.reference.clone(),
-            item,
-            buyer: match customer {
-                Some(customer) => Buyer::Returning(customer),
-                None => {
-                    let email = request.email.filter(|_| !attempt.without_email);
-                    Buyer::New {
-                        email: email.map(|email| email.as_str().to_owned()),
-                    }
-                }
-            },
-            promotion,
-            success_url: request.success_url.to_owned(),
-            cancel_url: request.cancel_url.to_owned(),
-            trial_days: price.trial_days,
-            locale: request.locale.and_then(locale::nearest),
-            asks: request.asks,
-        };
+        let form = checkout_sessions::form(&request, tier.as_ref(), code.as_ref());
         let number = attempt.number();
         let key = key(&format!("checkout/{}/{number}", request.reference.order))?;
         let path = ["checkout", "sessions"];
-        self.client.post(&path, &session.form(), &key).await
+        self.client.post(&path, &form, &key).await
     }
 }
 
@@ -139,18 +118,6 @@ impl Attempt {
             without_email,
         } = self;
         u8::from(as_new) | u8::from(repriced) << 1 | u8::from(without_email) << 2
-    }
-}
-
-fn once(product: &Product, price: &Price) -> Item {
-    let name = match &price.label {
-        Some(label) => format!("{}: {label}", product.name),
-        None => product.name.clone(),
-    };
-    Item::Once {
-        name,
-        currency: price.currency.clone(),
-        amount_cents: price.amount_cents,
     }
 }
 

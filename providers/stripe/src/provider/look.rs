@@ -19,7 +19,8 @@ use crate::{
     invoices::{BillingReason, Invoice, InvoiceStatus},
     object::Expandable,
     payment_intents::IntentStatus,
-    subscriptions::{ItemPrice, Subscription, SubscriptionItem, SubscriptionStatus},
+    prices::StoredPrice,
+    subscriptions::{Subscription, SubscriptionItem, SubscriptionStatus},
 };
 
 /// What a subscription is billed by that is ours.
@@ -332,7 +333,7 @@ impl Stripe {
         })
     }
 
-    async fn price_of(&self, price: &ItemPrice) -> Result<Option<PriceId>, Error> {
+    async fn price_of(&self, price: &StoredPrice) -> Result<Option<PriceId>, Error> {
         match price.metadata.price() {
             Some(ours) => {
                 let theirs = (self.project, price.id.clone());
@@ -460,7 +461,7 @@ pub(super) fn standing(subscription: &Subscription) -> Standing {
         SubscriptionStatus::Paused => Standing::Is(Status::Paused),
         SubscriptionStatus::Canceled => Standing::Is(Status::Canceled),
         SubscriptionStatus::IncompleteExpired => Standing::NeverBegan,
-        SubscriptionStatus::Incomplete | SubscriptionStatus::Other => Standing::NotBegun,
+        SubscriptionStatus::Other => Standing::NotBegun,
     }
 }
 

@@ -6,12 +6,9 @@ use uuid::Uuid;
 
 use super::{Stripe, key};
 use crate::{
-    Error, Refusal,
+    Error, Form, Refusal,
     id::ConfigurationId,
-    portal::{
-        Configuration, MAX_PRODUCTS, NewConfiguration, NewPortalSession, PortalProduct,
-        PortalSession,
-    },
+    portal::{self, Configuration, MAX_PRODUCTS, PortalSession},
 };
 
 /// Whether a refusal is about what is offered, and not about who visits.
@@ -38,31 +35,26 @@ impl Stripe {
     }
 
     async fn visit(&self, request: &PortalRequest<'_>) -> Result<String, Error> {
-        let session = NewPortalSession {
-            customer: request.customer.clone(),
-            configuration: self.configuration(request).await?,
-            return_url: request.return_url.map(ToOwned::to_owned),
-        };
+        let configuration = self.configuration(request).await?;
+        let form = Form::new()
+            .with("customer", &request.customer)
+            .with("configuration", configuration)
+            .with_some("return_url", request.return_url);
         // Each visit is one of its own.
         let key = key(&format!("portal/{}", Uuid::new_v4().simple()))?;
         let path = ["billing_portal", "sessions"];
-        let visit: PortalSession = self.client.post(&path, &session.form(), &key).await?;
+        let visit: PortalSession = self.client.post(&path, &form, &key).await?;
         Ok(visit.url)
     }
 
     /// Named by what it says: another offer is another configuration, the same one is made once.
     async fn configuration(&self, request: &PortalRequest<'_>) -> Result<ConfigurationId, Error> {
-        let mut products = Vec::new();
+        let mut tiers = Vec::new();
         for (product, price) in request.offered.iter().take(MAX_PRODUCTS) {
-            let stored = self.tier(product, price).await?;
-            products.push(PortalProduct {
-                product: stored.product.id().clone(),
-                prices: vec![stored.id],
-            });
+            tiers.push(self.tier(product, price).await?);
         }
-        let configuration = NewConfiguration { products };
+        let form = portal::configuration(&tiers);
         let mut offer = [0; 16];
-        let form = configuration.form();
         let hash = Sha256::digest(form.encode());
         offer.copy_from_slice(hash.split_at(16).0);
         let memory = &self.shared.memory;

@@ -1,13 +1,13 @@
 //! Recurring prices in Stripe's catalog, made there the first time that they are bought. Each is found
 //! by ours, which is written on it.
 
-use domain::catalog::{Interval, Price, Product};
+use domain::catalog::{Price, Product};
 use uuid::Uuid;
 
 use super::{Stripe, key};
 use crate::{
     Error,
-    prices::{Cycle, NewPrice, StoredPrice},
+    prices::{self, StoredPrice},
 };
 
 impl Stripe {
@@ -25,7 +25,7 @@ impl Stripe {
         if let Some(known) = self.shared.prices.get(&ours) {
             return Ok(known.clone());
         }
-        match self.client.find_price(&new_price(product, price)).await? {
+        match self.client.find_price(price).await? {
             Some(found) => Ok(self.keep_tier(price, found)),
             None => self.make_tier(product, price).await,
         }
@@ -46,7 +46,7 @@ impl Stripe {
     /// that a price is there which was archived since, also that it failed.
     async fn make_tier(&self, product: &Product, price: &Price) -> Result<StoredPrice, Error> {
         let key = key(&format!("price/{}/{}", price.id, Uuid::new_v4().simple()))?;
-        let form = new_price(product, price).form();
+        let form = prices::form(product, price);
         let made = self.client.post(&["prices"], &form, &key).await;
         Ok(self.keep_tier(price, made?))
     }
@@ -62,22 +62,5 @@ impl Stripe {
     /// Forgets what was remembered of a price.
     pub(super) fn forget_tier(&self, price: &Price) {
         self.shared.prices.remove(&(price.project, price.id));
-    }
-}
-
-fn new_price(product: &Product, price: &Price) -> NewPrice {
-    let name = match &price.label {
-        Some(label) => format!("{} {label}", product.name),
-        None => product.name.clone(),
-    };
-    NewPrice {
-        price: price.id,
-        name,
-        currency: price.currency.clone(),
-        amount_cents: price.amount_cents,
-        cycle: match price.interval {
-            Interval::Year => Cycle::Year,
-            Interval::Month | Interval::OneTime => Cycle::Month,
-        },
     }
 }
