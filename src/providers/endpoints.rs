@@ -10,9 +10,7 @@ use domain::{
     id::ProjectId,
 };
 use payments::Error;
-use stripe::OperationKey;
 use tokio::task::AbortHandle;
-use uuid::Uuid;
 
 use super::Accounts;
 
@@ -114,25 +112,21 @@ impl Accounts {
         if ours.is_empty() && !others.is_empty() {
             return Ok(Endpoint::NotOurs);
         }
-        let key = || {
-            let name = format!("endpoint/{id}/{}", Uuid::new_v4().simple());
-            OperationKey::new(&name).ok_or(Error::Defect("an operation's name is none"))
-        };
         // Its secret is told once: one whose secret is not here is of no use.
         let known = !account.webhook_secrets.is_empty();
         if let Some(endpoint) = ours.first().filter(|_| known) {
             if endpoint.is_whole() {
                 return Ok(Endpoint::Well);
             }
-            let repaired = client.repair_webhook_endpoint(&endpoint.id, &key()?).await;
+            let repaired = client.repair_webhook_endpoint(&endpoint.id).await;
             repaired.map_err(port::Error::from)?;
             return Ok(Endpoint::Repaired);
         }
         for endpoint in ours {
-            let deleted = client.delete_webhook_endpoint(&endpoint.id, &key()?).await;
+            let deleted = client.delete_webhook_endpoint(&endpoint.id).await;
             deleted.map_err(port::Error::from)?;
         }
-        let made = client.create_webhook_endpoint(id, &url, &key()?).await;
+        let made = client.create_webhook_endpoint(id, &url).await;
         let secret = made.map_err(port::Error::from)?.secret;
         let secret = secret.ok_or(Error::Defect(
             "a webhook endpoint was made without a secret",
@@ -160,11 +154,7 @@ impl Accounts {
             let listed = client.webhook_endpoints().await.unwrap_or_default();
             let ours = |metadata: Option<ProjectId>| metadata == Some(id);
             for endpoint in listed.iter().filter(|it| ours(it.metadata.project())) {
-                let name = format!("endpoint/{id}/{}", Uuid::new_v4().simple());
-                let Some(key) = OperationKey::new(&name) else {
-                    return;
-                };
-                if let Err(error) = client.delete_webhook_endpoint(&endpoint.id, &key).await {
+                if let Err(error) = client.delete_webhook_endpoint(&endpoint.id).await {
                     tracing::warn!(%error, project = %id, "The webhook endpoint at the former account could not be deleted");
                 }
             }

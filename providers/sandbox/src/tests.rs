@@ -23,12 +23,12 @@ use domain::{
     text::Email,
 };
 use parking_lot::Mutex;
-use port::{CheckoutRequest, Discount, Reference};
+use port::{CheckoutRequest, Discount, Operation, Reference};
 use tokio::{net::TcpListener, sync::mpsc};
 
 use super::{unkind::Unkindness, *};
 use stripe::{
-    Api, Client, Form, OperationKey, SecretKey,
+    Api, Client, Form, SecretKey,
     checkout_sessions::{self, Session},
     id::{PromotionCodeId, StripePriceId},
     prices::{self, StoredPrice},
@@ -275,13 +275,13 @@ impl Stage {
     async fn price(&self, number: u128, amount_cents: i64) -> StoredPrice {
         let price = new_price(number, amount_cents);
         let form = prices::form(&product(&format!("Tier {number}")), &price);
-        let key = OperationKey::new(&format!("price/{number}")).unwrap();
+        let key = Operation::new(format!("price/{number}")).unwrap();
         self.client().post(&["prices"], &form, &key).await.unwrap()
     }
 
     async fn session(&self, item: Item, promotion: Promotion) -> Session {
         let key = format!("checkout/{}", uuid::Uuid::new_v4());
-        let key = OperationKey::new(&key).unwrap();
+        let key = Operation::new(key).unwrap();
         self.client()
             .post(
                 &["checkout", "sessions"],

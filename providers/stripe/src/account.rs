@@ -18,6 +18,6 @@ impl Client {
     ///
     /// See [`Error`]; a restricted key may lack the permission.
     pub async fn account(&self) -> Result<AccountObject, Error> {
-        self.get(&["account"], &Form::new()).await
+        self.get(&["account"], &Form::new(), false).await
     }
 }

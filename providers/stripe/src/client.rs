@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use port::Operation;
 use reqwest::{
     Method, Response, Url,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, RETRY_AFTER},
@@ -13,7 +14,7 @@ use super::{
     arriving::{self, Unread},
     error::{Error, ErrorBody},
     form::Form,
-    key::{OperationKey, SecretKey},
+    key::SecretKey,
     quota::{Quota, Quotas},
     retry::Failed,
 };
@@ -117,7 +118,7 @@ pub struct Client {
 struct Call<'a> {
     method: Method,
     url: Url,
-    body: Option<(String, &'a OperationKey)>,
+    body: Option<(String, &'a Operation)>,
     /// What it is about, such as `checkout/sessions`: Stripe's limits and permissions are by that.
     resource: String,
     is_long: bool,
@@ -181,20 +182,15 @@ impl Client {
         self.quota.missing_permissions()
     }
 
-    /// GETs `/v1/<path>?<query>`.
-    pub(super) async fn get<T: Answer>(&self, path: &[&str], query: &Form) -> Result<T, Error> {
-        let call = self.call(Method::GET, path, query, None)?;
-        Ok(self.send(&call).await?)
-    }
-
-    /// The same of what may be long: it is read as it arrives.
-    pub(super) async fn get_long<T: Answer>(
+    /// GETs `/v1/<path>?<query>`. What may be long is read as it arrives.
+    pub(super) async fn get<T: Answer>(
         &self,
         path: &[&str],
         query: &Form,
+        is_long: bool,
     ) -> Result<T, Error> {
         let mut call = self.call(Method::GET, path, query, None)?;
-        call.is_long = true;
+        call.is_long = is_long;
         Ok(self.send(&call).await?)
     }
 
@@ -207,7 +203,7 @@ impl Client {
         &self,
         path: &[&str],
         form: &Form,
-        key: &OperationKey,
+        key: &Operation,
     ) -> Result<T, Error> {
         Ok(self.try_post(path, form, key).await?)
     }
@@ -217,7 +213,7 @@ impl Client {
         &self,
         path: &[&str],
         form: &Form,
-        key: &OperationKey,
+        key: &Operation,
     ) -> Result<T, Failure> {
         let call = self.call(Method::POST, path, form, Some(key));
         self.send(&call.map_err(Failure::new)?).await
@@ -227,7 +223,7 @@ impl Client {
     pub(super) async fn delete<T: Answer>(
         &self,
         path: &[&str],
-        key: &OperationKey,
+        key: &Operation,
     ) -> Result<T, Error> {
         let call = self.call(Method::DELETE, path, &Form::new(), Some(key))?;
         Ok(self.send(&call).await?)
@@ -240,7 +236,7 @@ impl Client {
         method: Method,
         path: &[&str],
         form: &Form,
-        key: Option<&'a OperationKey>,
+        key: Option<&'a Operation>,
     ) -> Result<Call<'a>, Error> {
         let mut url = self.api.base.clone();
         url.path_segments_mut()
@@ -290,7 +286,7 @@ impl Client {
         if let Some((form, key)) = &call.body {
             request = request
                 .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
-                .header("Idempotency-Key", key.header())
+                .header("Idempotency-Key", key.as_str())
                 .body(form.clone());
         }
         match request.send().await {

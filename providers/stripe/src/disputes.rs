@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{
     id::{ChargeId, DisputeId, PaymentId},
-    object::{Expandable, words},
+    object::{Expandable, object, words},
 };
 
 /// A dispute, as it is now.
@@ -34,6 +34,8 @@ pub struct Dispute {
     /// What is wanted for an answer.
     evidence_details: Option<EvidenceDetails>,
 }
+
+object!(DisputeId => Dispute, "disputes", []);
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct EvidenceDetails {
@@ -62,8 +64,6 @@ words! {
         Won,
         /// The money is gone.
         Lost,
-        /// Settled by a refund before it became one.
-        Prevented,
     }
 }
 
@@ -76,7 +76,7 @@ pub enum DisputedMoney {
     Withheld,
     /// Gone for good.
     Lost,
-    /// Not for the dispute to say: a refund of its own decides, or the status is unknown.
+    /// Not for the dispute to say: it was settled by a refund before it became one, or the status is unknown.
     Unclear,
 }
 
@@ -94,15 +94,20 @@ impl DisputeStatus {
             | Self::AppealNeedsResponse
             | Self::AppealUnderReview => DisputedMoney::Withheld,
             Self::Lost => DisputedMoney::Lost,
-            Self::Prevented | Self::Other => DisputedMoney::Unclear,
+            Self::Other => DisputedMoney::Unclear,
         }
     }
 }
 
 impl Dispute {
+    /// Whether it has the money, for now or for good.
+    pub(super) const fn took(&self) -> bool {
+        let money = self.status.money();
+        matches!(money, DisputedMoney::Withheld | DisputedMoney::Lost)
+    }
+
     /// In Scrip's own words; `None`: it was settled before it became one, or nobody knows how it stands.
-    #[must_use]
-    pub fn told(&self) -> Option<domain::wallet::Dispute> {
+    pub(super) fn told(&self) -> Option<domain::wallet::Dispute> {
         use DisputeStatus::{
             AppealNeedsResponse, NeedsResponse, WarningClosed, WarningNeedsResponse,
             WarningUnderReview, Won,

@@ -5,7 +5,7 @@
 
 use domain::{
     id::ProjectId,
-    text::{CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId},
+    text::{CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId, TextError},
     time::Timestamp,
 };
 use port::{Origin, Span, Subject, Told};
@@ -13,7 +13,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    client::Client, error::Error, form::Form, id::EventId, metadata::Metadata, object::Page,
+    client::Client,
+    error::Error,
+    form::Form,
+    id::EventId,
+    metadata::Metadata,
+    object::{Page, object},
 };
 
 /// Money of a charge went back: the one event that has the charge itself.
@@ -43,32 +48,27 @@ pub const KINDS: [&str; 20] = [
     "charge.dispute.closed",
 ];
 
-/// An event, as far as it is kept.
-#[derive(Debug, Clone, Deserialize)]
+/// An event, as far as it is kept: whose what it is about seems to be, and not how that stands.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "Whole")]
 pub struct Notice {
     /// The same each time that it is delivered.
     pub id: EventId,
-    /// Its type.
-    pub kind: String,
-    /// In seconds since the Unix epoch. Several may share one.
-    created: Option<i64>,
-    livemode: Option<bool>,
-    object: Snapshot,
-}
-
-/// What a copy of an object says of it. How it stands is asked for.
-#[derive(Debug, Clone, Default)]
-struct Snapshot {
-    /// Empty where it is named by no text.
-    id: String,
-    payment_intent: Option<String>,
-    /// What was written on it; of a bill, on its subscription.
+    kind: String,
+    /// When it happened; without a date at the beginning of time.
+    at: Timestamp,
+    /// Whether real money is meant; `None`: it does not say.
+    pub livemode: Option<bool>,
+    /// What to look at, if it names that; `None`: nothing that is acted on.
+    about: Option<Result<Subject, TextError>>,
+    /// What was written on its copy; of a bill, on its subscription.
     metadata: Option<Metadata>,
     /// Of a bill.
     subscription: Option<SubscriptionId>,
     customer: Option<CustomerId>,
 }
+
+object!(EventId => Notice, "events", []);
 
 /// As Stripe sends it: of another kind of event anything may be anywhere.
 #[derive(Deserialize)]
@@ -92,45 +92,50 @@ struct Data {
 
 impl From<Whole> for Notice {
     fn from(whole: Whole) -> Self {
+        let object = &whole.data.object;
+        let (mut metadata, mut subscription) = (object.get("metadata"), None);
+        if whole.kind.starts_with("invoice.") {
+            // Since 2025-03-31 a bill's subscription is told of under `parent`, before that beside it.
+            let places = [object.get("parent"), Some(object)].into_iter().flatten();
+            let mut details = places.filter_map(|it| it.get("subscription_details"));
+            let details = details.find(|details| details.is_object());
+            metadata = details.and_then(|details| details.get("metadata"));
+            subscription = details.and_then(|details| details.get("subscription"));
+            subscription = subscription.or_else(|| object.get("subscription"));
+        }
+        let subscription = subscription.and_then(Value::as_str);
+        let customer = object.get("customer").and_then(Value::as_str);
+        let seconds = whole.created.as_i64().unwrap_or(0);
         Self {
-            object: Snapshot::of(&whole.kind, &whole.data.object),
+            about: subject(&whole.kind, object),
+            metadata: metadata.and_then(|metadata| Metadata::deserialize(metadata).ok()),
+            subscription: subscription.and_then(|id| SubscriptionId::new(id).ok()),
+            customer: customer.and_then(|id| CustomerId::new(id).ok()),
             id: whole.id,
             kind: whole.kind,
-            created: whole.created.as_i64(),
+            at: Timestamp(seconds.saturating_mul(1000)),
             livemode: whole.livemode.as_bool(),
         }
     }
 }
 
-impl Snapshot {
-    fn of(kind: &str, object: &Value) -> Self {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let intent = object.get("payment_intent");
-        let intent = intent.filter(|intent| !intent.is_null());
-        // Since 2025-03-31 a bill's subscription is told of under `parent`, before that beside it.
-        let of_a_bill = [object.pointer("/parent"), Some(object)];
-        let of_a_bill = of_a_bill.into_iter().flatten();
-        let mut details = of_a_bill.filter_map(|it| it.get("subscription_details"));
-        let (marks, subscription) = if kind.starts_with("invoice.") {
-            let details = details.find(|details| details.is_object());
-            let named = details.and_then(|details| details.get("subscription"));
-            let named = named.or_else(|| object.get("subscription"));
-            let marks = details.and_then(|details| details.get("metadata"));
-            (marks, named.and_then(Value::as_str))
-        } else {
-            (object.get("metadata"), None)
-        };
-        Self {
-            id: object.get("id").map(text).unwrap_or_default(),
-            payment_intent: intent.map(text),
-            metadata: marks.and_then(|marks| Metadata::deserialize(marks).ok()),
-            subscription: subscription.and_then(|id| SubscriptionId::new(id).ok()),
-            customer: object
-                .get("customer")
-                .and_then(Value::as_str)
-                .and_then(|id| CustomerId::new(id).ok()),
-        }
+fn subject(kind: &str, object: &Value) -> Option<Result<Subject, TextError>> {
+    if !KINDS.contains(&kind) {
+        return None;
     }
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let id = object.get("id").map(text).unwrap_or_default();
+    Some(if kind.starts_with("checkout.session.") {
+        CheckoutId::new(id).map(Subject::Checkout)
+    } else if kind.starts_with("invoice.") {
+        InvoiceId::new(id).map(Subject::Invoice)
+    } else if kind.starts_with("customer.subscription.") {
+        SubscriptionId::new(id).map(Subject::Subscription)
+    } else {
+        // Money of no payment intent is none of ours.
+        let intent = object.get("payment_intent").filter(|it| !it.is_null())?;
+        PaymentId::new(text(intent)).map(Subject::Payment)
+    })
 }
 
 impl Notice {
@@ -143,71 +148,37 @@ impl Notice {
         serde_json::from_slice(body).map_err(|error| format!("the event cannot be read: {error}"))
     }
 
-    /// Whether real money is meant; `None`: it does not say.
-    #[must_use]
-    pub const fn livemode(&self) -> Option<bool> {
-        self.livemode
-    }
-
-    /// When it happened; without a date at the beginning of time.
-    #[must_use]
-    pub fn at(&self) -> Timestamp {
-        Timestamp(self.created.unwrap_or(0).saturating_mul(1000))
-    }
-
     /// What it says to a project, where that is acted on.
     ///
     /// # Errors
     ///
     /// It is acted on, and does not name what it is about.
     pub fn told(&self, project: ProjectId) -> Result<Option<Told>, String> {
-        if !KINDS.contains(&self.kind.as_str()) {
-            return Ok(None);
-        }
-        let kind = self.kind.as_str();
-        let id = self.object.id.as_str();
-        let about = if kind.starts_with("checkout.session.") {
-            CheckoutId::new(id).map(Subject::Checkout)
-        } else if kind.starts_with("invoice.") {
-            InvoiceId::new(id).map(Subject::Invoice)
-        } else if kind.starts_with("customer.subscription.") {
-            SubscriptionId::new(id).map(Subject::Subscription)
-        } else if let Some(intent) = &self.object.payment_intent {
-            PaymentId::new(intent.as_str()).map(Subject::Payment)
-        } else {
-            // Money of no payment intent is none of ours.
+        let kind = &self.kind;
+        let Some(about) = self.about.clone() else {
             return Ok(None);
         };
         let about = about.map_err(|_| format!("a {kind} does not name what it is about"))?;
-        Ok(Some(Told {
-            id: self.id.as_str().to_owned(),
-            kind: kind.to_owned(),
-            at: self.at(),
-            about,
-            origin: self.origin(project),
-        }))
-    }
-
-    fn origin(&self, project: ProjectId) -> Origin {
-        let Snapshot {
-            metadata,
-            subscription,
-            customer,
-            ..
-        } = &self.object;
-        // Refunds and disputes have their own. A charge has those of what is paid once, and of a subscription
-        // none, but then it names its customer.
-        let is_refund_or_dispute = self.object.payment_intent.is_some()
-            && self.kind != CHARGE_REFUNDED
-            && !self.kind.starts_with("checkout.");
-        match metadata {
-            Some(marks) if marks.project() == Some(project) => Origin::Ours,
-            Some(_) if !is_refund_or_dispute => Origin::Unmarked {
-                subscription: subscription.clone(),
-                customer: customer.clone(),
+        let is_ours = self.metadata.as_ref();
+        let is_ours = is_ours.map(|metadata| metadata.project() == Some(project));
+        // Refunds and disputes have metadata of their own. A charge has that of what is paid once, and of a
+        // subscription none, but then it names its customer.
+        let is_of_payment = matches!(about, Subject::Payment(_));
+        let origin = match is_ours {
+            Some(true) => Origin::Ours,
+            Some(false) if !is_of_payment || kind == CHARGE_REFUNDED => Origin::Unmarked {
+                subscription: self.subscription.clone(),
+                customer: self.customer.clone(),
             },
             _ => Origin::Unsaid,
-        }
+        };
+        Ok(Some(Told {
+            id: self.id.as_str().to_owned(),
+            kind: kind.clone(),
+            at: self.at,
+            about,
+            origin,
+        }))
     }
 }
 
@@ -222,7 +193,7 @@ impl Client {
         loop {
             let page = self.quota.page();
             let query = form(span, page, after);
-            match self.list(&["events"], &query, &[]).await {
+            match self.list::<EventId>(&query, &[]).await {
                 Ok(notices) => {
                     self.quota.larger_pages(page);
                     return Ok(notices);
@@ -244,14 +215,12 @@ impl Client {
 
 fn form(span: Span, page: u8, after: Option<&str>) -> Form {
     let seconds = |at: Timestamp| at.0.div_euclid(1000).max(0);
-    let mut form = Form::new()
+    Form::new()
         .with("created[gte]", seconds(span.since))
         .with_some("created[lte]", span.until.map(seconds))
-        .with("limit", page);
-    for (i, kind) in KINDS.iter().enumerate() {
-        form = form.with(format!("types[{i}]"), kind);
-    }
-    form.with_some("starting_after", after)
+        .with("limit", page)
+        .with_each("types", &KINDS)
+        .with_some("starting_after", after)
 }
 
 #[cfg(test)]

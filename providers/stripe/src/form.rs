@@ -29,6 +29,15 @@ impl Form {
         }
     }
 
+    /// Adds a list.
+    #[must_use]
+    pub fn with_each(self, key: &str, values: &[impl Display]) -> Self {
+        let all = values.iter().enumerate();
+        all.fold(self, |form, (n, value)| {
+            form.with(format!("{key}[{n}]"), value)
+        })
+    }
+
     /// The pairs, unencoded.
     #[must_use]
     pub fn pairs(&self) -> &[(String, String)] {

@@ -51,7 +51,10 @@ impl Client {
         intent: &PaymentId,
     ) -> Result<Vec<InvoicePayment>, Error> {
         let (query, with) = (intent_form(intent), ["data.invoice.payments"]);
-        Ok(self.list(&["invoice_payments"], &query, &with).await?.data)
+        Ok(self
+            .list_at(&["invoice_payments"], &query, &with)
+            .await?
+            .data)
     }
 
     /// The payments of an invoice that were made.
@@ -64,7 +67,7 @@ impl Client {
         invoice: &InvoiceId,
     ) -> Result<Vec<InvoicePayment>, Error> {
         let query = invoice_form(invoice);
-        Ok(self.list(&["invoice_payments"], &query, &[]).await?.data)
+        Ok(self.list_at(&["invoice_payments"], &query, &[]).await?.data)
     }
 }
 

@@ -242,16 +242,10 @@ impl Invoice {
 words! {
     /// How far an invoice is.
     InvoiceStatus {
-        /// Still to be changed.
-        Draft,
         /// To be paid.
         Open,
         /// Paid, or nothing was to be paid.
         Paid,
-        /// Given up.
-        Uncollectible,
-        /// Called off.
-        Void,
     }
 }
 
@@ -264,8 +258,6 @@ words! {
         SubscriptionCycle,
         /// A subscription was changed, such as to another tier.
         SubscriptionUpdate,
-        /// What is used passed a threshold; never one of ours.
-        SubscriptionThreshold,
         /// Somebody wrote one.
         Manual,
     }
@@ -285,7 +277,7 @@ impl Client {
             .with("created[gte]", since.max(0))
             .with("limit", 100);
         Ok(self
-            .list(&["invoices"], &query, &["data.payments"])
+            .list::<InvoiceId>(&query, &["data.payments"])
             .await?
             .data)
     }
@@ -299,7 +291,7 @@ impl Client {
                 .with("limit", 100)
                 .with_some("starting_after", last);
             let path = ["invoices", invoice.id.as_str(), "lines"];
-            let page = self.list::<Line>(&path, &query, &[]).await?;
+            let page = self.list_at::<Line>(&path, &query, &[]).await?;
             if last.is_none() {
                 invoice.lines.data.clear();
             }

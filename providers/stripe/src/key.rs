@@ -3,12 +3,14 @@
 
 use std::fmt;
 
+use port::Operation;
 use reqwest::header::HeaderValue;
+use uuid::Uuid;
+
+use super::error::Error;
 
 /// Longer than any key that Stripe makes.
 const MAX_SECRET_BYTES: usize = 512;
-/// Stripe's own bound.
-const MAX_OPERATION_BYTES: usize = 255;
 
 /// The secret key of a Stripe account, `sk_` or `rk_`. Never printed.
 #[derive(Clone)]
@@ -22,7 +24,8 @@ impl SecretKey {
     /// Takes 1 to 512 visible ASCII characters; `None` for anything else, which could be no key.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
-        if !is_visible(text, MAX_SECRET_BYTES) {
+        let fits = (1..=MAX_SECRET_BYTES).contains(&text.len());
+        if !fits || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return None;
         }
         let mut bearer = HeaderValue::try_from(format!("Bearer {text}")).ok()?;
@@ -54,26 +57,17 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// Names one logical operation. The same name with the same form is done once and answered alike
-/// for at least 24 hours; with another form it is refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OperationKey(HeaderValue);
-
-impl OperationKey {
-    /// Takes 1 to 255 visible ASCII characters, such as `checkout/ord_...`.
-    #[must_use]
-    pub fn new(text: &str) -> Option<Self> {
-        let header = HeaderValue::from_str(text).ok()?;
-        is_visible(text, MAX_OPERATION_BYTES).then_some(Self(header))
-    }
-
-    pub(super) fn header(&self) -> HeaderValue {
-        self.0.clone()
-    }
+/// Names one logical operation: under the same name with the same form it is done once and answered alike for
+/// at least 24 hours; with another form it is refused.
+pub(super) fn operation(name: impl fmt::Display) -> Result<Operation, Error> {
+    let nameless = || Error::garbage("an identifier that cannot be sent");
+    Operation::new(name.to_string()).ok_or_else(nameless)
 }
 
-fn is_visible(text: &str, max: usize) -> bool {
-    (1..=max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+/// Names one that may be done again: under the same name Stripe would repeat for a day what it once answered,
+/// whatever became of it since.
+pub(super) fn anew(name: impl fmt::Display) -> Result<Operation, Error> {
+    operation(format!("{name}/{}", Uuid::new_v4().simple()))
 }
 
 #[cfg(test)]
@@ -95,9 +89,9 @@ mod tests {
     fn what_cannot_be_a_header_is_no_key() {
         for text in ["", "a b", "a\nb", "é", &"x".repeat(513)] {
             assert!(SecretKey::new(text).is_none(), "{text:?}");
-            assert!(OperationKey::new(text).is_none(), "{text:?}");
+            assert!(operation(text).is_err(), "{text:?}");
         }
-        assert!(OperationKey::new(&"x".repeat(255)).is_some());
-        assert!(OperationKey::new(&"x".repeat(256)).is_none());
+        assert!(operation("x".repeat(255)).is_ok());
+        assert!(operation("x".repeat(256)).is_err());
     }
 }

@@ -39,7 +39,7 @@ pub mod webhook_endpoints;
 pub use client::{API_VERSION, Api, Client};
 pub use error::{Error, Refusal};
 pub use form::Form;
-pub use key::{OperationKey, SecretKey};
+pub use key::SecretKey;
 pub use provider::{Shared, Stripe};
 
 #[cfg(test)]

@@ -79,6 +79,9 @@ pub(crate) struct Page<T> {
     /// Whether there are more of them.
     #[serde(default)]
     pub(crate) has_more: bool,
+    /// Behind which object the next page begins, if there is one.
+    #[serde(skip)]
+    pub(crate) next: Option<String>,
 }
 
 impl<T> Default for Page<T> {
@@ -86,15 +89,8 @@ impl<T> Default for Page<T> {
         Self {
             data: Vec::new(),
             has_more: false,
+            next: None,
         }
-    }
-}
-
-impl<T> Page<T> {
-    /// Behind which object the next page begins, if there is one.
-    pub(crate) fn next(&self, id: impl Fn(&T) -> &str) -> Option<String> {
-        let last = self.data.last().filter(|_| self.has_more);
-        last.map(|last| id(last).to_owned())
     }
 }
 
@@ -138,13 +134,7 @@ impl Client {
     ) -> Result<I::Object, Error> {
         let id = id.to_string();
         let path: Vec<&str> = I::PATH.split('/').chain([&*id]).collect();
-        let query = Form::new();
-        match self.get(&path, &expanding(&query, expand)).await {
-            Err(error) if error.is_forbidden() && !expand.is_empty() => {
-                self.get(&path, &query).await
-            }
-            answer => answer,
-        }
+        self.expanded(&path, &Form::new(), expand, false).await
     }
 
     /// What an answer has in it, or else is read now.
@@ -158,28 +148,46 @@ impl Client {
         }
     }
 
-    /// A page of a list, with what its objects name.
-    pub(super) async fn list<T: Answer>(
+    /// A page of the list of one kind of object, with what they name.
+    pub(super) async fn list<I: Identifier>(
+        &self,
+        query: &Form,
+        expand: &[&str],
+    ) -> Result<Page<I::Object>, Error> {
+        let path: Vec<&str> = I::PATH.split('/').collect();
+        let mut page: Page<I::Object> = self.list_at(&path, query, expand).await?;
+        let last = page.data.last().filter(|_| page.has_more);
+        page.next = last.map(|last| I::of(last).to_string());
+        Ok(page)
+    }
+
+    /// A page of a list of which only one is read.
+    pub(super) async fn list_at<T: Answer>(
         &self,
         path: &[&str],
         query: &Form,
         expand: &[&str],
     ) -> Result<Page<T>, Error> {
-        match self.get_long(path, &expanding(query, expand)).await {
+        self.expanded(path, query, expand, true).await
+    }
+
+    /// What the key may not read of what is named is left out: it must not keep anybody from what they paid
+    /// for.
+    async fn expanded<T: Answer>(
+        &self,
+        path: &[&str],
+        query: &Form,
+        expand: &[&str],
+        is_long: bool,
+    ) -> Result<T, Error> {
+        let expanding = query.clone().with_each("expand", expand);
+        match self.get(path, &expanding, is_long).await {
             Err(error) if error.is_forbidden() && !expand.is_empty() => {
-                self.get_long(path, query).await
+                self.get(path, query, is_long).await
             }
             answer => answer,
         }
     }
-}
-
-/// What the key may not read of what is named is left out afterwards: it must not keep anybody from what they
-/// paid for.
-fn expanding(query: &Form, expand: &[&str]) -> Form {
-    (0..).zip(expand).fold(query.clone(), |form, (n, name)| {
-        form.with(format!("expand[{n}]"), name)
-    })
 }
 
 /// How many of something. More than can be sold are as many as there can be; none said is one.

@@ -31,18 +31,8 @@ words! {
     IntentStatus {
         /// Nothing was tried, or what was tried failed.
         RequiresPaymentMethod,
-        /// To be confirmed.
-        RequiresConfirmation,
-        /// The buyer has something to do, such as to prove who they are.
-        RequiresAction,
-        /// The money is on its way.
-        Processing,
-        /// Authorised, not taken.
-        RequiresCapture,
         /// Called off.
         Canceled,
-        /// The money is there.
-        Succeeded,
     }
 }
 

@@ -13,9 +13,8 @@ use std::{
 
 use serde_json::Value;
 use tokio::task::JoinSet;
-use uuid::Uuid;
 
-use super::{client::Client, error::Error, form::Form, key::OperationKey};
+use super::{client::Client, error::Error, form::Form, key};
 
 /// How a call is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -306,11 +305,9 @@ impl Client {
             _ => Form::new(),
         };
         // A double of Stripe knows by this name that it is meant to be refused.
-        let name = format!("permission-check/{}", Uuid::new_v4().simple());
-        let key = OperationKey::new(&name);
-        let key = key.ok_or_else(|| Error::garbage("an operation without a name"))?;
+        let key = key::anew("permission-check")?;
         let tried: Result<Value, Error> = match endpoint.verb {
-            Verb::Get => self.get(&path, &form).await,
+            Verb::Get => self.get(&path, &form, false).await,
             Verb::Post => self.post(&path, &form, &key).await,
             Verb::Delete => self.delete(&path, &key).await,
         };

@@ -129,7 +129,7 @@ impl Client {
     /// See [`Error`].
     pub async fn find_price(&self, price: &Price) -> Result<Option<StoredPrice>, Error> {
         let query = find_form(price.id);
-        let prices = self.list::<StoredPrice>(&["prices"], &query, &[]).await?;
+        let prices = self.list::<StripePriceId>(&query, &[]).await?;
         let found = prices.data.into_iter().next();
         Ok(found.filter(|found| found.sells(price)))
     }

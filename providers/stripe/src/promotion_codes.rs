@@ -7,6 +7,7 @@ use super::{
     error::Error,
     form::Form,
     id::{CustomerId, PromotionCodeId},
+    object::object,
 };
 
 /// A code is unique among the active ones of each customer: so many namesakes are looked through.
@@ -23,6 +24,8 @@ pub struct PromotionCode {
     pub customer: Option<CustomerId>,
 }
 
+object!(PromotionCodeId => PromotionCode, "promotion_codes", []);
+
 impl Client {
     /// The active code that a buyer may use under this name: their own one, else the one for
     /// everybody. `None` where there is none. Whether it applies to the purchase (minimum amount,
@@ -37,7 +40,7 @@ impl Client {
         customer: Option<&CustomerId>,
     ) -> Result<Option<PromotionCode>, Error> {
         let query = find_form(code);
-        let codes = self.list(&["promotion_codes"], &query, &[]).await?;
+        let codes = self.list::<PromotionCodeId>(&query, &[]).await?;
         Ok(choose(codes.data, customer))
     }
 }

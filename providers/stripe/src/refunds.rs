@@ -8,7 +8,7 @@ use super::{
     form::Form,
     id::{ChargeId, PaymentId, RefundId},
     metadata::Metadata,
-    object::Expandable,
+    object::{Expandable, object},
 };
 
 /// As many as Stripe lists at once.
@@ -28,6 +28,8 @@ pub struct Refund {
     pub metadata: Metadata,
 }
 
+object!(RefundId => Refund, "refunds", []);
+
 impl Client {
     /// Whether a payment has a refund with an operation's name on it, however that stands.
     pub(super) async fn has_refund(&self, intent: &PaymentId, name: &str) -> Result<bool, Error> {
@@ -37,14 +39,14 @@ impl Client {
                 .with("payment_intent", intent)
                 .with("limit", PAGE)
                 .with_some("starting_after", after);
-            let page = self.list::<Refund>(&["refunds"], &query, &[]).await?;
+            let page = self.list::<RefundId>(&query, &[]).await?;
             let named = |refund: &Refund| refund.metadata.operation() == Some(name);
             if page.data.iter().any(named) {
                 return Ok(true);
             }
-            after = page.next(|refund| refund.id.as_str());
-            if after.is_none() {
-                return Ok(false);
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(false),
             }
         }
     }

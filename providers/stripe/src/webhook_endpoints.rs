@@ -1,6 +1,6 @@
 //! Webhook endpoints of an account: where Stripe sends what happens.
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 
 use super::{
     client::{API_VERSION, Client},
@@ -8,8 +8,8 @@ use super::{
     events::KINDS,
     form::Form,
     id::WebhookEndpointId,
-    key::OperationKey,
-    metadata,
+    key, metadata,
+    object::object,
 };
 use domain::id::ProjectId;
 
@@ -31,6 +31,8 @@ pub struct WebhookEndpoint {
     /// What its webhooks are signed with; told only when it is made.
     pub secret: Option<String>,
 }
+
+object!(WebhookEndpointId => WebhookEndpoint, "webhook_endpoints", []);
 
 impl std::fmt::Debug for WebhookEndpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -55,13 +57,6 @@ impl WebhookEndpoint {
     }
 }
 
-fn events(mut form: Form) -> Form {
-    for (i, kind) in KINDS.iter().enumerate() {
-        form = form.with(format!("enabled_events[{i}]"), kind);
-    }
-    form
-}
-
 impl Client {
     /// The account's endpoints: at most sixteen there can be.
     ///
@@ -70,7 +65,7 @@ impl Client {
     /// See [`Error`].
     pub async fn webhook_endpoints(&self) -> Result<Vec<WebhookEndpoint>, Error> {
         let query = Form::new().with("limit", 100);
-        Ok(self.list(&["webhook_endpoints"], &query, &[]).await?.data)
+        Ok(self.list::<WebhookEndpointId>(&query, &[]).await?.data)
     }
 
     /// Makes an endpoint of a project's; the answer has its secret.
@@ -82,14 +77,15 @@ impl Client {
         &self,
         project: ProjectId,
         url: &str,
-        key: &OperationKey,
     ) -> Result<WebhookEndpoint, Error> {
         let form = Form::new()
             .with("url", url)
             .with("api_version", API_VERSION)
             .with("description", "Made and looked after by Scrip")
-            .with(format!("metadata[{}]", metadata::PROJECT), project);
-        self.post(&["webhook_endpoints"], &events(form), key).await
+            .with(format!("metadata[{}]", metadata::PROJECT), project)
+            .with_each("enabled_events", &KINDS);
+        self.post(&["webhook_endpoints"], &form, &key::anew("endpoint")?)
+            .await
     }
 
     /// Has an endpoint be sent all that is acted on, and be enabled.
@@ -100,11 +96,12 @@ impl Client {
     pub async fn repair_webhook_endpoint(
         &self,
         id: &WebhookEndpointId,
-        key: &OperationKey,
     ) -> Result<WebhookEndpoint, Error> {
-        let form = events(Form::new().with("disabled", false));
-        self.post(&["webhook_endpoints", id.as_str()], &form, key)
-            .await
+        let form = Form::new()
+            .with("disabled", false)
+            .with_each("enabled_events", &KINDS);
+        let path = ["webhook_endpoints", id.as_str()];
+        self.post(&path, &form, &key::anew("endpoint")?).await
     }
 
     /// Removes an endpoint.
@@ -112,12 +109,10 @@ impl Client {
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn delete_webhook_endpoint(
-        &self,
-        id: &WebhookEndpointId,
-        key: &OperationKey,
-    ) -> Result<(), Error> {
+    pub async fn delete_webhook_endpoint(&self, id: &WebhookEndpointId) -> Result<(), Error> {
         let path = ["webhook_endpoints", id.as_str()];
-        self.delete(&path, key).await.map(|_: serde_json::Value| ())
+        self.delete::<IgnoredAny>(&path, &key::anew("endpoint")?)
+            .await?;
+        Ok(())
     }
 }

@@ -40,7 +40,7 @@ async fn only_the_projects_own_key_opens_it() {
 async fn an_operation_is_done_once_for_its_key() {
     let stage = Stage::new().await;
     let client = stage.client();
-    let key = OperationKey::new("checkout/1").unwrap();
+    let key = Operation::new("checkout/1").unwrap();
     let session = new_session(&credits(), &Promotion::None);
     let path = ["checkout", "sessions"];
     let first: Session = client.post(&path, &session, &key).await.unwrap();

@@ -10,8 +10,8 @@ use stripe::{
     subscriptions::SubscriptionStatus,
 };
 
-fn key(text: &str) -> OperationKey {
-    OperationKey::new(text).unwrap()
+fn key(text: &str) -> Operation {
+    Operation::new(text).unwrap()
 }
 
 #[tokio::test]

@@ -85,7 +85,7 @@ fn noting(base: &str) -> (Client, Arc<Mutex<Vec<Duration>>>) {
 async fn post_to(address: SocketAddr) -> Outcome {
     let (client, noted) = noting(&format!("http://{address}"));
     let form = Form::new().with("a[b]", "c d");
-    let key = OperationKey::new("checkout/ord_1").unwrap();
+    let key = Operation::new("checkout/ord_1").unwrap();
     let result = client.post(&["things"], &form, &key).await;
     let pauses = noted.lock().clone();
     Outcome { result, pauses }
@@ -129,9 +129,12 @@ async fn a_query_is_sent_and_no_identifier_leads_elsewhere() {
     let address = server.start().await;
     let (client, _) = noting(&format!("http://{address}/sandbox/"));
     let query = Form::new().with("code", "A&B");
-    let _: Value = client.get(&["promotion_codes"], &query).await.unwrap();
+    let _: Value = client
+        .get(&["promotion_codes"], &query, false)
+        .await
+        .unwrap();
     let path = ["customers", "../x/y?z#"];
-    let _: Value = client.get(&path, &Form::new()).await.unwrap();
+    let _: Value = client.get(&path, &Form::new(), false).await.unwrap();
     let lines: Vec<_> = server.asked.lock().iter().map(|a| a.line.clone()).collect();
     assert_eq!(
         lines,
@@ -265,7 +268,7 @@ async fn what_is_not_stripes_is_garbage() {
 async fn garbage_is_told_without_the_secret() {
     let server = Server::default().will(200, &[], r#""sk_test_verysecret""#);
     let (client, _) = noting(&format!("http://{}", server.start().await));
-    let result: Result<u8, _> = client.get(&["x"], &Form::new()).await;
+    let result: Result<u8, _> = client.get(&["x"], &Form::new(), false).await;
     let said = result.unwrap_err().to_string();
     assert!(said.contains("[secret key]"), "{said}");
 }
@@ -327,7 +330,7 @@ async fn a_missing_permission_is_named_until_its_question_is_answered_unless_it_
         .will(200, &[], "{}");
     let (client, _) = noting(&format!("http://{}", server.start().await));
     for (path, missing) in [(["account"], 0), (["disputes"], 1), (["disputes"], 0)] {
-        drop(client.get::<Value>(&path, &Form::new()).await);
+        drop(client.get::<Value>(&path, &Form::new(), false).await);
         assert_eq!(client.missing_permissions().len(), missing, "{path:?}");
     }
 }

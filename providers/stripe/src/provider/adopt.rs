@@ -13,11 +13,10 @@ use port::{Charged, PaidOrder, Reference, RunningSubscription};
 use super::{
     Stripe,
     bills::name_of,
-    key,
     look::{first_billing, instant},
 };
 use crate::{
-    Error, Form, metadata,
+    Error, Form, key, metadata,
     object::{Customer, Expandable},
     subscriptions::{Subscription, SubscriptionStatus},
 };
@@ -37,10 +36,9 @@ impl Stripe {
             .with("limit", PAGE)
             .with_some("starting_after", after);
         let with = ["data.customer"];
-        let page = self.client.list(&["subscriptions"], &query, &with).await?;
-        let next = page.next(|last: &Subscription| last.id.as_str());
+        let page = self.client.list::<SubscriptionId>(&query, &with).await?;
         let found = page.data.into_iter().filter_map(neutral);
-        Ok((found.collect(), next))
+        Ok((found.collect(), page.next))
     }
 
     pub(super) async fn one_running(
@@ -78,7 +76,7 @@ impl Stripe {
                 let ours = format!("metadata[{}]", metadata::PRICE);
                 let form = Form::new().with(ours, reference.price);
                 let path = ["prices", theirs.as_str()];
-                self.change(&path, &form, &key(&name)?).await?;
+                self.change(&path, &form, &key::operation(name)?).await?;
                 self.shared
                     .ours
                     .insert((self.project, theirs), Some(reference.price));

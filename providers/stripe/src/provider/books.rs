@@ -7,10 +7,10 @@ use super::{Stripe, look::instant};
 use crate::{
     Error, Form,
     charges::Charge,
-    disputes::{Dispute, DisputedMoney},
-    id::ChargeId,
+    disputes::Dispute,
+    id::{ChargeId, DisputeId, InvoiceId, RefundId},
     invoices::Invoice,
-    object::{Expandable, Page},
+    object::{Expandable, Identifier},
     refunds::Refund,
 };
 
@@ -41,79 +41,61 @@ impl Stripe {
             .with("created[gte]", seconds(from))
             .with("created[lt]", seconds(until))
             .with_some("starting_after", page);
-        let with_charge = ["data.charge"];
         match book {
             Book::Bills => {
                 let query = query.with("status", "paid");
-                let with = ["data.payments"];
-                let lines = self.client.list(&["invoices"], &query, &with).await?;
-                let next = lines.next(|bill: &Invoice| bill.id.as_str());
-                let entries = lines.data.into_iter().filter_map(|bill| self.billed(bill));
-                let entries = entries.collect();
-                Ok(BookPage { entries, next })
+                let page = self
+                    .client
+                    .list::<InvoiceId>(&query, &["data.payments"])
+                    .await?;
+                let entries = page.data.into_iter().filter_map(|bill| self.billed(bill));
+                Ok(BookPage {
+                    entries: entries.collect(),
+                    next: page.next,
+                })
             }
             Book::Charges => {
-                let lines = self
-                    .client
-                    .list::<Charge>(&["charges"], &query, &[])
-                    .await?;
-                let next = lines.next(|charge| charge.id.as_str());
-                self.page(lines, next, |charge| {
-                    let id = charge.id.as_str().to_owned();
-                    (
-                        id,
-                        Some(Expandable::Object(Box::new(charge))),
-                        Movement::Taken,
-                    )
-                })
-                .await
+                let moved = |charge: Charge| {
+                    let charge = Expandable::Object(Box::new(charge));
+                    (Some(charge), Movement::Taken)
+                };
+                self.page::<ChargeId>(&query, &[], moved).await
             }
             Book::Refunds => {
-                let lines = self
-                    .client
-                    .list::<Refund>(&["refunds"], &query, &with_charge)
-                    .await?;
-                let next = lines.next(|refund| refund.id.as_str());
-                self.page(lines, next, |refund| {
+                let moved = |refund: Refund| {
                     let cents = refund.amount;
-                    let id = refund.id.as_str().to_owned();
-                    (id, refund.charge, Movement::Refunded { cents })
-                })
-                .await
+                    (refund.charge, Movement::Refunded { cents })
+                };
+                self.page::<RefundId>(&query, &["data.charge"], moved).await
             }
             Book::Disputes => {
-                let lines = self
-                    .client
-                    .list::<Dispute>(&["disputes"], &query, &with_charge)
-                    .await?;
-                let next = lines.next(|dispute| dispute.id.as_str());
-                self.page(lines, next, |dispute| {
-                    let withheld_cents = match dispute.status.money() {
-                        DisputedMoney::Withheld | DisputedMoney::Lost => dispute.amount,
-                        DisputedMoney::Kept | DisputedMoney::Unclear => 0,
-                    };
-                    let id = dispute.id.as_str().to_owned();
+                let moved = |dispute: Dispute| {
+                    let withheld_cents = if dispute.took() { dispute.amount } else { 0 };
+                    let currency = dispute.currency.to_uppercase().into();
                     let moved = Movement::Disputed {
                         withheld_cents,
-                        currency: dispute.currency.to_uppercase().into(),
+                        currency,
                     };
-                    (id, Some(dispute.charge), moved)
-                })
-                .await
+                    (Some(dispute.charge), moved)
+                };
+                self.page::<DisputeId>(&query, &["data.charge"], moved)
+                    .await
             }
         }
     }
 
     /// What took no money is left out.
-    async fn page<T>(
+    async fn page<I: Identifier>(
         &self,
-        lines: Page<T>,
-        next: Option<String>,
-        read: impl Fn(T) -> (String, Option<Expandable<ChargeId>>, Movement),
+        query: &Form,
+        with: &[&str],
+        moved: impl Fn(I::Object) -> (Option<Expandable<ChargeId>>, Movement),
     ) -> Result<BookPage, Error> {
-        let mut entries = Vec::with_capacity(lines.data.len());
-        for (id, charge, movement) in lines.data.into_iter().map(read) {
-            let Some(charge) = charge else {
+        let page = self.client.list::<I>(query, with).await?;
+        let mut entries = Vec::with_capacity(page.data.len());
+        for line in page.data {
+            let id = I::of(&line).to_string();
+            let (Some(charge), movement) = moved(line) else {
                 continue;
             };
             let charge = self.client.open(&charge).await?;
@@ -126,7 +108,10 @@ impl Stripe {
                 });
             }
         }
-        Ok(BookPage { entries, next })
+        Ok(BookPage {
+            entries,
+            next: page.next,
+        })
     }
 
     /// What a bill of a subscription of ours took, if it took anything.

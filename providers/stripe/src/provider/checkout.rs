@@ -3,10 +3,11 @@
 use domain::catalog::Interval;
 use port::{CheckoutRequest, Discount, OpenedCheckout};
 
-use super::{Stripe, key};
+use super::Stripe;
 use crate::{
     Error, Refusal,
     checkout_sessions::{self, Session},
+    key,
 };
 
 /// What is done differently where Stripe does not know something that it was told before, or refuses what
@@ -80,7 +81,10 @@ impl Stripe {
         };
         let form = checkout_sessions::form(&request, tier.as_ref(), code.as_ref());
         let number = attempt.number();
-        let key = key(&format!("checkout/{}/{number}", request.reference.order))?;
+        let key = key::operation(format_args!(
+            "checkout/{}/{number}",
+            request.reference.order
+        ))?;
         let path = ["checkout", "sessions"];
         self.client.post(&path, &form, &key).await
     }

@@ -24,12 +24,12 @@ use port::{
     Page, PaidOrder, PortalRequest, Provider, Reference, RefundRequest, Report,
     RunningSubscription, Span, Subject, Told, Untrusted,
 };
-use uuid::Uuid;
 
 use crate::{
-    Client, Error, Form, OperationKey,
+    Client, Error, Form,
     events::Notice,
     id::StripePriceId,
+    key,
     metadata::{self, Metadata},
     prices::StoredPrice,
     signature::{self, SigningSecret},
@@ -133,7 +133,7 @@ impl Stripe {
 
     /// An event of the other mode is none of this account's key.
     fn told(&self, notice: &Notice) -> Result<Option<Told>, String> {
-        let other = self.livemode.zip(notice.livemode());
+        let other = self.livemode.zip(notice.livemode);
         match other.is_some_and(|(ours, theirs)| ours != theirs) {
             true => Ok(None),
             false => notice.told(self.project),
@@ -151,13 +151,13 @@ impl Stripe {
     ) -> Result<(), Error> {
         let path = ["subscriptions", id.as_str()];
         if !at_period_end {
-            let key = key_anew(operation, "now")?;
+            let key = anew(operation, "now")?;
             self.client.delete::<Subscription>(&path, &key).await?;
             return Ok(());
         }
         let now = self.client.read(id).await?;
         if let Some(schedule) = &now.schedule {
-            let key = key_anew(operation, "release")?;
+            let key = anew(operation, "release")?;
             // The tier that runs stays.
             self.change(
                 &["subscription_schedules", schedule.as_str(), "release"],
@@ -167,12 +167,12 @@ impl Stripe {
             .await?;
         }
         let ending = Form::new().with("cancel_at_period_end", true);
-        let key = key_anew(operation, "set")?;
+        let key = anew(operation, "set")?;
         self.change(&path, &ending, &key).await
     }
 
     /// Whatever it is afterwards.
-    async fn change(&self, path: &[&str], form: &Form, key: &OperationKey) -> Result<(), Error> {
+    async fn change(&self, path: &[&str], form: &Form, key: &Operation) -> Result<(), Error> {
         let _: serde_json::Value = self.client.post(path, form, key).await?;
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Stripe {
             .with(format!("metadata[{}]", metadata::PROJECT), self.project)
             .with(format!("metadata[{}]", metadata::ORDER), order);
         let id = subscription.as_str();
-        let key = key(&format!("mark/{id}/{order}"))?;
+        let key = key::operation(format_args!("mark/{id}/{order}"))?;
         self.change(&["subscriptions", id], &form, &key).await
     }
 }
@@ -219,7 +219,6 @@ impl Provider for Stripe {
     fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> Asked<'a, Page> {
         self.asked(async move {
             let notices = self.client.events(span, page).await?;
-            let next = notices.next(|notice| notice.id.as_str());
             let mut events = Vec::with_capacity(notices.data.len());
             for notice in &notices.data {
                 match self.told(notice) {
@@ -230,7 +229,10 @@ impl Provider for Stripe {
                     }
                 }
             }
-            Ok(Page { events, next })
+            Ok(Page {
+                events,
+                next: notices.next,
+            })
         })
     }
 
@@ -258,7 +260,7 @@ impl Provider for Stripe {
 
     fn close_checkout<'a>(&'a self, checkout: &'a CheckoutId, order: OrderId) -> Asked<'a, ()> {
         self.asked(async move {
-            let key = key(&format!("expire/{order}"))?;
+            let key = key::operation(format_args!("expire/{order}"))?;
             let path = ["checkout", "sessions", checkout.as_str(), "expire"];
             self.change(&path, &Form::new(), &key).await
         })
@@ -317,12 +319,12 @@ impl Provider for Stripe {
             let (id, now) = (subscription.as_str(), self.client.read(subscription).await?);
             let form = subscriptions::going_on(&now);
             if !form.pairs().is_empty() {
-                let key = key_anew(operation, "set")?;
+                let key = anew(operation, "set")?;
                 self.change(&["subscriptions", id], &form, &key).await?;
             }
             // Its trial ended without a card; a cycle begins.
             if now.status == SubscriptionStatus::Paused {
-                let key = key_anew(operation, "resume")?;
+                let key = anew(operation, "resume")?;
                 self.change(&["subscriptions", id, "resume"], &Form::new(), &key)
                     .await?;
             }
@@ -331,15 +333,7 @@ impl Provider for Stripe {
     }
 }
 
-/// Names an operation.
-fn key(name: &str) -> Result<OperationKey, Error> {
-    let nameless = || Error::garbage("an identifier that cannot be sent");
-    OperationKey::new(name).ok_or_else(nameless)
-}
-
-/// Names a step of an operation that may be done again: under the same name Stripe would repeat for a day
-/// what it once answered, whatever became of the subscription since.
-fn key_anew(operation: &Operation, step: &str) -> Result<OperationKey, Error> {
-    let once = Uuid::new_v4().simple();
-    key(&format!("{}/{step}/{once}", operation.as_str()))
+/// Names a step of an operation that may be done again.
+fn anew(operation: &Operation, step: &str) -> Result<Operation, Error> {
+    key::anew(format_args!("{}/{step}", operation.as_str()))
 }

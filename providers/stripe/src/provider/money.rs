@@ -3,13 +3,14 @@
 use domain::{id::OrderId, wallet};
 use port::{Money, Owners, Part, Payable, RefundRequest, Report};
 
-use super::{Stripe, bills::name_of, key, key_anew};
+use super::{Stripe, anew, bills::name_of};
 use crate::{
     Error, Form,
     charges::Charge,
-    disputes::{Dispute, DisputedMoney},
-    id::PaymentId,
+    disputes::Dispute,
+    id::{DisputeId, PaymentId},
     invoices::{BillingReason, Invoice},
+    key,
     metadata::OPERATION,
     object::Expandable,
     payment_intents::PaymentIntent,
@@ -154,7 +155,7 @@ impl Stripe {
         let query = Form::new()
             .with("payment_intent", &intent.id)
             .with("limit", 100);
-        let disputes = match self.client.list(&["disputes"], &query, &[]).await {
+        let disputes = match self.client.list::<DisputeId>(&query, &[]).await {
             Ok(disputes) => disputes.data,
             // A key that may not read disputes keeps no refund from being seen.
             Err(error) if error.is_forbidden() && !charge.disputed => Vec::new(),
@@ -195,9 +196,9 @@ impl Stripe {
                 return Ok(());
             }
             let key = match turn {
-                _ if broke => key_anew(&request.operation, "again")?,
-                1 => key(name)?,
-                turn => key(&format!("{name}/{turn}"))?,
+                _ if broke => anew(&request.operation, "again")?,
+                1 => key::operation(name)?,
+                turn => key::operation(format_args!("{name}/{turn}"))?,
             };
             match self
                 .client
@@ -218,10 +219,7 @@ impl Stripe {
 fn away_of(charge: &Charge, disputes: &[Dispute]) -> Away {
     let refunded_cents = charge.amount_refunded.max(0);
     let left = charge.amount.saturating_sub(refunded_cents).max(0);
-    let taken = disputes.iter().filter(|dispute| {
-        let money = dispute.status.money();
-        matches!(money, DisputedMoney::Withheld | DisputedMoney::Lost)
-    });
+    let taken = disputes.iter().filter(|dispute| dispute.took());
     let disputed_cents = taken.fold(0_i64, |sum, dispute| {
         let cents = match dispute.currency == charge.currency {
             true => dispute.amount.max(0),

@@ -2,12 +2,12 @@
 
 use port::PortalRequest;
 use sha2::{Digest as _, Sha256};
-use uuid::Uuid;
 
-use super::{Stripe, key};
+use super::Stripe;
 use crate::{
     Error, Form, Refusal,
     id::ConfigurationId,
+    key,
     portal::{self, Configuration, MAX_PRODUCTS, PortalSession},
 };
 
@@ -41,7 +41,7 @@ impl Stripe {
             .with("configuration", configuration)
             .with_some("return_url", request.return_url);
         // Each visit is one of its own.
-        let key = key(&format!("portal/{}", Uuid::new_v4().simple()))?;
+        let key = key::anew("portal")?;
         let path = ["billing_portal", "sessions"];
         let visit: PortalSession = self.client.post(&path, &form, &key).await?;
         Ok(visit.url)
@@ -62,8 +62,7 @@ impl Stripe {
         if let Some(known) = known.and_then(ConfigurationId::new) {
             return Ok(known);
         }
-        let name = Uuid::new_v4().simple();
-        let key = key(&format!("portal/{}/{name}", self.project))?;
+        let key = key::anew(format_args!("portal/{}", self.project))?;
         let path = ["billing_portal", "configurations"];
         let made: Configuration = self.client.post(&path, &form, &key).await?;
         let made = made.id;

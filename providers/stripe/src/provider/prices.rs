@@ -2,11 +2,10 @@
 //! by ours, which is written on it.
 
 use domain::catalog::{Price, Product};
-use uuid::Uuid;
 
-use super::{Stripe, key};
+use super::Stripe;
 use crate::{
-    Error,
+    Error, key,
     prices::{self, StoredPrice},
 };
 
@@ -45,7 +44,7 @@ impl Stripe {
     /// Each time under a name of its own: Stripe repeats for a day what it answered under a name, also
     /// that a price is there which was archived since, also that it failed.
     async fn make_tier(&self, product: &Product, price: &Price) -> Result<StoredPrice, Error> {
-        let key = key(&format!("price/{}/{}", price.id, Uuid::new_v4().simple()))?;
+        let key = key::anew(format_args!("price/{}", price.id))?;
         let form = prices::form(product, price);
         let made = self.client.post(&["prices"], &form, &key).await;
         Ok(self.keep_tier(price, made?))
