@@ -445,7 +445,7 @@ impl Telling<'_> {
             let (project, list) = (self.project.project.id, self.unfulfilled);
             if list.is_listed(project, payment) {
                 return list
-                    .went_back(project, payment, money.refunded_cents, self.at)
+                    .went_back(project, payment, money.away.refunded_cents, self.at)
                     .await;
             }
             placed = self.handle.order_of_payment(&self.project.scope, payment)?;
@@ -461,10 +461,8 @@ impl Telling<'_> {
             }
         }
         let all = Reversal {
-            refunded_cents: money.refunded_cents,
-            disputed_cents: money.disputed_cents,
-            dispute: money.dispute,
             as_of: self.at,
+            ..money.away
         };
         let (first, invoice) = match money.of {
             // Whatever was written on it since.

@@ -157,7 +157,7 @@ impl Accounts {
                 return Err(format!("it lacks {}: {said}", missing.join(", ")));
             }
             // A restricted key may lack this permission: then the account is told by what is in it.
-            let account = client.account().await.ok().map(|account| account.id);
+            let account = client.account().await.ok();
             Ok(Tried::Works { account, missing })
         };
         let tried = tokio::time::timeout(PATIENCE, tried).await;

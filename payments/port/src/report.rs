@@ -9,7 +9,7 @@ use domain::{
     text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
     wallet::{
-        Currency, Dispute, OpenInvoice, SubscriptionStatus,
+        Currency, OpenInvoice, Reversal, SubscriptionStatus,
         pay::{Billing, Payment},
     },
 };
@@ -267,12 +267,8 @@ pub enum Payable {
 pub struct Money {
     /// What it was for.
     pub of: Payable,
-    /// What refunds gave back, or are about to; in the currency's minor unit.
-    pub refunded_cents: i64,
-    /// What disputes withhold, or took; likewise.
-    pub disputed_cents: i64,
-    /// The newest dispute of it.
-    pub dispute: Option<Dispute>,
+    /// What is not there, dated when it is asked for.
+    pub away: Reversal,
     /// The part of it that settles switches of the cycle before, of a bill that does: they are an order of
     /// their own.
     pub carried: Option<Part>,

@@ -58,8 +58,7 @@ pub struct BillingDetails {
 
 impl Charge {
     /// Whether it took money: some only try, or reserve.
-    #[must_use]
-    pub fn took(&self) -> bool {
+    pub(super) fn took(&self) -> bool {
         let succeeded = self
             .status
             .as_deref()

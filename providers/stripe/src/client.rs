@@ -340,9 +340,7 @@ impl Client {
                 Error::unavailable(format!("it answers {status}"), attempt.retry_after_seconds)
             }
             Some(said) if status.is_client_error() => {
-                let request_id = text(&headers, "request-id").map(Into::into);
-                let clean = |text: &str| self.key.redact(text);
-                let refusal = said.into_refusal(status.as_u16(), request_id, clean);
+                let refusal = said.cleaned(status.as_u16(), |text| self.key.redact(text));
                 match refusal.permission() {
                     // Done in another way without it.
                     Some(_) if call.is_optional() => {}

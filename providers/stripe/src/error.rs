@@ -1,6 +1,6 @@
 //! What can come of a call instead of its answer.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 /// Longest message of Stripe's that is kept, in characters.
 const MAX_MESSAGE_CHARS: usize = 500;
@@ -61,34 +61,45 @@ impl From<Error> for port::Error {
 }
 
 /// Stripe's no.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, thiserror::Error)]
 #[error("{status} {}: {message}{}", code.as_deref().unwrap_or(kind), at(param.as_deref()))]
 pub struct Refusal {
     /// The HTTP status.
+    #[serde(skip)]
     pub status: u16,
     /// Its `type`, such as `invalid_request_error`.
+    #[serde(rename = "type", default, deserialize_with = "text")]
     pub kind: String,
     /// Its `code`, such as `resource_missing`.
     pub code: Option<String>,
     /// The parameter at fault.
     pub param: Option<String>,
     /// For people, in English.
+    #[serde(default, deserialize_with = "text")]
     pub message: String,
-    /// Under which Stripe's support finds the request.
-    pub request_id: Option<String>,
 }
 
 impl Refusal {
+    /// With this status, and its texts bounded and without what `clean` takes out of them.
+    pub(super) fn cleaned(self, status: u16, clean: impl Fn(&str) -> String) -> Self {
+        let bounded = |text: String| clean(&text).chars().take(MAX_MESSAGE_CHARS).collect();
+        Self {
+            status,
+            kind: bounded(self.kind),
+            code: self.code.map(bounded),
+            param: self.param.map(bounded),
+            message: bounded(self.message),
+        }
+    }
+
     /// Whether the account's key was not accepted: unknown or revoked.
-    #[must_use]
-    pub const fn is_about_the_key(&self) -> bool {
+    pub(super) const fn is_about_the_key(&self) -> bool {
         self.status == 401
     }
 
     /// What the key lacks to ask this, as Stripe names it ("Having the 'rak_dispute_read' permission would
     /// allow this request to continue."); where it gives no name, its code. Other questions are answered.
-    #[must_use]
-    pub fn permission(&self) -> Option<&str> {
+    pub(super) fn permission(&self) -> Option<&str> {
         if self.status != 403 {
             return None;
         }
@@ -98,20 +109,17 @@ impl Refusal {
     }
 
     /// Whether the operation key was used before with another form.
-    #[must_use]
-    pub fn is_key_reused(&self) -> bool {
+    pub(super) fn is_key_reused(&self) -> bool {
         self.status == 400 && self.kind == "idempotency_error"
     }
 
     /// Whether there is no such object (in this account, in this mode).
-    #[must_use]
-    pub fn is_missing(&self) -> bool {
+    pub(super) fn is_missing(&self) -> bool {
         self.status == 404 || self.code.as_deref() == Some("resource_missing")
     }
 
     /// Whether the customer is bound to another currency. Stripe has no code for it, only words.
-    #[must_use]
-    pub fn is_about_the_currency(&self) -> bool {
+    pub(super) fn is_about_the_currency(&self) -> bool {
         self.message.contains("combine currencies")
     }
 }
@@ -123,33 +131,9 @@ fn at(param: Option<&str>) -> String {
 /// The body of an answer that is no success.
 #[derive(Deserialize)]
 pub(super) struct ErrorBody {
-    pub(super) error: ErrorObject,
+    pub(super) error: Refusal,
 }
 
-#[derive(Deserialize)]
-pub(super) struct ErrorObject {
-    #[serde(rename = "type")]
-    kind: Option<String>,
-    pub(super) code: Option<String>,
-    param: Option<String>,
-    message: Option<String>,
-}
-
-impl ErrorObject {
-    pub(super) fn into_refusal(
-        self,
-        status: u16,
-        request_id: Option<String>,
-        clean: impl Fn(&str) -> String,
-    ) -> Refusal {
-        let bounded = |text: String| clean(&text).chars().take(MAX_MESSAGE_CHARS).collect();
-        Refusal {
-            status,
-            kind: self.kind.map(bounded).unwrap_or_default(),
-            code: self.code.map(bounded),
-            param: self.param.map(bounded),
-            message: self.message.map(bounded).unwrap_or_default(),
-            request_id: request_id.map(bounded),
-        }
-    }
+fn text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
 }

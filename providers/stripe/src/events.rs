@@ -25,7 +25,7 @@ use super::{
 const CHARGE_REFUNDED: &str = "charge.refunded";
 
 /// What is acted on. Stripe takes at most twenty in a query.
-pub const KINDS: [&str; 20] = [
+pub(super) const KINDS: [&str; 20] = [
     "checkout.session.completed",
     "checkout.session.async_payment_succeeded",
     "checkout.session.async_payment_failed",
@@ -140,20 +140,12 @@ fn subject(kind: &str, object: &Value) -> Option<Result<Subject, TextError>> {
 
 impl Notice {
     /// Reads the body of a webhook. Unknown fields and unknown types are fine.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it, in words.
-    pub fn parse(body: &[u8]) -> Result<Self, String> {
+    pub(super) fn parse(body: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(body).map_err(|error| format!("the event cannot be read: {error}"))
     }
 
     /// What it says to a project, where that is acted on.
-    ///
-    /// # Errors
-    ///
-    /// It is acted on, and does not name what it is about.
-    pub fn told(&self, project: ProjectId) -> Result<Option<Told>, String> {
+    pub(super) fn told(&self, project: ProjectId) -> Result<Option<Told>, String> {
         let kind = &self.kind;
         let Some(about) = self.about.clone() else {
             return Ok(None);

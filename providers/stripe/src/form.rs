@@ -30,8 +30,7 @@ impl Form {
     }
 
     /// Adds a list.
-    #[must_use]
-    pub fn with_each(self, key: &str, values: &[impl Display]) -> Self {
+    pub(super) fn with_each(self, key: &str, values: &[impl Display]) -> Self {
         let all = values.iter().enumerate();
         all.fold(self, |form, (n, value)| {
             form.with(format!("{key}[{n}]"), value)
@@ -39,8 +38,7 @@ impl Form {
     }
 
     /// The pairs, unencoded.
-    #[must_use]
-    pub fn pairs(&self) -> &[(String, String)] {
+    pub(super) fn pairs(&self) -> &[(String, String)] {
         &self.0
     }
 

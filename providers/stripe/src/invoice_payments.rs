@@ -28,8 +28,7 @@ struct Payment {
 
 impl InvoicePayment {
     /// Whether it was made.
-    #[must_use]
-    pub fn is_paid(&self) -> bool {
+    pub(super) fn is_paid(&self) -> bool {
         self.status == "paid"
     }
 

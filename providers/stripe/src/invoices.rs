@@ -119,28 +119,24 @@ struct PriceDetails {
 
 impl Line {
     /// The price that it was reckoned by.
-    #[must_use]
-    pub fn price(&self) -> Option<&StripePriceId> {
+    pub(super) fn price(&self) -> Option<&StripePriceId> {
         let details = self.pricing.as_ref()?.price_details.as_ref();
         details.map(|details| &details.price)
     }
 
     /// How many of it. More than anybody sells are as many as there can be.
-    #[must_use]
-    pub fn quantity(&self) -> Quantity {
+    pub(super) fn quantity(&self) -> Quantity {
         quantity(self.quantity)
     }
 
     /// Whether it pays for a subscription rather than for something that was put on its invoice.
-    #[must_use]
-    pub fn is_subscription(&self) -> bool {
+    pub(super) fn is_subscription(&self) -> bool {
         let parent = self.parent.as_ref();
         parent.is_some_and(|parent| parent.subscription_item_details.is_some())
     }
 
     /// Whether it settles a switch in mid-cycle rather than paying for a whole one.
-    #[must_use]
-    pub fn is_proration(&self) -> bool {
+    pub(super) fn is_proration(&self) -> bool {
         let parent = self.parent.as_ref();
         let details = parent.and_then(|parent| {
             let item = parent.subscription_item_details.as_ref();
@@ -152,8 +148,7 @@ impl Line {
 
 impl Invoice {
     /// The bill as it waits for the buyer; `None`: it does not, or has no page.
-    #[must_use]
-    pub fn waiting(&self) -> Option<OpenInvoice> {
+    pub(super) fn waiting(&self) -> Option<OpenInvoice> {
         let is_open = self.status == Some(InvoiceStatus::Open) && self.amount_remaining > 0;
         let url = self.hosted_invoice_url.as_deref().filter(|_| is_open)?;
         Some(OpenInvoice {
@@ -167,15 +162,13 @@ impl Invoice {
     }
 
     /// The subscription that it bills, if any.
-    #[must_use]
-    pub fn subscription(&self) -> Option<&Expandable<SubscriptionId>> {
+    pub(super) fn subscription(&self) -> Option<&Expandable<SubscriptionId>> {
         self.subscription_details()
             .map(|details| &details.subscription)
     }
 
     /// Whether a cycle begins with it.
-    #[must_use]
-    pub fn begins_a_cycle(&self) -> bool {
+    pub(super) fn begins_a_cycle(&self) -> bool {
         use BillingReason::{SubscriptionCreate, SubscriptionCycle, SubscriptionUpdate};
         match self.billing_reason {
             Some(SubscriptionCreate | SubscriptionCycle) => true,
@@ -185,30 +178,26 @@ impl Invoice {
     }
 
     /// Whether it may settle switches of the cycle before the one that it is of.
-    #[must_use]
-    pub fn is_carrying(&self) -> bool {
+    pub(super) fn is_carrying(&self) -> bool {
         let lines = &self.lines;
         self.billing_reason == Some(BillingReason::SubscriptionCycle)
             && (lines.has_more || lines.data.iter().any(Line::is_proration))
     }
 
     /// The payment intent that is to pay it, or did.
-    #[must_use]
-    pub fn intent(&self) -> Option<&Expandable<PaymentId>> {
+    pub(super) fn intent(&self) -> Option<&Expandable<PaymentId>> {
         let mut all = self.payments.as_ref()?.data.iter();
         all.find_map(InvoicePayment::intent)
     }
 
     /// When it was paid, in seconds since the Unix epoch; when it was made, where that is not said.
-    #[must_use]
-    pub fn paid_at(&self) -> i64 {
+    pub(super) fn paid_at(&self) -> i64 {
         let said = self.status_transitions.and_then(|it| it.paid_at);
         said.unwrap_or(self.created)
     }
 
     /// The payments that were made for it; `None`: it was not asked for them.
-    #[must_use]
-    pub fn payments(&self) -> Option<impl Iterator<Item = &InvoicePayment>> {
+    pub(super) fn payments(&self) -> Option<impl Iterator<Item = &InvoicePayment>> {
         let payments = self.payments.as_ref()?.data.iter();
         Some(payments.filter(|payment| payment.is_paid()))
     }
@@ -223,8 +212,7 @@ impl Invoice {
     }
 
     /// Its lines, as far as they are there; at most ten are in it at once.
-    #[must_use]
-    pub fn lines(&self) -> &[Line] {
+    pub(super) fn lines(&self) -> &[Line] {
         &self.lines.data
     }
 

@@ -6,7 +6,6 @@
 //!
 //! Whatever speaks Stripe's form at another address (`[stripe] api_base`) is served by the same code.
 
-pub mod account;
 mod arriving;
 pub mod charges;
 pub mod checkout_sessions;
@@ -14,7 +13,7 @@ pub mod client;
 pub mod connect;
 pub mod disputes;
 pub mod error;
-pub mod events;
+mod events;
 mod form;
 pub mod id;
 pub mod invoice_payments;
@@ -27,10 +26,10 @@ pub mod payment_intents;
 pub mod permissions;
 mod portal;
 pub mod prices;
-pub mod promotion_codes;
+mod promotion_codes;
 mod provider;
 mod quota;
-pub mod refunds;
+mod refunds;
 mod retry;
 pub mod signature;
 pub mod subscriptions;

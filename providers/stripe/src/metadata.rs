@@ -76,29 +76,25 @@ impl Metadata {
     }
 
     /// Our price, where one is named.
-    #[must_use]
-    pub fn price(&self) -> Option<PriceId> {
+    pub(super) fn price(&self) -> Option<PriceId> {
         self.parsed(PRICE)
     }
 
     /// The user, where one is named.
-    #[must_use]
-    pub fn user(&self) -> Option<ExternalUserId> {
+    pub(super) fn user(&self) -> Option<ExternalUserId> {
         self.text(USER)
             .and_then(|text| ExternalUserId::new(text).ok())
     }
 
     /// How many, where it says so.
-    #[must_use]
-    pub fn quantity(&self) -> Quantity {
+    pub(super) fn quantity(&self) -> Quantity {
         self.parsed(QUANTITY)
             .and_then(Quantity::new)
             .unwrap_or_default()
     }
 
     /// The operation that made it, where one is named.
-    #[must_use]
-    pub fn operation(&self) -> Option<&str> {
+    pub(super) fn operation(&self) -> Option<&str> {
         self.text(OPERATION)
     }
 }

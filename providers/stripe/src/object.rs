@@ -64,7 +64,7 @@ impl<I: Identifier> Expandable<I> {
     }
 
     /// All of it, where it is there.
-    pub fn object(&self) -> Option<&I::Object> {
+    pub(super) fn object(&self) -> Option<&I::Object> {
         match self {
             Self::Id(_) => None,
             Self::Object(object) => Some(object),
@@ -109,8 +109,7 @@ object!(CustomerId => Customer, "customers", []);
 
 impl Customer {
     /// Their address.
-    #[must_use]
-    pub fn email(&self) -> Option<Email> {
+    pub(super) fn email(&self) -> Option<Email> {
         self.email
             .as_deref()
             .and_then(|email| Email::new(email).ok())

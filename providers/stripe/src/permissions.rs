@@ -11,6 +11,7 @@ use std::{
     fmt,
 };
 
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
@@ -276,6 +277,20 @@ impl Client {
         let mut names = BTreeSet::new();
         missing.retain(|missing: &Missing| names.insert(missing.permission.clone()));
         Ok(missing)
+    }
+
+    /// The name of the account that the key is of, `acct_…`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`]; a restricted key may lack the permission.
+    pub async fn account(&self) -> Result<String, Error> {
+        #[derive(Deserialize)]
+        struct Account {
+            id: String,
+        }
+        let account: Account = self.get(&["account"], &Form::new(), false).await?;
+        Ok(account.id)
     }
 
     /// Calls again what the key was last not allowed to call, in ways that change nothing.

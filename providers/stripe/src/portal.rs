@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn tiers_can_be_switched_up_at_once_and_down_at_the_end() {
         let tier = |price: &str, product: &str| {
-            let json = format!(r#"{{"id":"{price}","product":"{product}","currency":"eur"}}"#);
+            let json = format!(r#"{{"id":"{price}","product":"{product}"}}"#);
             serde_json::from_str(&json).unwrap()
         };
         let tiers = [tier("price_1", "prod_a"), tier("price_3", "prod_b")];

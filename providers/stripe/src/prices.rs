@@ -57,6 +57,7 @@ pub struct StoredPrice {
     /// What it is a price of.
     pub product: Expandable<StripeProductId>,
     /// Lower case.
+    #[serde(default)]
     pub currency: String,
     /// In the minor unit.
     pub unit_amount: Option<i64>,

@@ -38,10 +38,10 @@ impl Client {
         &self,
         code: &str,
         customer: Option<&CustomerId>,
-    ) -> Result<Option<PromotionCode>, Error> {
+    ) -> Result<Option<PromotionCodeId>, Error> {
         let query = find_form(code);
         let codes = self.list::<PromotionCodeId>(&query, &[]).await?;
-        Ok(choose(codes.data, customer))
+        Ok(choose(codes.data, customer).map(|code| code.id))
     }
 }
 

@@ -71,8 +71,7 @@ pub struct SubscriptionItem {
 
 impl SubscriptionItem {
     /// How many of it.
-    #[must_use]
-    pub fn quantity(&self) -> Quantity {
+    pub(super) fn quantity(&self) -> Quantity {
         quantity(self.quantity)
     }
 }
@@ -86,8 +85,7 @@ impl Subscription {
 
     /// When the cycle began of which this item is billed and that ends then, in seconds since the Unix epoch:
     /// as it says of the one that is running, else by the calendar.
-    #[must_use]
-    pub fn start_of(&self, item: Option<&SubscriptionItem>, end: i64) -> i64 {
+    pub(super) fn start_of(&self, item: Option<&SubscriptionItem>, end: i64) -> i64 {
         let running = item.filter(|item| item.current_period_end == Some(end));
         let start = running.and_then(|item| item.current_period_start);
         let months = match item.is_some_and(|item| item.price.is_yearly()) {
@@ -101,14 +99,12 @@ impl Subscription {
     }
 
     /// Whether nothing is collected for it for the time being.
-    #[must_use]
-    pub const fn is_paused(&self) -> bool {
+    pub(super) const fn is_paused(&self) -> bool {
         self.pause_collection.is_some()
     }
 
     /// Whether it ends with the period that ends then instead of being renewed, in either way of saying so.
-    #[must_use]
-    pub fn is_ending(&self, period_end: Option<i64>) -> bool {
+    pub(super) fn is_ending(&self, period_end: Option<i64>) -> bool {
         let by_date = match (self.cancel_at, period_end) {
             (Some(at), Some(end)) => at <= end,
             (at, None) => at.is_some(),
@@ -180,7 +176,7 @@ mod tests {
 
     const ITEMS: &str = r#""items":{"object":"list","data":[{"id":"si_1",
         "current_period_start":100,"current_period_end":200,
-        "price":{"id":"price_1","product":"prod_1","currency":"eur","metadata":{}}}]}"#;
+        "price":{"id":"price_1","product":"prod_1","metadata":{}}}]}"#;
 
     #[test]
     fn the_period_and_the_price_are_read_from_the_item() {
@@ -211,7 +207,7 @@ mod tests {
         ] {
             let subscription = read(&format!(
                 r#""status":"active","billing_cycle_anchor":{},"items":{{"data":[{{
-                "price":{{"id":"price_1","product":"prod_1","currency":"eur",
+                "price":{{"id":"price_1","product":"prod_1",
                 "recurring":{{"interval":"{interval}"}}}}}}]}}"#,
                 at(anchor)
             ));

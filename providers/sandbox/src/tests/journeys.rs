@@ -97,7 +97,7 @@ async fn a_promotion_code_makes_it_cheaper_or_free() {
         client.find_promotion_code("NOPE", None).await.unwrap(),
         None
     );
-    let session = stage.session(credits(), Promotion::Code(code.id)).await;
+    let session = stage.session(credits(), Promotion::Code(code)).await;
     assert_eq!(session.amount_total, Some(400));
     let session = stage.session(credits(), Promotion::BuyerMayEnter).await;
     let url = session.url.unwrap();

@@ -31,8 +31,14 @@ impl Stripe {
                 (line, price, Pays::Renewal)
             }
             (Some(BillingReason::SubscriptionCycle), None) => {
-                let unplaced = self.unplaced(subscription, &invoice);
-                return Ok(Err(unplaced.await?));
+                return Ok(Err(Unplaced {
+                    why: Unplaceable::UnclearBill,
+                    payment: self.payment_of(&invoice).await?,
+                    billing: Some(Billing {
+                        paused: false,
+                        ..billing_of(subscription, &invoice, (invoice.created, invoice.created))
+                    }),
+                }));
             }
             (Some(BillingReason::SubscriptionUpdate), Some((line, Some(price)))) => {
                 (line, Some(price), Pays::Anew)
@@ -50,16 +56,14 @@ impl Stripe {
             // The lines of a switch do not say when its cycle began.
             Pays::Switch(_) => subscription.start_of(tier.item, line.period.end),
         };
-        let (paid_by, receipt) = self.paid_by(&invoice).await?;
         let mut paid = PaidInvoice {
             invoice: name_of(&invoice),
             price,
             quantity: line.quantity(),
-            payment: self.payment_of(&invoice, paid_by, receipt),
+            payment: self.payment_of(&invoice).await?,
             billing: billing_of(subscription, &invoice, (cycle_start, line.period.end)),
             pays,
         };
-        let mut all = Vec::new();
         if paid.pays == Pays::Renewal
             && let Some((cents, lines)) = self.carried(&invoice).await?
         {
@@ -72,10 +76,9 @@ impl Stripe {
             });
             switch.pays = Pays::Carried(lines.collect());
             paid.payment.amount_cents = paid.payment.amount_cents.saturating_sub(cents);
-            all.push(switch);
+            return Ok(Ok(vec![paid, switch]));
         }
-        all.insert(0, paid);
-        Ok(Ok(all))
+        Ok(Ok(vec![paid]))
     }
 
     /// The line of these whose price is ours.
@@ -138,22 +141,6 @@ impl Stripe {
         let cents = own.iter().map(|(line, _)| line.amount);
         let cents = cents.fold(0, i64::saturating_add).min(invoice.amount_paid);
         Ok((cents > 0).then_some((cents, own)))
-    }
-
-    async fn unplaced(
-        &self,
-        subscription: &Subscription,
-        invoice: &Invoice,
-    ) -> Result<Unplaced, Error> {
-        let (paid_by, receipt) = self.paid_by(invoice).await?;
-        Ok(Unplaced {
-            why: Unplaceable::UnclearBill,
-            payment: self.payment_of(invoice, paid_by, receipt),
-            billing: Some(Billing {
-                paused: false,
-                ..billing_of(subscription, invoice, (invoice.created, invoice.created))
-            }),
-        })
     }
 }
 

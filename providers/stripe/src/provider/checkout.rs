@@ -66,7 +66,7 @@ impl Stripe {
             Discount::Code(code) => {
                 let customer = request.customer.as_ref();
                 let found = self.client.find_promotion_code(code, customer).await?;
-                Some(found.ok_or(port::Error::InvalidDiscountCode)?.id)
+                Some(found.ok_or(port::Error::InvalidDiscountCode)?)
             }
             Discount::None | Discount::BuyerMayEnter => None,
         };

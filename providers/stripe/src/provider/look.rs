@@ -57,12 +57,9 @@ impl Stripe {
 
     async fn session(&self, id: &CheckoutId, owners: &dyn Owners) -> Result<Vec<Report>, Error> {
         let session = self.client.read(id).await?;
-        let order = match owners.of_checkout(id)? {
-            Some(order) => order,
-            None => match self.ours(&session.metadata) {
-                Some(order) => order,
-                None => return Ok(Vec::new()),
-            },
+        let placed = owners.of_checkout(id)?;
+        let Some(order) = placed.or_else(|| self.ours(&session.metadata)) else {
+            return Ok(Vec::new());
         };
         let subscription = match (session.mode, &session.subscription) {
             (SessionMode::Subscription, Some(there)) => Some(self.client.open(there).await?),
@@ -258,7 +255,6 @@ impl Stripe {
         invoice: &Invoice,
     ) -> Result<PaidOrder, Error> {
         let written = &subscription.metadata;
-        let (payment, receipt_url) = self.paid_by(invoice).await?;
         Ok(PaidOrder {
             order: first,
             price: written.price().or(now.price),
@@ -266,20 +262,17 @@ impl Stripe {
             quantity: written.quantity(),
             amount_cents: Some(invoice.amount_paid),
             currency: Currency::new(&invoice.currency),
-            payment: self.payment_of(invoice, payment, receipt_url),
+            payment: self.payment_of(invoice).await?,
             billing: first_billing(now, subscription, Some(invoice)),
             // Told after it.
             subscription: None,
         })
     }
 
-    pub(super) fn payment_of(
-        &self,
-        invoice: &Invoice,
-        payment: Option<PaymentId>,
-        receipt_url: Option<PageUrl>,
-    ) -> Payment {
-        Payment {
+    /// By what an invoice was paid.
+    pub(super) async fn payment_of(&self, invoice: &Invoice) -> Result<Payment, Error> {
+        let (payment, receipt_url) = self.paid_by(invoice).await?;
+        Ok(Payment {
             amount_cents: invoice.amount_paid,
             payment,
             invoice: Some(invoice.id.clone()),
@@ -290,7 +283,7 @@ impl Stripe {
                 invoice_url: page_of(invoice),
                 ..self.receipt()
             },
-        }
+        })
     }
 
     pub(super) async fn now<'a>(
@@ -379,7 +372,7 @@ impl Stripe {
     }
 
     /// What an invoice was paid by, and the page about that.
-    pub(super) async fn paid_by(
+    async fn paid_by(
         &self,
         invoice: &Invoice,
     ) -> Result<(Option<PaymentId>, Option<PageUrl>), Error> {

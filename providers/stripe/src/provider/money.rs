@@ -1,6 +1,6 @@
 //! How much of a payment is still there, and giving some back.
 
-use domain::{id::OrderId, wallet};
+use domain::{id::OrderId, wallet::Reversal};
 use port::{Money, Owners, Part, Payable, RefundRequest, Report};
 
 use super::{Stripe, anew, bills::name_of};
@@ -29,32 +29,14 @@ pub(super) fn readable<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
     }
 }
 
-/// What is away of some money, in the minor unit.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Away {
-    refunded_cents: i64,
-    disputed_cents: i64,
-    dispute: Option<wallet::Dispute>,
-}
-
-impl Away {
-    fn and(self, other: Self) -> Self {
-        let disputes = [self.dispute, other.dispute].into_iter().flatten();
-        Self {
-            refunded_cents: self.refunded_cents.saturating_add(other.refunded_cents),
-            disputed_cents: self.disputed_cents.saturating_add(other.disputed_cents),
-            dispute: disputes.max_by_key(|dispute| dispute.opened_at),
-        }
-    }
-
-    const fn report(self, of: Payable, carried: Option<Part>) -> Report {
-        Report::Money(Money {
-            of,
-            refunded_cents: self.refunded_cents,
-            disputed_cents: self.disputed_cents,
-            dispute: self.dispute,
-            carried,
-        })
+/// What is away of two payments together.
+fn both(one: Reversal, other: Reversal) -> Reversal {
+    let disputes = [one.dispute, other.dispute].into_iter().flatten();
+    Reversal {
+        refunded_cents: one.refunded_cents.saturating_add(other.refunded_cents),
+        disputed_cents: one.disputed_cents.saturating_add(other.disputed_cents),
+        dispute: disputes.max_by_key(|dispute| dispute.opened_at),
+        ..Reversal::default()
     }
 }
 
@@ -79,7 +61,13 @@ impl Stripe {
         }
         if let Some(order) = order {
             let away = self.away(&intent, None).await?;
-            let report = away.map(|away| away.report(Payable::Order(order), None));
+            let report = away.map(|away| {
+                Report::Money(Money {
+                    of: Payable::Order(order),
+                    away,
+                    carried: None,
+                })
+            });
             return Ok(report.into_iter().collect());
         }
         let Some(payment) = bills.first() else {
@@ -98,36 +86,26 @@ impl Stripe {
             ) => Payable::Invoice(first, name_of(&invoice)),
             _ => return Ok(Vec::new()),
         };
-        let mut away = self.away(&intent, Some(&invoice.currency)).await?;
-        for other in invoice.payments().into_iter().flatten() {
-            let other = other
-                .intent()
-                .map(Expandable::id)
-                .filter(|other| *other != id);
-            if let Some(other) = other {
-                let other = self.client.read(other).await?;
-                let more = self.away(&other, Some(&invoice.currency)).await?;
-                away = match (away, more) {
-                    (Some(one), Some(more)) => Some(one.and(more)),
-                    (one, more) => one.or(more),
-                };
-            }
+        let billed_in = Some(invoice.currency.as_str());
+        let mut away = self.away(&intent, billed_in).await?;
+        let payments = invoice.payments().into_iter().flatten();
+        let intents = payments.filter_map(|payment| payment.intent().map(Expandable::id));
+        for other in intents.filter(|other| *other != id) {
+            let other = self.client.read(other).await?;
+            let more = self.away(&other, billed_in).await?;
+            away = away.into_iter().chain(more).reduce(both);
         }
         let Some(away) = away else {
             return Ok(Vec::new());
         };
-        let carried = match invoice.is_carrying() {
-            true => {
-                let invoice = self.client.complete(invoice).await?;
-                let carried = self.carried(&invoice).await?;
-                carried.map(|(cents, _)| Part {
-                    cents,
-                    of_cents: invoice.amount_paid,
-                })
-            }
-            false => None,
-        };
-        Ok(vec![away.report(of, carried)])
+        let mut carried = None;
+        if invoice.is_carrying() {
+            let invoice = self.client.complete(invoice).await?;
+            let of_cents = invoice.amount_paid;
+            let switches = self.carried(&invoice).await?;
+            carried = switches.map(|(cents, _)| Part { cents, of_cents });
+        }
+        Ok(vec![Report::Money(Money { of, away, carried })])
     }
 
     /// The order that began the subscription that a bill is of.
@@ -146,7 +124,7 @@ impl Stripe {
         &self,
         intent: &PaymentIntent,
         billed_in: Option<&str>,
-    ) -> Result<Option<Away>, Error> {
+    ) -> Result<Option<Reversal>, Error> {
         let charge = match &intent.latest_charge {
             None => return Ok(None),
             Some(charge) => self.client.open(charge).await?,
@@ -162,20 +140,17 @@ impl Stripe {
             Err(error) => return Err(error),
         };
         let away = away_of(&charge, &disputes);
-        let other = billed_in.is_some_and(|billed| billed != charge.currency);
-        Ok(Some(match other {
-            true => {
-                let part = Part {
-                    cents: intent.amount_received,
-                    of_cents: charge.amount,
-                };
-                Away {
-                    refunded_cents: part.share(away.refunded_cents),
-                    disputed_cents: part.share(away.disputed_cents),
-                    ..away
-                }
-            }
-            false => away,
+        if billed_in.is_none_or(|billed| billed == charge.currency) {
+            return Ok(Some(away));
+        }
+        let part = Part {
+            cents: intent.amount_received,
+            of_cents: charge.amount,
+        };
+        Ok(Some(Reversal {
+            refunded_cents: part.share(away.refunded_cents),
+            disputed_cents: part.share(away.disputed_cents),
+            ..away
         }))
     }
 
@@ -216,7 +191,7 @@ impl Stripe {
     }
 }
 
-fn away_of(charge: &Charge, disputes: &[Dispute]) -> Away {
+fn away_of(charge: &Charge, disputes: &[Dispute]) -> Reversal {
     let refunded_cents = charge.amount_refunded.max(0);
     let left = charge.amount.saturating_sub(refunded_cents).max(0);
     let taken = disputes.iter().filter(|dispute| dispute.took());
@@ -228,9 +203,10 @@ fn away_of(charge: &Charge, disputes: &[Dispute]) -> Away {
         sum.saturating_add(cents)
     });
     let newest = disputes.iter().rev().filter_map(Dispute::told);
-    Away {
+    Reversal {
         refunded_cents,
         disputed_cents,
         dispute: newest.max_by_key(|dispute| dispute.opened_at),
+        ..Reversal::default()
     }
 }
