@@ -60,12 +60,8 @@ pub(crate) fn open(books: &mut Books, mut charge: Charge, wanted: Wanted) -> Res
         currency: charge.currency.clone(),
         charge: charge.head.id.clone(),
         intent: charge.intent.clone(),
-        status: DisputeStatus::WarningNeedsResponse,
         reason: wanted.reason.unwrap_or("fraudulent").into(),
-        withdrawn: None,
-        reinstated: None,
-        answers: 0,
-        metadata: Metadata::new(),
+        ..Dispute::default()
     };
     if !wanted.inquiry {
         withdraw(books, &mut dispute);

@@ -19,11 +19,10 @@ pub(crate) fn begin(books: &mut Books, payment: Payment<'_>) -> Intent {
         amount: payment.amount,
         currency: payment.currency.to_owned(),
         customer: payment.customer.map(Into::into),
-        latest_charge: None,
-        status: IntentStatus::Processing,
         description: payment.description.map(Into::into),
         email: payment.email.map(Into::into),
         metadata: payment.metadata,
+        ..Intent::default()
     };
     books.put(intent.clone());
     intent
@@ -34,15 +33,13 @@ pub(crate) fn succeed(books: &mut Books, mut intent: Intent) {
     let charge = Charge {
         head: books.head("ch_"),
         amount: intent.amount,
-        amount_refunded: 0,
         currency: intent.currency.clone(),
         customer: intent.customer.clone(),
         intent: intent.head.id.clone(),
         description: intent.description.clone(),
         email: intent.email.clone(),
         metadata: intent.metadata.clone(),
-        dispute: None,
-        refunds: RefundStatus::Succeeded,
+        ..Charge::default()
     };
     intent.status = IntentStatus::Succeeded;
     intent.latest_charge = Some(charge.head.id.clone());

@@ -22,11 +22,7 @@ pub(crate) fn seed(books: &mut Books) {
             head,
             name: Some(name.into()),
             off: Off::Percent(hundredths),
-            duration: Duration::Once,
-            max_redemptions: None,
-            redeem_by: None,
-            times_redeemed: 0,
-            metadata: Metadata::new(),
+            ..Coupon::default()
         });
         let head = books.head_of(promotion);
         books.put(PromotionCode {
@@ -34,13 +30,7 @@ pub(crate) fn seed(books: &mut Books) {
             code: code.into(),
             coupon: lower,
             active: true,
-            customer: None,
-            expires_at: None,
-            max_redemptions: None,
-            times_redeemed: 0,
-            first_time: false,
-            minimum: None,
-            metadata: Metadata::new(),
+            ..PromotionCode::default()
         });
     }
 }

@@ -15,13 +15,20 @@ pub(crate) trait Word: Copy + 'static {
     }
 }
 
-/// Words of Stripe's.
+/// Words of Stripe's. The first is the default.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident $word:literal,)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         pub(crate) enum $name {
             $($(#[$inner])* #[serde(rename = $word)] $variant,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                let [usual, ..] = [$(Self::$variant),*];
+                usual
+            }
         }
 
         impl $crate::core::words::Word for $name {

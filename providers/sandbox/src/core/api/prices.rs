@@ -91,9 +91,7 @@ pub(crate) fn inline_price(
         currency,
         unit_amount,
         interval,
-        lookup_key: None,
-        nickname: None,
-        metadata: Metadata::new(),
+        ..Price::default()
     };
     Ok(Made { price, product })
 }

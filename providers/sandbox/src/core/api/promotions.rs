@@ -62,8 +62,8 @@ pub(super) fn create_coupon(books: &mut Books, params: &Params) -> Result<Value>
         duration,
         max_redemptions,
         redeem_by,
-        times_redeemed: 0,
         metadata,
+        ..Coupon::default()
     };
     books.put(coupon.clone());
     Ok(coupon.view(books))
@@ -119,10 +119,10 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
         customer,
         expires_at,
         max_redemptions,
-        times_redeemed: 0,
         first_time,
         minimum,
         metadata,
+        ..PromotionCode::default()
     };
     books.put(promotion.clone());
     Ok(promotion.view(books))

@@ -185,6 +185,6 @@ fn prorated(
         end: subscription.period_end,
         proration: true,
         item: item.id.clone(),
-        invoice_item: String::new(),
+        ..InvoiceLine::default()
     })
 }

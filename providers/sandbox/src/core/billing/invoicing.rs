@@ -141,13 +141,17 @@ pub(super) fn draft(
     };
     all.extend(lines);
     let invoice = Invoice {
+        head,
+        reason,
+        lines: all,
+        discount,
         customer: subscription.customer.clone(),
         email,
         subscription: subscription.head.id.clone(),
         currency: subscription.currency.clone(),
         subscription_metadata: subscription.metadata.clone(),
         finalizes_at: Some(books.now.saturating_add(DRAFT_SECONDS)),
-        ..Invoice::new(head, reason, all, discount)
+        ..Invoice::default()
     };
     subscription.latest_invoice = Some(invoice.head.id.clone());
     books.put(invoice.clone());

@@ -21,11 +21,15 @@ pub(crate) fn invoice_once(books: &mut Books, session: &mut Session, intent: &In
     let lines: Vec<InvoiceLine> = lines.collect();
     let head = books.head("in_");
     let mut invoice = Invoice {
+        head,
+        reason: Reason::Manual,
+        lines,
+        discount: session.discount,
         customer: session.customer.clone().unwrap_or_default(),
         email: session.email.clone(),
         currency: session.currency.clone(),
         intent: Some(intent.head.id.clone()),
-        ..Invoice::new(head, Reason::Manual, lines, session.discount)
+        ..Invoice::default()
     };
     books.emit("invoice.created", &invoice);
     invoice.status = InvoiceStatus::Open;

@@ -19,10 +19,9 @@ pub(crate) fn schedule(
         subscription: subscription.head.id.clone(),
         customer: subscription.customer.clone(),
         currency: subscription.currency.clone(),
-        status: ScheduleStatus::Active,
         phases: vec![running(subscription)],
-        ended_at: None,
         metadata,
+        ..Schedule::default()
     };
     subscription.schedule = Some(plan.head.id.clone());
     books.tell("subscription_schedule.created", &plan);

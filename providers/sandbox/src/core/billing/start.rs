@@ -70,19 +70,11 @@ fn begun(books: &mut Books, session: &Session, paid: bool) -> Result<Subscriptio
         cycle: 1,
         period_start: now,
         period_end: first_end,
-        cancel_at_end: false,
-        canceled_at: None,
-        ended_at: None,
-        why_ended: None,
-        latest_invoice: None,
         metadata: session.inner.clone(),
         discount: lasting(books, session),
-        scheduled: None,
-        retry: None,
-        schedule: None,
-        pause: None,
         no_card: offer.is_some_and(|trial| trial.no_card),
         trial,
+        ..Subscription::default()
     })
 }
 

@@ -148,11 +148,7 @@ fn begin(books: &mut Books, session: &mut Session, email: Option<&str>) -> Resul
                 let customer = Customer {
                     head: books.head("cus_"),
                     email: session.email.clone(),
-                    name: None,
-                    description: None,
-                    metadata: Metadata::new(),
-                    declines: false,
-                    balance: 0,
+                    ..Customer::default()
                 };
                 session.customer = Some(customer.head.id.clone());
                 books.put(customer);

@@ -40,14 +40,10 @@ pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
     let mut session = Session {
         head: books.secret_head("cs_test_"),
         mode,
-        status: Status::Open,
-        payment_status: PaymentStatus::Unpaid,
-        later: None,
         currency: basket.currency,
         lines: basket.lines,
         customer,
         customer_email,
-        email: None,
         always_customer,
         success_url,
         cancel_url,
@@ -57,15 +53,9 @@ pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
         inner,
         description,
         codes_allowed: codes_allowed == Some(true),
-        coupon: None,
-        code: None,
-        discount: 0,
-        intent: None,
-        subscription: None,
-        invoice: None,
         trial,
         wishes,
-        challenge: None,
+        ..Session::default()
     };
     one_currency(books, &session)?;
     take_off(books, &mut session, discount)?;
@@ -236,6 +226,7 @@ fn discount(params: &Params, codes_allowed: bool) -> Result<Option<Discount>> {
     }
 }
 
+#[derive(Default)]
 struct Basket {
     currency: String,
     lines: Vec<Line>,
@@ -252,11 +243,7 @@ fn basket(books: &mut Books, params: &Params, mode: Mode) -> Result<Basket> {
         let message = format!("The sandbox takes up to {MAX_LINES} line items.");
         return Err(Refusal::param("line_items", message));
     }
-    let mut basket = Basket {
-        currency: String::new(),
-        lines: Vec::new(),
-        inline: Vec::new(),
-    };
+    let mut basket = Basket::default();
     for name in names {
         let path = format!("line_items[{name}]");
         let (line, currency) = line(books, params, &path, &mut basket)?;

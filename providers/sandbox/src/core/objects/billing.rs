@@ -97,7 +97,7 @@ pub(crate) struct Trial {
 const ANNOUNCED_SECONDS: i64 = 3 * 24 * 3600;
 
 /// What of a subscription is billed by one price.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Item {
     pub(crate) id: String,
     /// In seconds.
@@ -106,7 +106,7 @@ pub(crate) struct Item {
     pub(crate) quantity: i64,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Subscription {
     #[serde(flatten)]
     pub(crate) head: Head,

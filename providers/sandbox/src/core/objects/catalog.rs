@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::core::{money::share, prelude::*};
 
 /// Something that is sold.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Product {
     #[serde(flatten)]
     pub(crate) head: Head,
@@ -22,7 +22,7 @@ impl Object for Product {
 }
 
 /// What it costs. Never changed but for its labels.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Price {
     #[serde(flatten)]
     pub(crate) head: Head,
@@ -94,6 +94,12 @@ pub(crate) enum Off {
     },
 }
 
+impl Default for Off {
+    fn default() -> Self {
+        Self::Percent(0)
+    }
+}
+
 impl Off {
     /// What it takes off an amount: never more than that.
     pub(crate) fn of(&self, amount: i64) -> i64 {
@@ -106,15 +112,16 @@ impl Off {
 }
 
 /// For how long a coupon counts on a subscription.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Duration {
+    #[default]
     Once,
     Forever,
     Months(u32),
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Coupon {
     #[serde(flatten)]
     pub(crate) head: Head,
@@ -166,7 +173,7 @@ fn percent(hundredths: i64) -> Value {
 }
 
 /// What people type.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct PromotionCode {
     #[serde(flatten)]
     pub(crate) head: Head,

@@ -16,18 +16,15 @@ words! {
     }
 }
 
-/// Why there is an invoice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Reason {
-    #[serde(rename = "subscription_create")]
-    Create,
-    #[serde(rename = "subscription_cycle")]
-    Cycle,
-    #[serde(rename = "subscription_update")]
-    Update,
-    /// Of something that was bought once.
-    #[serde(rename = "manual")]
-    Manual,
+words! {
+    /// Why there is an invoice.
+    Reason {
+        Create "subscription_create",
+        Cycle "subscription_cycle",
+        Update "subscription_update",
+        /// Of something that was bought once.
+        Manual "manual",
+    }
 }
 
 /// A line of an invoice. What it has not is empty; of what waited for the invoice it says little more than
@@ -194,7 +191,7 @@ impl Default for Listing {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Invoice {
     #[serde(flatten)]
     pub(crate) head: Head,
@@ -233,31 +230,6 @@ pub(crate) struct Invoice {
 }
 
 impl Invoice {
-    /// A draft of such lines.
-    pub(crate) fn new(head: Head, reason: Reason, lines: Vec<InvoiceLine>, discount: i64) -> Self {
-        Self {
-            head,
-            customer: String::new(),
-            email: None,
-            subscription: String::new(),
-            status: InvoiceStatus::Draft,
-            reason,
-            currency: String::new(),
-            lines,
-            discount,
-            attempts: 0,
-            next_attempt: None,
-            paid_at: None,
-            subscription_metadata: Metadata::new(),
-            intent: None,
-            parts: 0,
-            finalizes_at: None,
-            finalized_at: None,
-            balance: 0,
-            ended_at: None,
-        }
-    }
-
     pub(crate) fn subtotal(&self) -> i64 {
         let amounts = self.lines.iter().map(|line| line.amount);
         amounts.fold(0, i64::saturating_add)

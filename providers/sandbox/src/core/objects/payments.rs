@@ -4,21 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::prelude::*;
 
-/// How a payment is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum IntentStatus {
-    /// On its way.
-    Processing,
-    Succeeded,
-    /// The buyer's bank asks them who they are.
-    RequiresAction,
-    /// It did not come.
-    RequiresPaymentMethod,
+words! {
+    /// How a payment is.
+    IntentStatus {
+        /// On its way.
+        Processing "processing",
+        Succeeded "succeeded",
+        /// The buyer's bank asks them who they are.
+        RequiresAction "requires_action",
+        /// It did not come.
+        RequiresPaymentMethod "requires_payment_method",
+    }
 }
 
 /// A payment to be made, and then made.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Intent {
     #[serde(flatten)]
     pub(crate) head: Head,
@@ -60,7 +60,7 @@ impl Object for Intent {
 }
 
 /// Money that was taken.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Charge {
     #[serde(flatten)]
     pub(crate) head: Head,
@@ -121,7 +121,7 @@ impl RefundStatus {
 }
 
 /// Money that went back, or was to.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Refund {
     #[serde(flatten)]
     pub(crate) head: Head,
@@ -189,7 +189,7 @@ pub(crate) struct Movement {
 }
 
 /// A bank asks for the money back.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Dispute {
     #[serde(flatten)]
     pub(crate) head: Head,

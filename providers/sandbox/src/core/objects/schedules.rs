@@ -25,7 +25,7 @@ pub(crate) struct Phase {
 }
 
 /// A plan for a subscription: the tier that runs, and what comes after it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Schedule {
     #[serde(flatten)]
     pub(crate) head: Head,

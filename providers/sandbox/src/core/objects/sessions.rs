@@ -25,8 +25,8 @@ words! {
 words! {
     /// How its payment is.
     PaymentStatus {
-        Paid "paid",
         Unpaid "unpaid",
+        Paid "paid",
         NoPaymentRequired "no_payment_required",
     }
 }
@@ -59,7 +59,7 @@ impl Line {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Session {
     #[serde(flatten)]
     pub(crate) head: Head,
