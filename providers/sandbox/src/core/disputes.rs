@@ -44,16 +44,10 @@ pub(crate) fn left(books: &Books, charge: &Charge) -> i64 {
 /// The bank withholds the money, or asks.
 pub(crate) fn open(books: &mut Books, mut charge: Charge, wanted: Wanted) -> Result<Dispute> {
     let left = left(books, &charge);
-    if left <= 0 {
-        return Err(Refusal::invalid(
-            "There is nothing left of this payment to dispute.",
-        ));
-    }
+    Refusal::invalid("There is nothing left of this payment to dispute.").when(left <= 0)?;
     let amount = wanted.amount.unwrap_or(left);
-    if !(1..=left).contains(&amount) {
-        let message = format!("At most {} is left of it.", written(left, &charge.currency));
-        return Err(Refusal::param("amount", message));
-    }
+    let message = format!("At most {} is left of it.", written(left, &charge.currency));
+    Refusal::param("amount", message).when(!(1..=left).contains(&amount))?;
     let mut dispute = Dispute {
         head: books.head("du_"),
         amount,
@@ -91,11 +85,8 @@ pub(crate) fn escalate(books: &mut Books, mut dispute: Dispute) -> Result<Disput
         _ => return Err(Refusal::invalid("Only an open inquiry becomes a dispute.")),
     }
     let charge: Charge = books.find(&dispute.charge)?;
-    if dispute.amount > left(books, &charge) {
-        return Err(Refusal::invalid(
-            "There is less left of this payment than the inquiry was about.",
-        ));
-    }
+    Refusal::invalid("There is less left of this payment than the inquiry was about.")
+        .when(dispute.amount > left(books, &charge))?;
     withdraw(books, &mut dispute);
     books.tell("charge.dispute.updated", &dispute);
     books.emit("charge.dispute.funds_withdrawn", &dispute);
@@ -130,9 +121,8 @@ pub(crate) fn close(books: &mut Books, mut dispute: Dispute, won: bool) -> Resul
         return Ok(dispute);
     }
     let overturned = dispute.status == DisputeStatus::Lost && won;
-    if !dispute.status.is_open() && !overturned {
-        return Err(Refusal::invalid("This dispute was decided otherwise."));
-    }
+    Refusal::invalid("This dispute was decided otherwise.")
+        .when(!dispute.status.is_open() && !overturned)?;
     dispute.status = status;
     if status == DisputeStatus::Won {
         dispute.reinstated = Some(Movement {

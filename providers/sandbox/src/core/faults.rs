@@ -53,20 +53,14 @@ impl Fault {
         };
         let usual = allowed.first().copied().unwrap_or(500);
         let status = params.integer("status")?.unwrap_or(usual);
-        if !allowed.contains(&status) {
-            let message = format!("One of these goes with this kind: {allowed:?}");
-            return Err(Refusal::param("status", message));
-        }
+        let message = format!("One of these goes with this kind: {allowed:?}");
+        Refusal::param("status", message).when(!allowed.contains(&status))?;
         let times = params.integer::<u32>("times")?.unwrap_or(1);
-        if !(1..=MAX_TIMES).contains(&times) {
-            let message = format!("1 to {MAX_TIMES} is possible");
-            return Err(Refusal::param("times", message));
-        }
+        let message = format!("1 to {MAX_TIMES} is possible");
+        Refusal::param("times", message).when(!(1..=MAX_TIMES).contains(&times))?;
         let seconds = params.integer::<u64>("seconds")?.unwrap_or(60);
-        if seconds > MAX_SECONDS {
-            let message = format!("At most {MAX_SECONDS} seconds are possible");
-            return Err(Refusal::param("seconds", message));
-        }
+        let message = format!("At most {MAX_SECONDS} seconds are possible");
+        Refusal::param("seconds", message).when(seconds > MAX_SECONDS)?;
         Ok(Self {
             kind,
             path: params.bounded("path", 200)?.unwrap_or_default(),
@@ -128,10 +122,8 @@ impl Faults {
             "POST" => {
                 let fault = Fault::read(params)?;
                 params.finish()?;
-                if self.0.len() >= MAX_FAULTS {
-                    let message = format!("At most {MAX_FAULTS} faults wait for their calls.");
-                    return Err(Refusal::invalid(message));
-                }
+                let message = format!("At most {MAX_FAULTS} faults wait for their calls.");
+                Refusal::invalid(message).when(self.0.len() >= MAX_FAULTS)?;
                 self.0.push(fault);
             }
             "GET" => params.finish()?,

@@ -33,14 +33,14 @@ pub(crate) fn currency(text: &str, param: &str) -> Result<String> {
 
 /// An amount that may be asked for.
 pub(crate) fn amount(amount: i64, param: &str) -> Result<i64> {
-    if amount < 0 {
-        let message = "This value must be greater than or equal to 0.";
-        return Err(Refusal::param(param, message).with_code("parameter_invalid_integer"));
-    }
-    if amount > MAX_AMOUNT {
-        let message = format!("This value must be no more than {MAX_AMOUNT}.");
-        return Err(Refusal::param(param, message).with_code("amount_too_large"));
-    }
+    let message = "This value must be greater than or equal to 0.";
+    Refusal::param(param, message)
+        .with_code("parameter_invalid_integer")
+        .when(amount < 0)?;
+    let message = format!("This value must be no more than {MAX_AMOUNT}.");
+    Refusal::param(param, message)
+        .with_code("amount_too_large")
+        .when(amount > MAX_AMOUNT)?;
     Ok(amount)
 }
 

@@ -94,11 +94,8 @@ fn id(key: &str) -> String {
 
 /// The answer that was given under this key, if one was.
 pub(crate) fn replay(books: &Books, key: &str, digest: &str) -> Result<Option<(u16, Value)>> {
-    if key.is_empty() || key.len() > MAX_KEY_BYTES {
-        return Err(Refusal::invalid(
-            "Idempotency keys have 1 to 255 characters.",
-        ));
-    }
+    Refusal::invalid("Idempotency keys have 1 to 255 characters.")
+        .when(key.is_empty() || key.len() > MAX_KEY_BYTES)?;
     let found = books.get::<Operation>(&id(key));
     match found.filter(|done| done.forget_at().is_none_or(|at| at > books.now)) {
         None => Ok(None),

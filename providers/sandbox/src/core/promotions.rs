@@ -77,9 +77,7 @@ pub(crate) fn apply_code(books: &Books, session: &mut Session, code: &PromotionC
 /// Puts a coupon on a session.
 pub(crate) fn apply_coupon(books: &Books, session: &mut Session, coupon: &str) -> Result<()> {
     let coupon: Coupon = books.find(coupon)?;
-    if !coupon.is_valid(books.now) {
-        return Err(Refusal::invalid("This coupon can no longer be used."));
-    }
+    Refusal::invalid("This coupon can no longer be used.").when(!coupon.is_valid(books.now))?;
     if let Off::Amount { currency, .. } = &coupon.off
         && *currency != session.currency
     {

@@ -31,29 +31,26 @@ pub(crate) fn refund(books: &mut Books, mut charge: Charge, wanted: Wanted) -> R
     let disputed = disputes::of(books, id)
         .iter()
         .any(|dispute| dispute.status.holds());
-    if disputed {
-        let message = format!("Charge {id} has been charged back; cannot issue a refund.");
-        return Err(Refusal::invalid(message).with_code("charge_disputed"));
-    }
+    let message = format!("Charge {id} has been charged back; cannot issue a refund.");
+    Refusal::invalid(message)
+        .with_code("charge_disputed")
+        .when(disputed)?;
     let left = charge.left();
-    if left == 0 {
-        let message = format!("Charge {id} has already been refunded.");
-        return Err(Refusal::invalid(message).with_code("charge_already_refunded"));
-    }
+    let message = format!("Charge {id} has already been refunded.");
+    Refusal::invalid(message)
+        .with_code("charge_already_refunded")
+        .when(left == 0)?;
     let amount = wanted.amount.unwrap_or(left);
     if amount <= 0 {
-        let message = "This value must be greater than or equal to 1.";
-        let refusal = Refusal::param("amount", message);
+        let refusal = Refusal::not_positive("amount");
         return Err(refusal.with_code("parameter_invalid_integer"));
     }
-    if amount > left {
-        let message = format!(
-            "Refund amount ({}) is greater than unrefunded amount on charge ({})",
-            written(amount, &charge.currency),
-            written(left, &charge.currency),
-        );
-        return Err(Refusal::param("amount", message));
-    }
+    let message = format!(
+        "Refund amount ({}) is greater than unrefunded amount on charge ({})",
+        written(amount, &charge.currency),
+        written(left, &charge.currency),
+    );
+    Refusal::param("amount", message).when(amount > left)?;
     let status = wanted.status.unwrap_or(charge.refunds);
     let refund = Refund {
         head: books.head("re_"),
@@ -92,14 +89,12 @@ pub(crate) fn turn(
         (RefundStatus::Succeeded, RefundStatus::Failed) => true,
         _ => false,
     };
-    if !possible {
-        let message = format!(
-            "This refund is {} and cannot become {}.",
-            refund.status.word(),
-            status.word()
-        );
-        return Err(Refusal::invalid(message));
-    }
+    let message = format!(
+        "This refund is {} and cannot become {}.",
+        refund.status.word(),
+        status.word()
+    );
+    Refusal::invalid(message).when(!possible)?;
     refund.status = status;
     if status == RefundStatus::Failed {
         refund.failure = Some(failure.unwrap_or("unknown").into());

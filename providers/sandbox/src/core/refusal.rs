@@ -55,6 +55,25 @@ impl Refusal {
         Self { code, ..self }
     }
 
+    /// Refuses where this is so.
+    pub(crate) fn when(self, wrong: bool) -> Result<()> {
+        match wrong {
+            true => Err(self),
+            false => Ok(()),
+        }
+    }
+
+    /// Of these parameters, separated by commas, one excludes the others.
+    pub(crate) fn exclusive(param: &str, params: &str) -> Self {
+        let message = format!("You may only specify one of these parameters: {params}.");
+        Self::param(param, message)
+    }
+
+    /// A number that has to be more than nothing is not.
+    pub(crate) fn not_positive(param: impl Into<String>) -> Self {
+        Self::param(param, "This value must be greater than or equal to 1.")
+    }
+
     /// It has to be there.
     pub(crate) fn missing(param: impl Into<String>) -> Self {
         let param = param.into();

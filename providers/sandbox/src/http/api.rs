@@ -194,13 +194,10 @@ fn params(asked: &Asked, query: &str, body: &[u8]) -> Result<Params> {
         let kind = kind.to_str().unwrap_or_default().to_ascii_lowercase();
         kind.starts_with("application/x-www-form-urlencoded")
     });
-    if !body.is_empty() && !form {
-        let message = "Invalid request: send parameters as application/x-www-form-urlencoded.";
-        return Err(Refusal::invalid(message));
-    }
-    if asked.method == Method::GET && !body.is_empty() {
-        return Err(Refusal::invalid("A GET has its parameters in the query."));
-    }
+    let message = "Invalid request: send parameters as application/x-www-form-urlencoded.";
+    Refusal::invalid(message).when(!body.is_empty() && !form)?;
+    Refusal::invalid("A GET has its parameters in the query.")
+        .when(asked.method == Method::GET && !body.is_empty())?;
     let query = url::form_urlencoded::parse(query.as_bytes());
     let pairs = query.chain(url::form_urlencoded::parse(body));
     Params::new(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())))

@@ -45,8 +45,6 @@ pub(super) async fn pdf(
 /// A draft is nobody's business yet.
 fn written(books: &Books, id: &str) -> Result<Invoice> {
     let invoice: Invoice = books.find(id)?;
-    if invoice.status == InvoiceStatus::Draft {
-        return Err(Refusal::no_such("invoice", id));
-    }
+    Refusal::no_such("invoice", id).when(invoice.status == InvoiceStatus::Draft)?;
     Ok(invoice)
 }

@@ -44,9 +44,7 @@ pub(super) async fn show(
 /// The visit, while it lasts.
 fn visit(books: &Books, id: &str) -> Result<PortalSession> {
     let visit: PortalSession = books.find(id)?;
-    if visit.closes_at() <= books.now {
-        return Err(Refusal::no_such(VISIT, id));
-    }
+    Refusal::no_such(VISIT, id).when(visit.closes_at() <= books.now)?;
     Ok(visit)
 }
 
@@ -169,17 +167,14 @@ fn of_subscription(
 ) -> Result<()> {
     let offer: Configuration = books.find(&visit.configuration)?;
     let price = fields.take("price");
-    if word == "switch" && price.is_none() {
-        return Err(Refusal::missing("price"));
-    }
+    Refusal::missing("price").when(word == "switch" && price.is_none())?;
     let subscription = subscription(books, visit, fields)?;
     match (word, price) {
         ("switch", Some(price)) => {
             let offered =
                 price == subscription.item.price || offer.prices().any(|one| one == price);
-            if !offer.offers("subscription_update") || !offered {
-                return Err(Refusal::param("price", "This tier is not offered here."));
-            }
+            Refusal::param("price", "This tier is not offered here.")
+                .when(!offer.offers("subscription_update") || !offered)?;
             billing::switch(books, &offer, subscription, &price).map(drop)
         }
         ("pay_now", _) => billing::pay_now(books, subscription),
@@ -261,8 +256,7 @@ fn amount(fields: &mut Fields, charge: &Charge) -> Result<Option<i64>> {
         (Some(text), None) => money::typed(&text, &charge.currency),
         (None, Some(text)) => text.parse().ok(),
         (Some(_), Some(_)) => {
-            let message = "You may only specify one of these parameters: amount, amountCents.";
-            return Err(Refusal::param("amount", message));
+            return Err(Refusal::exclusive("amount", "amount, amountCents"));
         }
     };
     let message = "This is not an amount that can be refunded.";

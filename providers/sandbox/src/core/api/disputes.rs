@@ -25,10 +25,10 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
 pub(super) fn close(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
     let dispute: Dispute = books.find(id)?;
-    if !dispute.status.is_open() {
-        let message = "This dispute is already closed.";
-        return Err(Refusal::invalid(message).with_code("dispute_closed"));
-    }
+    let message = "This dispute is already closed.";
+    Refusal::invalid(message)
+        .with_code("dispute_closed")
+        .when(!dispute.status.is_open())?;
     let dispute = disputes::close(books, dispute, false)?;
     Ok(dispute.view(books))
 }

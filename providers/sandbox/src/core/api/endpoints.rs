@@ -35,11 +35,9 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let api_version = params.bounded("api_version", 40)?;
     params.flag("connect")?;
     params.finish()?;
-    if books.all::<Endpoint>().count() >= MAX_ENDPOINTS {
-        let message =
-            format!("You have reached the maximum of {MAX_ENDPOINTS} test webhook endpoints.");
-        return Err(Refusal::invalid(message));
-    }
+    let message =
+        format!("You have reached the maximum of {MAX_ENDPOINTS} test webhook endpoints.");
+    Refusal::invalid(message).when(books.all::<Endpoint>().count() >= MAX_ENDPOINTS)?;
     let endpoint = Endpoint {
         head: books.head("we_"),
         secret: books.ids.usual("whsec_"),

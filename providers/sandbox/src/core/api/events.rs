@@ -16,15 +16,10 @@ pub(crate) fn covers(wanted: &str, kind: &str) -> bool {
 /// The types that are asked for; none: all.
 fn kinds(params: &Params) -> Result<Vec<String>> {
     let mut kinds = params.list("types")?;
-    if kinds.len() > MAX_TYPES {
-        let message = format!("You may pass up to {MAX_TYPES} types.");
-        return Err(Refusal::param("types", message));
-    }
+    let message = format!("You may pass up to {MAX_TYPES} types.");
+    Refusal::param("types", message).when(kinds.len() > MAX_TYPES)?;
     if let Some(kind) = params.text("type")? {
-        if !kinds.is_empty() {
-            let message = "You may only specify one of these parameters: type, types.";
-            return Err(Refusal::param("type", message));
-        }
+        Refusal::exclusive("type", "type, types").when(!kinds.is_empty())?;
         kinds.push(kind);
     }
     Ok(kinds)
@@ -85,8 +80,6 @@ const fn oldest(books: &Books) -> i64 {
 pub(super) fn one(books: &Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
     let event: Event = books.find(id)?;
-    if event.head.created < oldest(books) {
-        return Err(Refusal::no_such("event", id));
-    }
+    Refusal::no_such("event", id).when(event.head.created < oldest(books))?;
     Ok(event.view(books))
 }

@@ -23,12 +23,9 @@ pub(super) fn invoice_payments(books: &Books, params: &Params) -> Result<Value> 
     let status = params.word("status", &["open", "paid", "canceled"])?;
     let kind = params.word("payment[type]", &["payment_intent", "charge"])?;
     let intent = params.text("payment[payment_intent]")?;
-    if kind == Some("payment_intent") && intent.is_none() {
-        return Err(Refusal::missing("payment[payment_intent]"));
-    }
-    if intent.is_some() && kind.is_none() {
-        return Err(Refusal::missing("payment[type]"));
-    }
+    Refusal::missing("payment[payment_intent]")
+        .when(kind == Some("payment_intent") && intent.is_none())?;
+    Refusal::missing("payment[type]").when(intent.is_some() && kind.is_none())?;
     read::some::<InvoicePayment>(books, params, "/v1/invoice_payments", |payment| {
         let paid = payment.paid_at.is_some();
         let word = if paid { "paid" } else { "open" };
@@ -112,9 +109,7 @@ pub(super) fn items(books: &Books, params: &Params) -> Result<Value> {
 pub(super) fn delete_item(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
     let item: InvoiceItem = books.find(id)?;
-    if item.invoice(books).is_some() {
-        let message = "This invoice item is already attached to an invoice.";
-        return Err(Refusal::invalid(message));
-    }
+    let message = "This invoice item is already attached to an invoice.";
+    Refusal::invalid(message).when(item.invoice(books).is_some())?;
     Ok(read::deleted::<InvoiceItem>(books, id))
 }

@@ -8,9 +8,7 @@ const MAX_PRICES: usize = 10;
 const CONDITIONS: [&str; 2] = ["decreasing_item_amount", "shortening_interval"];
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
-    if params.below("features").is_empty() {
-        return Err(Refusal::missing("features"));
-    }
+    Refusal::missing("features").when(params.below("features").is_empty())?;
     let blank = Configuration {
         head: books.head("bpc_"),
         updated: books.now,
@@ -92,9 +90,8 @@ fn features(books: &Books, params: &Params, to: &mut Value) -> Result<()> {
     shape::set(to, json!({ "subscription_update": update }));
     let said = |name: &str| to.pointer(&format!("/subscription_update/{name}"));
     let whole = said("products").and(said("default_allowed_updates"));
-    if said("enabled") == Some(&Value::Bool(true)) && whole.is_none() {
-        return Err(Refusal::missing(format!("{UPDATE}[products]")));
-    }
+    Refusal::missing(format!("{UPDATE}[products]"))
+        .when(said("enabled") == Some(&Value::Bool(true)) && whole.is_none())?;
     Ok(())
 }
 
@@ -104,22 +101,16 @@ fn tiers(books: &Books, params: &Params, path: &str) -> Result<Vec<Value>> {
         let product = params.required(&format!("{path}[{name}][product]"))?;
         let prices_path = format!("{path}[{name}][prices]");
         let prices = params.list(&prices_path)?;
-        if prices.is_empty() || prices.len() > MAX_PRICES {
-            return Err(Refusal::missing(prices_path));
-        }
+        Refusal::missing(&prices_path).when(prices.is_empty() || prices.len() > MAX_PRICES)?;
         for id in &prices {
             let price: Price = books.named(id, &prices_path)?;
-            if price.product != product {
-                let message = format!("The price {id} does not belong to the product {product}.");
-                return Err(Refusal::param(prices_path, message));
-            }
+            let message = format!("The price {id} does not belong to the product {product}.");
+            Refusal::param(&prices_path, message).when(price.product != product)?;
         }
         tiers.push(json!({ "product": product, "prices": prices }));
     }
-    if tiers.len() > MAX_PRODUCTS {
-        let message = format!("You can specify up to {MAX_PRODUCTS} products.");
-        return Err(Refusal::param(path, message));
-    }
+    let message = format!("You can specify up to {MAX_PRODUCTS} products.");
+    Refusal::param(path, message).when(tiers.len() > MAX_PRODUCTS)?;
     Ok(tiers)
 }
 
@@ -148,10 +139,8 @@ pub(super) fn visit(books: &mut Books, params: &Params) -> Result<Value> {
             newest.ok_or_else(|| Refusal::invalid(message))?
         }
     };
-    if !configuration.active {
-        let message = "This configuration is not active.";
-        return Err(Refusal::param("configuration", message));
-    }
+    let message = "This configuration is not active.";
+    Refusal::param("configuration", message).when(!configuration.active)?;
     let visit = PortalSession {
         head: books.secret_head("bps_"),
         customer,

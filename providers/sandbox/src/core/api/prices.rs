@@ -27,10 +27,8 @@ pub(crate) fn interval(params: &Params, path: &str) -> Result<Option<Interval>> 
     }
     let count_path = format!("{path}[interval_count]");
     let count = params.integer::<i64>(&count_path)?;
-    if count.is_some_and(|count| count != 1) {
-        let message = "The sandbox bills each month or each year.";
-        return Err(Refusal::param(count_path, message));
-    }
+    let message = "The sandbox bills each month or each year.";
+    Refusal::param(count_path, message).when(count.is_some_and(|count| count != 1))?;
     params.word(&format!("{path}[usage_type]"), &["licensed"])?;
     let path = format!("{path}[interval]");
     need(params.choice(&path)?, &path).map(Some)
@@ -77,8 +75,7 @@ pub(crate) fn inline_price(
     let inline = !params.below(&data_path).is_empty();
     let product = match params.text(&product_path)? {
         Some(_) if inline => {
-            let message = "You may only specify one of these parameters: product, product_data.";
-            return Err(Refusal::param(product_path, message));
+            return Err(Refusal::exclusive(&product_path, "product, product_data"));
         }
         Some(id) => books.named(&id, &product_path)?,
         None if inline => product_at(books, params, &data_path)?,
@@ -119,11 +116,8 @@ pub(super) fn update_product(books: &mut Books, params: &Params, id: &str) -> Re
 pub(super) fn delete_product(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
     let product: Product = books.find(id)?;
-    if books.all::<Price>().any(|price| price.product == id) {
-        let message =
-            "This product cannot be deleted because it has one or more user-created prices.";
-        return Err(Refusal::invalid(message));
-    }
+    let message = "This product cannot be deleted because it has one or more user-created prices.";
+    Refusal::invalid(message).when(books.all::<Price>().any(|price| price.product == id))?;
     books.emit("product.deleted", &product);
     Ok(read::deleted::<Product>(books, id))
 }
@@ -157,14 +151,12 @@ fn take_key(books: &mut Books, price: &Price, transfer: bool) -> Result<()> {
     let Some(mut former) = others.pop().cloned() else {
         return Ok(());
     };
-    if !transfer {
-        let message = format!(
-            "A price (`{}`) already uses that lookup key. Please set `transfer_lookup_key=true` \
-             if you want to transfer it.",
-            former.head.id,
-        );
-        return Err(Refusal::param("lookup_key", message));
-    }
+    let message = format!(
+        "A price (`{}`) already uses that lookup key. Please set `transfer_lookup_key=true` \
+         if you want to transfer it.",
+        former.head.id,
+    );
+    Refusal::param("lookup_key", message).when(!transfer)?;
     former.lookup_key = None;
     books.put(former);
     Ok(())

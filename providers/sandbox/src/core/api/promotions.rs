@@ -20,10 +20,7 @@ fn off(params: &Params) -> Result<Off> {
             amount: money::amount(amount, "amount_off")?,
             currency: money::currency(&params.required("currency")?, "currency")?,
         }),
-        (None, Some(_)) => {
-            let message = "This value must be greater than or equal to 1.";
-            Err(Refusal::param("amount_off", message))
-        }
+        (None, Some(_)) => Err(Refusal::not_positive("amount_off")),
         _ => {
             let message = "You must pass exactly one of percent_off and amount_off.";
             Err(Refusal::param("percent_off", message))
@@ -99,18 +96,15 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
         let random = books.ids.usual("").to_ascii_uppercase();
         random.chars().take(8).collect()
     });
-    if !code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
-        let message = "A promotion code has letters, digits and dashes.";
-        return Err(Refusal::param("code", message));
-    }
+    let message = "A promotion code has letters, digits and dashes.";
+    Refusal::param("code", message)
+        .when(!code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'))?;
     let now = books.now;
     let taken = books.all::<PromotionCode>().any(|other| {
         other.is_active(now) && other.customer == customer && other.code.eq_ignore_ascii_case(&code)
     });
-    if taken && active {
-        let message = format!("An active promotion code with `code: {code}` already exists.");
-        return Err(Refusal::param("code", message));
-    }
+    let message = format!("An active promotion code with `code: {code}` already exists.");
+    Refusal::param("code", message).when(taken && active)?;
     let promotion = PromotionCode {
         head: books.head("promo_"),
         code,

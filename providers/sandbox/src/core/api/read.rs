@@ -35,10 +35,8 @@ pub(crate) struct Paging {
 impl Paging {
     pub(crate) fn read(params: &Params) -> Result<Self> {
         let limit = params.integer::<usize>("limit")?.unwrap_or(USUAL);
-        if !(1..=MOST).contains(&limit) {
-            let message = format!("Invalid limit: must be between 1 and {MOST}");
-            return Err(Refusal::param("limit", message));
-        }
+        let message = format!("Invalid limit: must be between 1 and {MOST}");
+        Refusal::param("limit", message).when(!(1..=MOST).contains(&limit))?;
         Ok(Self {
             limit,
             after: params.text("starting_after")?,

@@ -12,13 +12,11 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let metadata = params.metadata("metadata")?;
     params.finish()?;
     let mut subscription: Subscription = books.named(&id, FROM)?;
-    if !subscription.status.is_running() {
-        let message = format!(
-            "You cannot migrate a subscription that is already attached or {}.",
-            subscription.status.word()
-        );
-        return Err(Refusal::param(FROM, message));
-    }
+    let message = format!(
+        "You cannot migrate a subscription that is already attached or {}.",
+        subscription.status.word()
+    );
+    Refusal::param(FROM, message).when(!subscription.status.is_running())?;
     let plan = billing::schedule(books, &mut subscription, None, metadata)?;
     Ok(plan.view(books))
 }
@@ -40,10 +38,8 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     params.word("end_behavior", &["release"])?;
     params.choice::<Prorate>("proration_behavior")?;
     let phases = params.below("phases");
-    if phases.len() > 2 {
-        let message = "A schedule of the sandbox has the phase that runs and one that follows.";
-        return Err(Refusal::param("phases", message));
-    }
+    let message = "A schedule of the sandbox has the phase that runs and one that follows.";
+    Refusal::param("phases", message).when(phases.len() > 2)?;
     let mut next = None;
     for (place, name) in phases.iter().enumerate() {
         let at = |field: &str| format!("phases[{name}]{field}");
@@ -56,10 +52,8 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
         let path = at("[items][0][price]");
         params.integer::<i64>(&at("[items][0][quantity]"))?;
         let price = params.required(&path)?;
-        if place == 0 && price != subscription.item.price {
-            let message = "The phase that runs keeps its price: switch the subscription for that.";
-            return Err(Refusal::param(path, message));
-        }
+        let message = "The phase that runs keeps its price: switch the subscription for that.";
+        Refusal::param(&path, message).when(place == 0 && price != subscription.item.price)?;
         if place == 1 {
             next = Some((books.named::<Price>(&price, &path)?, path));
         }
@@ -67,10 +61,10 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     params.finish()?;
     books.put(plan.clone());
     if let Some((price, path)) = next {
-        if !price.active || price.currency != subscription.currency || price.interval.is_none() {
-            let message = "An active recurring price of the subscription's currency is expected.";
-            return Err(Refusal::param(path, message));
-        }
+        let message = "An active recurring price of the subscription's currency is expected.";
+        Refusal::param(path, message).when(
+            !price.active || price.currency != subscription.currency || price.interval.is_none(),
+        )?;
         plan = billing::plan(books, &mut subscription, plan, &price)?;
     }
     Ok(plan.view(books))
@@ -80,13 +74,11 @@ pub(super) fn release(books: &mut Books, params: &Params, id: &str) -> Result<Va
     params.flag("preserve_cancel_date")?;
     params.finish()?;
     let plan: Schedule = books.find(id)?;
-    if plan.status != ScheduleStatus::Active {
-        let message = format!(
-            "You cannot release a subscription schedule that is currently in the `{}` status.",
-            plan.status.word()
-        );
-        return Err(Refusal::invalid(message));
-    }
+    let message = format!(
+        "You cannot release a subscription schedule that is currently in the `{}` status.",
+        plan.status.word()
+    );
+    Refusal::invalid(message).when(plan.status != ScheduleStatus::Active)?;
     let mut subscription: Subscription = books.find(&plan.subscription)?;
     billing::release(books, &mut subscription)?;
     books.tell("customer.subscription.updated", &subscription);

@@ -26,14 +26,12 @@ pub(super) fn retrieve(books: &mut Books, params: &Params, id: &str) -> Result<V
 pub(super) fn expire(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
     let session: Session = books.find(id)?;
-    if session.status != Status::Open {
-        let message = format!(
-            "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session \
-             has a status of {}.",
-            session.status.word(),
-        );
-        return Err(Refusal::invalid(message));
-    }
+    let message = format!(
+        "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session \
+         has a status of {}.",
+        session.status.word(),
+    );
+    Refusal::invalid(message).when(session.status != Status::Open)?;
     let session = checkout::close(books, session);
     Ok(session.view(books))
 }

@@ -59,10 +59,9 @@ impl Update {
         };
         let mut ending = params.flag("cancel_at_period_end")?;
         // Whatever day was said before.
-        if params.is_unset("cancel_at") && ending.replace(false).is_some() {
-            let message =
-                "You may only specify one of these parameters: cancel_at, cancel_at_period_end.";
-            return Err(Refusal::param("cancel_at", message));
+        if params.is_unset("cancel_at") {
+            let both = ending.replace(false).is_some();
+            Refusal::exclusive("cancel_at", "cancel_at, cancel_at_period_end").when(both)?;
         }
         let update = Self {
             change: change(books, params, old)?,
@@ -87,10 +86,8 @@ fn items(books: &mut Books, params: &Params, old: &Subscription) -> Result<Optio
             books.named::<Price>(id, &at("price"))?;
         }
         let quantity = params.integer::<i64>(&at("quantity"))?;
-        if quantity.is_some_and(|quantity| !(1..=MAX_QUANTITY).contains(&quantity)) {
-            let message = "This value must be greater than or equal to 1.";
-            return Err(Refusal::param(at("quantity"), message));
-        }
+        Refusal::not_positive(at("quantity"))
+            .when(quantity.is_some_and(|quantity| !(1..=MAX_QUANTITY).contains(&quantity)))?;
         let deleted = params.flag(&at("deleted"))? == Some(true);
         let Some(id) = params.text(&at("id"))? else {
             items.push(Item {
@@ -111,10 +108,8 @@ fn items(books: &mut Books, params: &Params, old: &Subscription) -> Result<Optio
             items.retain(|item| item.id != id);
         }
     }
-    if items.is_empty() || items.len() > MAX_ITEMS {
-        let message = format!("A subscription has 1 to {MAX_ITEMS} items.");
-        return Err(Refusal::param("items", message));
-    }
+    let message = format!("A subscription has 1 to {MAX_ITEMS} items.");
+    Refusal::param("items", message).when(items.is_empty() || items.len() > MAX_ITEMS)?;
     Ok((!names.is_empty()).then_some(items))
 }
 
@@ -160,11 +155,8 @@ fn pause(params: &Params) -> Result<Option<Option<Pause>>> {
 pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let mut subscription: Subscription = books.find(id)?;
     let update = Update::read(books, params, &subscription)?;
-    if subscription.ended_at.is_some() {
-        let message =
-            "A canceled subscription can only update its cancellation_details and metadata.";
-        return Err(Refusal::invalid(message));
-    }
+    let message = "A canceled subscription can only update its cancellation_details and metadata.";
+    Refusal::invalid(message).when(subscription.ended_at.is_some())?;
     if let (Some(_), Some(plan)) = (update.ending, &subscription.schedule) {
         let message = format!(
             "The subscription is managed by the subscription schedule `{plan}`, and updating any \

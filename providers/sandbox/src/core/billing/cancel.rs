@@ -9,9 +9,9 @@ pub(crate) fn cancel_at_end(
     mut subscription: Subscription,
     ending: bool,
 ) -> Result<Subscription> {
-    if !subscription.status.is_running() {
-        return Err(subscription.refusal());
-    }
+    subscription
+        .refusal()
+        .when(!subscription.status.is_running())?;
     if ending {
         // What ends has no next tier.
         super::release(books, &mut subscription)?;
@@ -27,9 +27,8 @@ pub(crate) fn cancel_at_end(
 
 /// Ends it now.
 pub(crate) fn cancel_now(books: &mut Books, subscription: Subscription) -> Result<Subscription> {
-    if subscription.ended_at.is_some() {
-        return Err(Refusal::no_such("subscription", &subscription.head.id));
-    }
+    Refusal::no_such("subscription", &subscription.head.id)
+        .when(subscription.ended_at.is_some())?;
     let id = subscription.head.id.clone();
     end(books, subscription, "cancellation_requested");
     books.find(&id)

@@ -38,9 +38,9 @@ pub(crate) fn change(
         return Ok(subscription);
     }
     let interval = fitting(books, &subscription, &before, &wanted.items)?;
-    if !subscription.status.is_running() {
-        return Err(subscription.refusal());
-    }
+    subscription
+        .refusal()
+        .when(!subscription.status.is_running())?;
     if matches!(subscription.status, Standing::Trialing | Standing::Paused) {
         // Nothing was paid for, and nothing is asked for before its time.
         subscription.set_items(wanted.items);
@@ -100,27 +100,22 @@ fn fitting(
     let mut common = None;
     for item in items {
         let price: Price = books.find(&item.price)?;
-        if !price.active && !before.iter().any(|had| had.price == item.price) {
-            let message = "The price specified is inactive. This field only accepts active prices.";
-            return Err(Refusal::param(PARAM, message));
-        }
-        if price.currency != subscription.currency {
-            let message = format!(
-                "The price specified supports currencies of `{}`. This doesn't match the expected \
-                 currency: `{}`.",
-                price.currency, subscription.currency
-            );
-            return Err(Refusal::param(PARAM, message));
-        }
+        let message = "The price specified is inactive. This field only accepts active prices.";
+        Refusal::param(PARAM, message)
+            .when(!price.active && !before.iter().any(|had| had.price == item.price))?;
+        let message = format!(
+            "The price specified supports currencies of `{}`. This doesn't match the expected \
+             currency: `{}`.",
+            price.currency, subscription.currency
+        );
+        Refusal::param(PARAM, message).when(price.currency != subscription.currency)?;
         let Some(interval) = price.interval else {
             let message = "The price specified is set to `type=one_time` but this field only \
                            accepts prices with `type=recurring`.";
             return Err(Refusal::param(PARAM, message));
         };
-        if *common.get_or_insert(interval) != interval {
-            let message = "All items of a subscription of the sandbox have one interval.";
-            return Err(Refusal::param(PARAM, message));
-        }
+        let message = "All items of a subscription of the sandbox have one interval.";
+        Refusal::param(PARAM, message).when(*common.get_or_insert(interval) != interval)?;
     }
     common.ok_or_else(|| Refusal::param("items", "A subscription must have at least one item."))
 }
@@ -148,9 +143,7 @@ fn bill(
     must_pay: bool,
 ) -> Result<Subscription> {
     let refused = sum(&lines) > off && declines(books, &subscription.customer);
-    if refused && must_pay {
-        return Err(Refusal::declined());
-    }
+    Refusal::declined().when(refused && must_pay)?;
     let invoice = draw_up(books, &mut subscription, Reason::Update, lines, off);
     if refused && invoice.due_amount() > 0 {
         return fall_due(books, subscription, invoice);

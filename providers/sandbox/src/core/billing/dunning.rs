@@ -55,12 +55,9 @@ pub(crate) fn pay_now(books: &mut Books, subscription: Subscription) -> Result<(
     if subscription.status == Standing::Active {
         return Ok(());
     }
-    if subscription.status != Standing::PastDue {
-        return Err(Refusal::invalid("This subscription has nothing to pay."));
-    }
-    if declines(books, &subscription.customer) {
-        return Err(Refusal::declined());
-    }
+    Refusal::invalid("This subscription has nothing to pay.")
+        .when(subscription.status != Standing::PastDue)?;
+    Refusal::declined().when(declines(books, &subscription.customer))?;
     recover(books, subscription)
 }
 

@@ -21,11 +21,10 @@ pub(super) fn write_out(books: &mut Books, mut invoice: Invoice) -> Invoice {
 
 /// A draft's hour is over, or the shop says so: it is written out and paid, or tried again later.
 pub(crate) fn finalize(books: &mut Books, invoice: Invoice) -> Result<()> {
-    if invoice.status != InvoiceStatus::Draft {
-        let message =
-            "This invoice is already finalized, you can't re-finalize a non-draft invoice.";
-        return Err(Refusal::invalid(message).with_code("invoice_not_editable"));
-    }
+    let message = "This invoice is already finalized, you can't re-finalize a non-draft invoice.";
+    Refusal::invalid(message)
+        .with_code("invoice_not_editable")
+        .when(invoice.status != InvoiceStatus::Draft)?;
     let invoice = write_out(books, invoice);
     let subscription = books.get::<Subscription>(&invoice.subscription);
     let Some(subscription) = subscription.cloned() else {
@@ -69,10 +68,8 @@ pub(crate) fn pay(books: &mut Books, invoice: Invoice) -> Result<()> {
 
 /// A part of it is paid by a payment of its own.
 pub(crate) fn pay_part(books: &mut Books, mut invoice: Invoice, amount: i64) -> Result<()> {
-    if invoice.status != InvoiceStatus::Open {
-        let message = "Only an open invoice can be paid in parts.";
-        return Err(Refusal::invalid(message));
-    }
+    let message = "Only an open invoice can be paid in parts.";
+    Refusal::invalid(message).when(invoice.status != InvoiceStatus::Open)?;
     collect_part(books, &mut invoice, amount)?;
     books.emit("invoice.updated", &invoice);
     Ok(())
@@ -80,10 +77,10 @@ pub(crate) fn pay_part(books: &mut Books, mut invoice: Invoice, amount: i64) -> 
 
 /// The shop wants nothing for it.
 pub(crate) fn void(books: &mut Books, invoice: Invoice) -> Result<()> {
-    if invoice.status != InvoiceStatus::Open {
-        let message = "You can only void an invoice that is open.";
-        return Err(Refusal::invalid(message).with_code("invoice_not_editable"));
-    }
+    let message = "You can only void an invoice that is open.";
+    Refusal::invalid(message)
+        .with_code("invoice_not_editable")
+        .when(invoice.status != InvoiceStatus::Open)?;
     give_up(books, invoice, true);
     Ok(())
 }

@@ -69,10 +69,8 @@ const MAX_PENDING: usize = 40;
 
 /// Has something wait for the customer's next invoice, or that of a subscription.
 pub(crate) fn wait(books: &mut Books, item: InvoiceItem) -> Result<InvoiceItem> {
-    if pending(books, &item.customer).len() >= MAX_PENDING {
-        let message = format!("At most {MAX_PENDING} items of a customer wait for an invoice.");
-        return Err(Refusal::invalid(message));
-    }
+    let message = format!("At most {MAX_PENDING} items of a customer wait for an invoice.");
+    Refusal::invalid(message).when(pending(books, &item.customer).len() >= MAX_PENDING)?;
     books.put(item.clone());
     Ok(item)
 }
@@ -205,10 +203,8 @@ pub(super) fn named(books: &mut Books, invoice: &Invoice, intent: &Intent, paid_
 
 /// A part of it is paid, by a payment of its own.
 pub(super) fn collect_part(books: &mut Books, invoice: &mut Invoice, amount: i64) -> Result<()> {
-    if !(1..invoice.remaining()).contains(&amount) {
-        let message = "A part of an invoice is more than nothing and less than what is left.";
-        return Err(Refusal::param("amount", message));
-    }
+    let message = "A part of an invoice is more than nothing and less than what is left.";
+    Refusal::param("amount", message).when(!(1..invoice.remaining()).contains(&amount))?;
     let intent = begin(books, invoice, amount);
     named(books, invoice, &intent, Some(books.now));
     payments::succeed(books, intent);
@@ -262,9 +258,7 @@ pub(super) fn bill_cycle(
     told: &str,
 ) -> Result<Subscription> {
     let (lines, off) = cycle_lines(books, &subscription)?;
-    if sum(&lines) > off && declines(books, &subscription.customer) {
-        return Err(Refusal::declined());
-    }
+    Refusal::declined().when(sum(&lines) > off && declines(books, &subscription.customer))?;
     let invoice = draw_up(books, &mut subscription, Reason::Update, lines, off);
     subscription.status = Standing::Active;
     subscription.no_card = false;

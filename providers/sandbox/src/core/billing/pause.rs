@@ -10,10 +10,9 @@ pub(crate) fn pause_collection(
     mut subscription: Subscription,
     pause: Pause,
 ) -> Result<Subscription> {
-    if pause.resumes_at.is_some_and(|at| at <= books.now) {
-        let message = "`resumes_at` must be in the future.";
-        return Err(Refusal::param("pause_collection[resumes_at]", message));
-    }
+    let message = "`resumes_at` must be in the future.";
+    Refusal::param("pause_collection[resumes_at]", message)
+        .when(pause.resumes_at.is_some_and(|at| at <= books.now))?;
     if subscription.pause.as_ref() != Some(&pause) {
         subscription.pause = Some(pause);
         books.tell("customer.subscription.updated", &subscription);
@@ -47,14 +46,12 @@ pub(crate) fn resume(
     mut subscription: Subscription,
     anchored_now: bool,
 ) -> Result<Subscription> {
-    if subscription.status != Standing::Paused {
-        let message = format!(
-            "Only subscriptions with a status of `paused` can be resumed. This subscription has a \
-             status of `{}`.",
-            subscription.status.word()
-        );
-        return Err(Refusal::invalid(message));
-    }
+    let message = format!(
+        "Only subscriptions with a status of `paused` can be resumed. This subscription has a \
+         status of `{}`.",
+        subscription.status.word()
+    );
+    Refusal::invalid(message).when(subscription.status != Standing::Paused)?;
     const TOLD: &str = "customer.subscription.resumed";
     if !anchored_now && books.now < subscription.period_end {
         // What was paid for already goes on.

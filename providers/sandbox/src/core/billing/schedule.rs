@@ -10,10 +10,8 @@ pub(crate) fn schedule(
     next: Option<&Price>,
     metadata: Metadata,
 ) -> Result<Schedule> {
-    if subscription.schedule.is_some() {
-        let message = "This subscription already has a schedule.";
-        return Err(Refusal::param("from_subscription", message));
-    }
+    let message = "This subscription already has a schedule.";
+    Refusal::param("from_subscription", message).when(subscription.schedule.is_some())?;
     let plan = Schedule {
         head: books.head("sub_sched_"),
         subscription: subscription.head.id.clone(),
@@ -52,13 +50,11 @@ pub(crate) fn plan(
     mut plan: Schedule,
     next: &Price,
 ) -> Result<Schedule> {
-    if plan.status != ScheduleStatus::Active {
-        let message = format!(
-            "You cannot update a schedule that is {}.",
-            plan.status.word()
-        );
-        return Err(Refusal::invalid(message));
-    }
+    let message = format!(
+        "You cannot update a schedule that is {}.",
+        plan.status.word()
+    );
+    Refusal::invalid(message).when(plan.status != ScheduleStatus::Active)?;
     let interval = next.interval.unwrap_or(subscription.interval);
     let end = if interval == subscription.interval {
         let cycle = subscription.cycle.saturating_add(1);
@@ -141,10 +137,8 @@ fn let_go(
 
 /// Calls a schedule off, and its subscription with it.
 pub(crate) fn call_off(books: &mut Books, plan: Schedule) -> Result<Schedule> {
-    if plan.status != ScheduleStatus::Active {
-        let message = format!("This schedule is {}.", plan.status.word());
-        return Err(Refusal::invalid(message));
-    }
+    let message = format!("This schedule is {}.", plan.status.word());
+    Refusal::invalid(message).when(plan.status != ScheduleStatus::Active)?;
     let subscription: Subscription = books.find(&plan.subscription)?;
     super::cancel_now(books, subscription)?;
     books.find(&plan.head.id)

@@ -44,10 +44,8 @@ pub(crate) fn switch(
         let message = format!("This subscription is {status}: its tier cannot be switched now.");
         return Err(Refusal::invalid(message));
     }
-    if subscription.cancel_at_end && to.head.id != from.head.id {
-        let message = "This subscription is about to end: take that back first.";
-        return Err(Refusal::invalid(message));
-    }
+    let message = "This subscription is about to end: take that back first.";
+    Refusal::invalid(message).when(subscription.cancel_at_end && to.head.id != from.head.id)?;
     match how(offer, &from, &to) {
         How::Same if subscription.scheduled.is_none() => Ok(subscription),
         How::Same => {

@@ -36,9 +36,10 @@ pub(crate) fn set_trial_end(
     mut subscription: Subscription,
     at: Option<i64>,
 ) -> Result<Subscription> {
-    if !matches!(subscription.status, Standing::Trialing | Standing::Active) {
-        return Err(subscription.refusal());
-    }
+    subscription.refusal().when(!matches!(
+        subscription.status,
+        Standing::Trialing | Standing::Active
+    ))?;
     let trialing = subscription.status == Standing::Trialing;
     let Some(at) = at else {
         if !trialing {
@@ -51,17 +52,13 @@ pub(crate) fn set_trial_end(
         subscription.begin(books.now);
         return bill_cycle(books, subscription, "customer.subscription.updated");
     };
-    if at <= books.now {
-        let message = "Invalid timestamp: must be an integer Unix timestamp in the future.";
-        return Err(Refusal::param("trial_end", message));
-    }
+    let message = "Invalid timestamp: must be an integer Unix timestamp in the future.";
+    Refusal::param("trial_end", message).when(at <= books.now)?;
     let most = books
         .now
         .saturating_add(MAX_TRIAL_DAYS.saturating_mul(24 * 3600));
-    if at > most {
-        let message = format!("Trials end within {MAX_TRIAL_DAYS} days.");
-        return Err(Refusal::param("trial_end", message));
-    }
+    let message = format!("Trials end within {MAX_TRIAL_DAYS} days.");
+    Refusal::param("trial_end", message).when(at > most)?;
     let trial = subscription.trial.take();
     let start = trial.as_ref().filter(|_| trialing);
     subscription.trial = Some(Trial {

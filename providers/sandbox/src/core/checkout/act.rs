@@ -81,10 +81,8 @@ fn on_open(
         _ => {}
     }
     let pays = matches!(action, Action::Pay | Action::PayLater | Action::Challenge);
-    if pays && session.wishes.terms && buyer.disagrees {
-        let message = "Agree to the terms of service to go on.";
-        return Err(Refusal::param("terms", message));
-    }
+    let message = "Agree to the terms of service to go on.";
+    Refusal::param("terms", message).when(pays && session.wishes.terms && buyer.disagrees)?;
     if let Some(code) = &buyer.code {
         enter(books, &mut session, code)?;
     }
@@ -134,10 +132,8 @@ fn on_complete(books: &mut Books, session: Session, action: Action) -> Result<Se
 /// A buyer typed a promotion code.
 fn enter(books: &Books, session: &mut Session, text: &str) -> Result<()> {
     const PARAM: &str = "promotionCode";
-    if !session.codes_allowed {
-        let message = "This checkout takes no promotion codes.";
-        return Err(Refusal::param(PARAM, message));
-    }
+    let message = "This checkout takes no promotion codes.";
+    Refusal::param(PARAM, message).when(!session.codes_allowed)?;
     let code = promotions::typed(books, text, session.customer.as_deref());
     let code = code.ok_or_else(|| Refusal::param(PARAM, "This promotion code is not valid."))?;
     let applied = promotions::apply_code(books, session, &code);

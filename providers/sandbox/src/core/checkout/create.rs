@@ -153,8 +153,7 @@ fn buyer(books: &Books, params: &Params) -> Result<(Option<String>, Option<Strin
     let email = params.bounded("customer_email", 512)?;
     match (&customer, &email) {
         (Some(_), Some(_)) => {
-            let message = "You may only specify one of these parameters: customer, customer_email.";
-            return Err(Refusal::param("customer", message));
+            return Err(Refusal::exclusive("customer", "customer, customer_email"));
         }
         (Some(id), None) => {
             books.named::<Customer>(id, "customer")?;
@@ -170,16 +169,12 @@ fn closing(params: &Params, now: i64) -> Result<i64> {
         return Ok(now.saturating_add(LONGEST));
     };
     let open = at.saturating_sub(now);
-    if open < SHORTEST.saturating_sub(LEEWAY) {
-        let message = "The `expires_at` timestamp must be at least 30 minutes from Checkout Session \
-                       creation.";
-        return Err(Refusal::param("expires_at", message));
-    }
-    if open > LONGEST.saturating_add(LEEWAY) {
-        let message = "The `expires_at` timestamp must be less than 24 hours from Checkout Session \
-                       creation.";
-        return Err(Refusal::param("expires_at", message));
-    }
+    let message = "The `expires_at` timestamp must be at least 30 minutes from Checkout Session \
+                   creation.";
+    Refusal::param("expires_at", message).when(open < SHORTEST.saturating_sub(LEEWAY))?;
+    let message = "The `expires_at` timestamp must be less than 24 hours from Checkout Session \
+                   creation.";
+    Refusal::param("expires_at", message).when(open > LONGEST.saturating_add(LEEWAY))?;
     Ok(at)
 }
 
@@ -204,24 +199,19 @@ fn discount(params: &Params, codes_allowed: bool) -> Result<Option<Discount>> {
     let Some(first) = sent.first() else {
         return Ok(None);
     };
-    if codes_allowed {
-        let message =
-            "You may only specify one of these parameters: allow_promotion_codes, discounts.";
-        return Err(Refusal::param("allow_promotion_codes", message));
-    }
-    if sent.len() > 1 {
-        let message = "You may only specify one discount.";
-        return Err(Refusal::param("discounts", message));
-    }
+    Refusal::exclusive("allow_promotion_codes", "allow_promotion_codes, discounts")
+        .when(codes_allowed)?;
+    let message = "You may only specify one discount.";
+    Refusal::param("discounts", message).when(sent.len() > 1)?;
     let coupon = params.text(&format!("discounts[{first}][coupon]"))?;
     let code = params.text(&format!("discounts[{first}][promotion_code]"))?;
     match (coupon, code) {
         (Some(coupon), None) => Ok(Some(("coupon", coupon))),
         (None, Some(code)) => Ok(Some(("promotion_code", code))),
-        (Some(_), Some(_)) => {
-            let message = "You may only specify one of these parameters: coupon, promotion_code.";
-            Err(Refusal::param("discounts[0][coupon]", message))
-        }
+        (Some(_), Some(_)) => Err(Refusal::exclusive(
+            "discounts[0][coupon]",
+            "coupon, promotion_code",
+        )),
         (None, None) => Err(Refusal::missing("discounts[0][coupon]")),
     }
 }
@@ -236,39 +226,32 @@ struct Basket {
 
 fn basket(books: &mut Books, params: &Params, mode: Mode) -> Result<Basket> {
     let names = params.below("line_items");
-    if names.is_empty() {
-        return Err(Refusal::missing("line_items"));
-    }
-    if names.len() > MAX_LINES {
-        let message = format!("The sandbox takes up to {MAX_LINES} line items.");
-        return Err(Refusal::param("line_items", message));
-    }
+    Refusal::missing("line_items").when(names.is_empty())?;
+    let message = format!("The sandbox takes up to {MAX_LINES} line items.");
+    Refusal::param("line_items", message).when(names.len() > MAX_LINES)?;
     let mut basket = Basket::default();
     for name in names {
         let path = format!("line_items[{name}]");
         let (line, currency) = line(books, params, &path, &mut basket)?;
-        if (mode == Mode::Subscription) != line.interval.is_some() {
-            let message = match mode {
-                Mode::Payment => {
-                    "You specified `payment` mode but passed a recurring price. Either switch to \
-                     `subscription` mode or use only one-time prices."
-                }
-                Mode::Subscription => {
-                    "You must provide at least one recurring price in `subscription` mode when using \
-                     prices."
-                }
-            };
-            return Err(Refusal::param(path, message));
-        }
-        if !basket.lines.is_empty() && currency != basket.currency {
-            let message = "All line items must have the same currency.";
-            return Err(Refusal::param(path, message));
-        }
+        let message = match mode {
+            Mode::Payment => {
+                "You specified `payment` mode but passed a recurring price. Either switch to \
+                 `subscription` mode or use only one-time prices."
+            }
+            Mode::Subscription => {
+                "You must provide at least one recurring price in `subscription` mode when using \
+                 prices."
+            }
+        };
+        Refusal::param(&path, message)
+            .when((mode == Mode::Subscription) != line.interval.is_some())?;
+        let message = "All line items must have the same currency.";
+        Refusal::param(&path, message)
+            .when(!basket.lines.is_empty() && currency != basket.currency)?;
         let first = basket.lines.first();
-        if first.is_some_and(|first| first.interval != line.interval) {
-            let message = "All items of a subscription of the sandbox have one interval.";
-            return Err(Refusal::param(path, message));
-        }
+        let message = "All items of a subscription of the sandbox have one interval.";
+        Refusal::param(&path, message)
+            .when(first.is_some_and(|first| first.interval != line.interval))?;
         basket.currency = currency;
         basket.lines.push(line);
     }
@@ -286,34 +269,26 @@ fn line(
 ) -> Result<(Line, String)> {
     let quantity_path = format!("{path}[quantity]");
     let quantity = need(params.integer(&quantity_path)?, &quantity_path)?;
-    if !(1..=MAX_QUANTITY).contains(&quantity) {
-        let message = "This value must be greater than or equal to 1.";
-        return Err(Refusal::param(quantity_path, message));
-    }
+    Refusal::not_positive(&quantity_path).when(!(1..=MAX_QUANTITY).contains(&quantity))?;
     let price_path = format!("{path}[price]");
     let data_path = format!("{path}[price_data]");
     let inline = !params.below(&data_path).is_empty();
     let id = books.ids.usual("li_");
     let (price, name) = match params.text(&price_path)? {
         Some(_) if inline => {
-            let message = "You may only specify one of these parameters: price, price_data.";
-            return Err(Refusal::param(price_path, message));
+            return Err(Refusal::exclusive(&price_path, "price, price_data"));
         }
         Some(price) => {
             let price: Price = books.named(&price, &price_path)?;
-            if !price.active {
-                let message =
-                    "The price specified is inactive. This field only accepts active prices.";
-                return Err(Refusal::param(price_path, message));
-            }
+            let message = "The price specified is inactive. This field only accepts active prices.";
+            Refusal::param(&price_path, message).when(!price.active)?;
             let product = books.get::<Product>(&price.product);
-            if product.is_some_and(|product| !product.active) {
-                let message = format!(
-                    "The price specified belongs to the product {}, which is not active.",
-                    price.product
-                );
-                return Err(Refusal::param(price_path, message));
-            }
+            let message = format!(
+                "The price specified belongs to the product {}, which is not active.",
+                price.product
+            );
+            Refusal::param(&price_path, message)
+                .when(product.is_some_and(|product| !product.active))?;
             let name = books.product_name(&price.product);
             (price, name)
         }

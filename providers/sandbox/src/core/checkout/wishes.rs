@@ -26,10 +26,8 @@ pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<Tria
     const DAYS: &str = "subscription_data[trial_period_days]";
     const END: &str = "subscription_data[trial_end]";
     let collection = params.word(METHOD, &["always", "if_required"])?;
-    if collection.is_some() && mode == Mode::Payment {
-        let message = "`payment_method_collection` can only be used in `subscription` mode.";
-        return Err(Refusal::param(METHOD, message));
-    }
+    let message = "`payment_method_collection` can only be used in `subscription` mode.";
+    Refusal::param(METHOD, message).when(collection.is_some() && mode == Mode::Payment)?;
     if mode == Mode::Payment {
         return Ok(None);
     }
@@ -37,23 +35,17 @@ pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<Tria
     let cardless = params.choice(path)?.unwrap_or(Cardless::CreateInvoice);
     let days = params.integer::<i64>(DAYS)?;
     let until = params.integer::<i64>(END)?;
-    if days.is_some() && until.is_some() {
-        let message = "You may only specify one of these parameters: trial_end, trial_period_days.";
-        return Err(Refusal::param(DAYS, message));
-    }
-    if days.is_some_and(|days| days < 1) {
-        let message = "The minimum number of trial period days is 1.";
-        return Err(Refusal::param(DAYS, message).with_code("parameter_invalid_integer"));
-    }
-    if days.is_some_and(|days| days > MAX_TRIAL_DAYS) {
-        let message =
-            format!("The maximum number of trial period days is {MAX_TRIAL_DAYS} (2 years).");
-        return Err(Refusal::param(DAYS, message));
-    }
-    if until.is_some_and(|until| until < now.saturating_add(SOONEST_TRIAL_END)) {
-        let message = "The `trial_end` date has to be at least 2 days in the future.";
-        return Err(Refusal::param(END, message));
-    }
+    Refusal::exclusive(DAYS, "trial_end, trial_period_days")
+        .when(days.is_some() && until.is_some())?;
+    let message = "The minimum number of trial period days is 1.";
+    Refusal::param(DAYS, message)
+        .with_code("parameter_invalid_integer")
+        .when(days.is_some_and(|days| days < 1))?;
+    let message = format!("The maximum number of trial period days is {MAX_TRIAL_DAYS} (2 years).");
+    Refusal::param(DAYS, message).when(days.is_some_and(|days| days > MAX_TRIAL_DAYS))?;
+    let message = "The `trial_end` date has to be at least 2 days in the future.";
+    Refusal::param(END, message)
+        .when(until.is_some_and(|until| until < now.saturating_add(SOONEST_TRIAL_END)))?;
     Ok((days.is_some() || until.is_some()).then_some(TrialOffer {
         days,
         until,
@@ -75,33 +67,27 @@ pub(super) fn wishes(params: &Params, mode: Mode, known: bool) -> Result<Wishes>
     let saves = |field: &str| {
         let path = format!("customer_update[{field}]");
         let word = params.word(&path, &["auto", "never"])?;
-        if word.is_some() && !known {
-            let message = "`customer_update` can only be used with `customer`.";
-            return Err(Refusal::param("customer_update", message));
-        }
+        let message = "`customer_update` can only be used with `customer`.";
+        Refusal::param("customer_update", message).when(word.is_some() && !known)?;
         Ok(word == Some("auto"))
     };
     let (address, name, shipping) = (saves("address")?, saves("name")?, saves("shipping")?);
-    if tax && known && !address && !shipping {
-        let message = "Automatic tax calculation in Checkout requires a valid address on the \
-                       Customer. Add a valid address to the Customer or set either \
-                       `customer_update[address]` to 'auto' or `customer_update[shipping]` to 'auto' \
-                       to save the address entered in Checkout to the Customer.";
-        return Err(Refusal::invalid(message).with_code("customer_tax_location_invalid"));
-    }
-    if tax_ids && known && !name {
-        let message = "Tax ID collection requires updating business name on the customer. To enable \
-                       tax ID collection for an existing customer, please set \
-                       `customer_update[name]` to `auto`.";
-        return Err(Refusal::invalid(message));
-    }
+    let message = "Automatic tax calculation in Checkout requires a valid address on the \
+                   Customer. Add a valid address to the Customer or set either \
+                   `customer_update[address]` to 'auto' or `customer_update[shipping]` to 'auto' \
+                   to save the address entered in Checkout to the Customer.";
+    Refusal::invalid(message)
+        .with_code("customer_tax_location_invalid")
+        .when(tax && known && !address && !shipping)?;
+    let message = "Tax ID collection requires updating business name on the customer. To enable \
+                   tax ID collection for an existing customer, please set \
+                   `customer_update[name]` to `auto`.";
+    Refusal::invalid(message).when(tax_ids && known && !name)?;
     let billing = params.word("billing_address_collection", &["auto", "required"])?;
     let invoice = on("invoice_creation[enabled]")?;
-    if invoice && mode == Mode::Subscription {
-        let message = "You can only enable invoice creation when `mode` is set to `payment`. Invoices \
-                       are created automatically when `mode` is set to `subscription`.";
-        return Err(Refusal::param("invoice_creation", message));
-    }
+    let message = "You can only enable invoice creation when `mode` is set to `payment`. Invoices \
+                   are created automatically when `mode` is set to `subscription`.";
+    Refusal::param("invoice_creation", message).when(invoice && mode == Mode::Subscription)?;
     params.metadata("invoice_creation[invoice_data][metadata]")?;
     params.bounded("invoice_creation[invoice_data][description]", 500)?;
     let terms = params.word(
