@@ -155,6 +155,12 @@ impl Books {
         self.keep(object);
     }
 
+    /// The same; the object as it is kept.
+    pub(crate) fn kept<T: Kept>(&mut self, object: T) -> T {
+        self.put(object.clone());
+        object
+    }
+
     /// Keeps an object and notes that this happened to it.
     pub(crate) fn tell<T: Kept>(&mut self, kind: &str, object: &T) {
         self.put(object.clone());

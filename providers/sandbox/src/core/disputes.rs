@@ -93,16 +93,18 @@ pub(crate) fn escalate(books: &mut Books, mut dispute: Dispute) -> Result<Disput
     Ok(dispute)
 }
 
+/// The bank has decided already.
+pub(crate) fn closed() -> Refusal {
+    Refusal::invalid("This dispute is already closed.").with_code("dispute_closed")
+}
+
 /// The shop sends evidence: now the bank has to look.
 pub(crate) fn answer(books: &mut Books, mut dispute: Dispute) -> Result<Dispute> {
     dispute.status = match dispute.status {
         DisputeStatus::NeedsResponse => DisputeStatus::UnderReview,
         DisputeStatus::WarningNeedsResponse => DisputeStatus::WarningUnderReview,
         DisputeStatus::UnderReview | DisputeStatus::WarningUnderReview => return Ok(dispute),
-        _ => {
-            let message = "This dispute is already closed.";
-            return Err(Refusal::invalid(message).with_code("dispute_closed"));
-        }
+        _ => return Err(closed()),
     };
     dispute.answers = dispute.answers.saturating_add(1);
     books.tell("charge.dispute.updated", &dispute);

@@ -1,7 +1,10 @@
 //! What happens at a bank, said by a script: `POST /script/...`, with the project's key and in forms
 //! as Stripe's API has them. Nothing here is Stripe's; what comes of it is.
 
-use super::{api::refunds::charge_of, billing, disputes, refunds};
+use super::{
+    api::{changed, refunds::charge_of},
+    billing, disputes, refunds,
+};
 use crate::core::prelude::*;
 
 /// Answers `POST /script/<path>`.
@@ -41,59 +44,57 @@ fn charge(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
 /// Whether their card declines.
 fn customer(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let declines = need(params.flag("declines")?, "declines")?;
-    params.finish()?;
-    let mut customer: Customer = books.find(id)?;
-    customer.declines = declines;
-    books.put(customer.clone());
-    Ok(customer.view(books))
+    changed(books, params, id, |books, mut customer: Customer| {
+        customer.declines = declines;
+        Ok(books.kept(customer))
+    })
 }
 
 /// A part of an invoice is paid, by a payment of its own.
 fn pay_part(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let amount = need(params.integer("amount")?, "amount")?;
-    params.finish()?;
-    let invoice: Invoice = books.find(id)?;
-    billing::pay_part(books, invoice, amount)?;
-    let invoice: Invoice = books.find(id)?;
-    Ok(invoice.view(books))
+    changed(books, params, id, |books, invoice: Invoice| {
+        billing::pay_part(books, invoice, amount)?;
+        books.find(id)
+    })
 }
 
 /// Days of failures: nothing more is sent there.
 fn disable(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    params.finish()?;
-    let mut endpoint: Endpoint = books.find(id)?;
-    endpoint.enabled = false;
-    books.put(endpoint.clone());
-    Ok(endpoint.view(books))
+    changed(books, params, id, |books, mut endpoint: Endpoint| {
+        endpoint.enabled = false;
+        Ok(books.kept(endpoint))
+    })
 }
 
 /// A trial that ended without a card, or will.
 fn subscription(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
-    params.finish()?;
-    let mut subscription: Subscription = books.find(id)?;
-    match word {
-        "pause" => subscription = billing::suspend(books, subscription)?,
-        "lose_card" => {
-            subscription.no_card = true;
-            books.put(subscription.clone());
-        }
-        _ => return Err(Refusal::no_such("script", word)),
-    }
-    Ok(subscription.view(books))
+    changed(
+        books,
+        params,
+        id,
+        |books, mut subscription: Subscription| match word {
+            "pause" => billing::suspend(books, subscription),
+            "lose_card" => {
+                subscription.no_card = true;
+                Ok(books.kept(subscription))
+            }
+            _ => Err(Refusal::no_such("script", word)),
+        },
+    )
 }
 
 fn refund(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
     let failure = params.word("failure_reason", &refunds::FAILURES)?;
-    params.finish()?;
     let status = match word {
         "succeed" => RefundStatus::Succeeded,
         "fail" => RefundStatus::Failed,
         "cancel" => RefundStatus::Canceled,
         _ => return Err(Refusal::no_such("script", word)),
     };
-    let refund: Refund = books.find(id)?;
-    let refund = refunds::turn(books, refund, status, failure)?;
-    Ok(refund.view(books))
+    changed(books, params, id, |books, refund| {
+        refunds::turn(books, refund, status, failure)
+    })
 }
 
 fn dispute(books: &mut Books, params: &Params) -> Result<Value> {
@@ -111,14 +112,11 @@ fn dispute(books: &mut Books, params: &Params) -> Result<Value> {
 }
 
 fn decide(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
-    params.finish()?;
-    let dispute: Dispute = books.find(id)?;
-    let dispute = match word {
-        "win" => disputes::close(books, dispute, true)?,
-        "lose" | "close" => disputes::close(books, dispute, false)?,
-        "escalate" => disputes::escalate(books, dispute)?,
-        "answer" => disputes::answer(books, dispute)?,
-        _ => return Err(Refusal::no_such("script", word)),
-    };
-    Ok(dispute.view(books))
+    changed(books, params, id, |books, dispute| match word {
+        "win" => disputes::close(books, dispute, true),
+        "lose" | "close" => disputes::close(books, dispute, false),
+        "escalate" => disputes::escalate(books, dispute),
+        "answer" => disputes::answer(books, dispute),
+        _ => Err(Refusal::no_such("script", word)),
+    })
 }

@@ -1,5 +1,6 @@
 //! Disputes.
 
+use super::read;
 use crate::core::{disputes, prelude::*};
 
 /// Evidence is not kept; sending some is.
@@ -23,12 +24,8 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
 
 /// The shop gives in.
 pub(super) fn close(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    params.finish()?;
-    let dispute: Dispute = books.find(id)?;
-    let message = "This dispute is already closed.";
-    Refusal::invalid(message)
-        .with_code("dispute_closed")
-        .when(!dispute.status.is_open())?;
-    let dispute = disputes::close(books, dispute, false)?;
-    Ok(dispute.view(books))
+    read::changed(books, params, id, |books, dispute: Dispute| {
+        disputes::closed().when(!dispute.status.is_open())?;
+        disputes::close(books, dispute, false)
+    })
 }

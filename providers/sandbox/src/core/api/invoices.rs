@@ -6,34 +6,30 @@ use crate::core::{billing, money, prelude::*};
 pub(super) fn invoice(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
     params.flag("auto_advance")?;
     params.text("payment_method")?;
-    params.finish()?;
-    let invoice: Invoice = books.find(id)?;
-    match word {
-        "finalize" => billing::finalize(books, invoice)?,
-        "pay" => billing::pay(books, invoice)?,
-        "void" => billing::void(books, invoice)?,
-        _ => return Err(Refusal::no_route("POST", &format!("invoices/{id}/{word}"))),
-    }
-    let invoice: Invoice = books.find(id)?;
-    Ok(invoice.view(books))
+    read::changed(books, params, id, |books, invoice: Invoice| {
+        match word {
+            "finalize" => billing::finalize(books, invoice)?,
+            "pay" => billing::pay(books, invoice)?,
+            "void" => billing::void(books, invoice)?,
+            _ => return Err(Refusal::no_route("POST", &format!("invoices/{id}/{word}"))),
+        }
+        books.find(id)
+    })
 }
 
 pub(super) fn invoice_payments(books: &Books, params: &Params) -> Result<Value> {
-    let invoice = params.text("invoice")?;
-    let status = params.word("status", &["open", "paid", "canceled"])?;
-    let kind = params.word("payment[type]", &["payment_intent", "charge"])?;
+    const RULES: [&str; 4] = [
+        "invoice",
+        "status=open|paid|canceled",
+        "payment[type]=payment_intent|charge",
+        "payment[payment_intent]",
+    ];
+    let kind = params.text("payment[type]")?;
     let intent = params.text("payment[payment_intent]")?;
     Refusal::missing("payment[payment_intent]")
-        .when(kind == Some("payment_intent") && intent.is_none())?;
+        .when(kind.as_deref() == Some("payment_intent") && intent.is_none())?;
     Refusal::missing("payment[type]").when(intent.is_some() && kind.is_none())?;
-    read::some::<InvoicePayment>(books, params, "/v1/invoice_payments", |payment| {
-        let paid = payment.paid_at.is_some();
-        let word = if paid { "paid" } else { "open" };
-        invoice.as_ref().is_none_or(|id| *id == payment.invoice)
-            && intent.as_ref().is_none_or(|id| *id == payment.intent)
-            && status.is_none_or(|status| status == word)
-            && kind != Some("charge")
-    })
+    read::some::<InvoicePayment>(books, params, "invoice_payments", &RULES, |_| true)
 }
 
 /// All lines of an invoice, which shows the first ten by itself.
@@ -94,15 +90,10 @@ pub(super) fn create_item(books: &mut Books, params: &Params) -> Result<Value> {
 }
 
 pub(super) fn items(books: &Books, params: &Params) -> Result<Value> {
-    let customer = params.text("customer")?;
-    let invoice = params.text("invoice")?;
     let pending = params.flag("pending")?;
-    read::some::<InvoiceItem>(books, params, "/v1/invoiceitems", |item| {
-        customer.as_ref().is_none_or(|id| *id == item.customer) && {
-            let on = item.invoice(books).map(|invoice| &invoice.head.id);
-            (invoice.is_none() || invoice.as_ref() == on)
-                && pending.is_none_or(|pending| pending == on.is_none())
-        }
+    let rules = ["customer", "invoice"];
+    read::some::<InvoiceItem>(books, params, "invoiceitems", &rules, |item| {
+        pending.is_none_or(|pending| pending == item.invoice(books).is_none())
     })
 }
 

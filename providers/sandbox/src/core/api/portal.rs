@@ -1,6 +1,5 @@
 //! The customer portal: what it offers, and visits to it.
 
-use super::read;
 use crate::core::{checkout::address, prelude::*, shape};
 
 const MAX_PRODUCTS: usize = 10;
@@ -112,15 +111,6 @@ fn tiers(books: &Books, params: &Params, path: &str) -> Result<Vec<Value>> {
     let message = format!("You can specify up to {MAX_PRODUCTS} products.");
     Refusal::param(path, message).when(tiers.len() > MAX_PRODUCTS)?;
     Ok(tiers)
-}
-
-pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
-    const URL: &str = "/v1/billing_portal/configurations";
-    let active = params.flag("active")?;
-    let default = params.flag("is_default")?;
-    read::some::<Configuration>(books, params, URL, |configuration| {
-        active.is_none_or(|active| active == configuration.active) && default != Some(true)
-    })
 }
 
 pub(super) fn visit(books: &mut Books, params: &Params) -> Result<Value> {

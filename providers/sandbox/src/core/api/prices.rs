@@ -162,15 +162,6 @@ fn take_key(books: &mut Books, price: &Price, transfer: bool) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn list_products(books: &Books, params: &Params) -> Result<Value> {
-    let active = params.flag("active")?;
-    let ids = params.list("ids")?;
-    read::some::<Product>(books, params, "/v1/products", |product| {
-        active.is_none_or(|active| product.active == active)
-            && (ids.is_empty() || ids.contains(&product.head.id))
-    })
-}
-
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let every = interval(params, "recurring")?;
     let Made { mut price, product } = inline_price(books, params, "", every)?;
@@ -187,20 +178,4 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     }
     books.tell("price.created", &price);
     Ok(price.view(books))
-}
-
-pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
-    let keys = params.list("lookup_keys")?;
-    let product = params.text("product")?;
-    let active = params.flag("active")?;
-    let currency = params.text("currency")?;
-    let kind = params.word("type", &["one_time", "recurring"])?;
-    read::some::<Price>(books, params, "/v1/prices", |price| {
-        let key = price.lookup_key.as_ref();
-        (keys.is_empty() || key.is_some_and(|key| keys.contains(key)))
-            && product.as_ref().is_none_or(|id| *id == price.product)
-            && active.is_none_or(|active| active == price.active)
-            && currency.as_ref().is_none_or(|it| *it == price.currency)
-            && kind.is_none_or(|kind| (kind == "recurring") == price.interval.is_some())
-    })
 }

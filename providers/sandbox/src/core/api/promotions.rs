@@ -125,13 +125,10 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
 pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     let code = params.text("code")?;
     let active = params.flag("active")?;
-    let customer = params.text("customer")?;
-    let coupon = params.text("coupon")?;
-    read::some::<PromotionCode>(books, params, "/v1/promotion_codes", |promotion| {
+    let rules = ["customer", "coupon"];
+    read::some::<PromotionCode>(books, params, "promotion_codes", &rules, |promotion| {
         let same = |code: &String| promotion.code.eq_ignore_ascii_case(code);
         code.as_ref().is_none_or(same)
             && active.is_none_or(|active| promotion.is_active(books.now) == active)
-            && (customer.is_none() || customer == promotion.customer)
-            && coupon.as_ref().is_none_or(|id| *id == promotion.coupon)
     })
 }

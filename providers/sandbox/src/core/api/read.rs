@@ -12,6 +12,19 @@ pub(super) fn one<T: Kept>(books: &Books, params: &Params, id: &str) -> Result<V
     Ok(object.view(books))
 }
 
+/// What comes of doing something with one that takes no more parameters.
+pub(crate) fn changed<T: Kept>(
+    books: &mut Books,
+    params: &Params,
+    id: &str,
+    change: impl FnOnce(&mut Books, T) -> Result<T>,
+) -> Result<Value> {
+    params.finish()?;
+    let object = books.find(id)?;
+    let object = change(books, object)?;
+    Ok(object.view(books))
+}
+
 /// Forgets one.
 pub(super) fn delete<T: Kept>(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
@@ -100,49 +113,72 @@ pub(crate) fn created(params: &Params) -> Result<(i64, i64)> {
     Ok((least.unwrap_or(i64::MIN), most.unwrap_or(i64::MAX)))
 }
 
-/// A page of those that pass.
+/// A page of those that pass, and that say of themselves what the parameters of the list ask for.
 pub(super) fn some<T: Kept>(
     books: &Books,
     params: &Params,
-    url: &str,
+    path: &str,
+    rules: &[&'static str],
     pass: impl Fn(&T) -> bool,
 ) -> Result<Value> {
+    let mut wanted = Vec::new();
+    for rule in rules {
+        wanted.extend(asked_for(params, rule)?);
+    }
     let paging = Paging::read(params)?;
     let (least, most) = created(params)?;
     params.finish()?;
     let in_time = |object: &T| (least..=most).contains(&object.head().created);
-    let found = books.newest(|object: &T| in_time(object) && pass(object));
-    let id = |object: &T| Some(object.head().id.clone());
-    paging.page(found, id, |object: &T| object.view(books), url)
-}
-
-/// A page of those that say of themselves what the parameters of these names ask for: `name`, or `name=a|b`
-/// where only these words are possible.
-pub(super) fn by<T: Kept>(
-    books: &Books,
-    params: &Params,
-    path: &str,
-    names: &[&'static str],
-) -> Result<Value> {
-    let mut wanted = Vec::new();
-    for name in names {
-        let text = match name.split_once('=') {
-            None => (*name, params.text(name)?),
-            Some((name, words)) => {
-                let words: Vec<&str> = words.split('|').collect();
-                (name, params.word(name, &words)?.map(str::to_owned))
-            }
-        };
-        wanted.extend(text.1.map(|said| (text.0, said)));
-    }
-    some::<T>(books, params, &format!("/v1/{path}"), |object| {
-        let said = match wanted.is_empty() {
-            true => Value::Null,
-            // Texts and numbers alone: this cannot fail.
-            false => serde_json::to_value(object).unwrap_or_default(),
-        };
+    let says = |object: &T| {
+        // Texts and numbers alone: this cannot fail.
+        let kept = serde_json::to_value(object).unwrap_or_default();
         wanted
             .iter()
-            .all(|(name, text)| said.get(*name).is_some_and(|said| said == text.as_str()))
-    })
+            .all(|(field, values)| match kept.pointer(field) {
+                Some(said) => values.contains(said),
+                None => object
+                    .view(books)
+                    .pointer(field)
+                    .is_some_and(|said| values.contains(said)),
+            })
+    };
+    let all = wanted.is_empty();
+    let found = books.newest(|object: &T| in_time(object) && pass(object) && (all || says(object)));
+    let id = |object: &T| Some(object.head().id.clone());
+    let url = format!("/v1/{path}");
+    paging.page(found, id, |object: &T| object.view(books), &url)
+}
+
+/// Where an object has to say what, if the parameter of a rule was sent: `name` is a text that objects say
+/// under this name, `name=a|b` one of these words, `name?` a flag, and `names[]=name` one of a list.
+fn asked_for(params: &Params, rule: &'static str) -> Result<Option<(String, Vec<Value>)>> {
+    let (name, rest) = rule.split_once('=').unwrap_or((rule, ""));
+    let (field, values): (&str, Vec<Value>) = if let Some(name) = name.strip_suffix('?') {
+        (
+            name,
+            params.flag(name)?.into_iter().map(Value::from).collect(),
+        )
+    } else if let Some(name) = name.strip_suffix("[]") {
+        (
+            rest,
+            params.list(name)?.into_iter().map(Value::from).collect(),
+        )
+    } else if rest.is_empty() {
+        (
+            name,
+            params.text(name)?.into_iter().map(Value::from).collect(),
+        )
+    } else {
+        let words: Vec<&str> = rest.split('|').collect();
+        (
+            name,
+            params
+                .word(name, &words)?
+                .into_iter()
+                .map(Value::from)
+                .collect(),
+        )
+    };
+    let field = format!("/{}", field.replace('[', "/").replace(']', ""));
+    Ok((!values.is_empty()).then_some((field, values)))
 }

@@ -22,12 +22,14 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
 }
 
 pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
-    let customer = params.text("customer")?;
-    let canceled = params.text("canceled_at[gte]")?;
-    read::some::<Schedule>(books, params, "/v1/subscription_schedules", |plan| {
-        customer.as_ref().is_none_or(|id| *id == plan.customer)
-            && (canceled.is_none() || plan.status == ScheduleStatus::Canceled)
-    })
+    let canceled = params.text("canceled_at[gte]")?.is_some();
+    read::some::<Schedule>(
+        books,
+        params,
+        "subscription_schedules",
+        &["customer"],
+        |plan| !canceled || plan.status == ScheduleStatus::Canceled,
+    )
 }
 
 /// Two phases: the one that runs, and the one that follows at its end.
@@ -72,25 +74,21 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
 
 pub(super) fn release(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.flag("preserve_cancel_date")?;
-    params.finish()?;
-    let plan: Schedule = books.find(id)?;
-    let message = format!(
-        "You cannot release a subscription schedule that is currently in the `{}` status.",
-        plan.status.word()
-    );
-    Refusal::invalid(message).when(plan.status != ScheduleStatus::Active)?;
-    let mut subscription: Subscription = books.find(&plan.subscription)?;
-    billing::release(books, &mut subscription)?;
-    books.tell("customer.subscription.updated", &subscription);
-    let plan: Schedule = books.find(id)?;
-    Ok(plan.view(books))
+    read::changed(books, params, id, |books, plan: Schedule| {
+        let message = format!(
+            "You cannot release a subscription schedule that is currently in the `{}` status.",
+            plan.status.word()
+        );
+        Refusal::invalid(message).when(plan.status != ScheduleStatus::Active)?;
+        let mut subscription: Subscription = books.find(&plan.subscription)?;
+        billing::release(books, &mut subscription)?;
+        books.tell("customer.subscription.updated", &subscription);
+        books.find(id)
+    })
 }
 
 pub(super) fn cancel(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.flag("invoice_now")?;
     params.flag("prorate")?;
-    params.finish()?;
-    let plan: Schedule = books.find(id)?;
-    let plan = billing::call_off(books, plan)?;
-    Ok(plan.view(books))
+    read::changed(books, params, id, billing::call_off)
 }

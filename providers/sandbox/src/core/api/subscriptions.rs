@@ -13,24 +13,24 @@ const MAX_ITEMS: usize = 20;
 pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     let standings = Standing::WORDS.iter().map(|(word, _)| *word);
     let words: Vec<&str> = standings.chain(["ended", "all"]).collect();
-    let customer = params.text("customer")?;
-    let price = params.text("price")?;
     let status = params.word("status", &words)?;
-    read::some::<Subscription>(books, params, "/v1/subscriptions", |subscription| {
-        let stands = match status {
-            None => subscription.status != Standing::Canceled,
-            Some("all") => true,
-            Some("ended") => subscription.ended_at.is_some(),
-            Some(status) => subscription.status.word() == status,
-        };
-        stands
-            && customer
-                .as_ref()
-                .is_none_or(|id| *id == subscription.customer)
-            && price
-                .as_ref()
-                .is_none_or(|id| subscription.items().any(|item| item.price == *id))
-    })
+    let price = params.text("price")?;
+    let stands = |subscription: &Subscription| match status {
+        None => subscription.status != Standing::Canceled,
+        Some("all") => true,
+        Some("ended") => subscription.ended_at.is_some(),
+        Some(status) => subscription.status.word() == status,
+    };
+    read::some(
+        books,
+        params,
+        "subscriptions",
+        &["customer"],
+        |one: &Subscription| {
+            let has = |id: &String| one.items().any(|item| item.price == *id);
+            stands(one) && price.as_ref().is_none_or(has)
+        },
+    )
 }
 
 /// What a form asks of a subscription.
@@ -190,17 +190,14 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
 pub(super) fn resume(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let anchor = params.word("billing_cycle_anchor", &["now", "unchanged"])?;
     params.choice::<Prorate>("proration_behavior")?;
-    params.finish()?;
-    let subscription: Subscription = books.find(id)?;
-    let subscription = billing::resume(books, subscription, anchor != Some("unchanged"))?;
-    Ok(subscription.view(books))
+    let anchored_now = anchor != Some("unchanged");
+    read::changed(books, params, id, |books, subscription| {
+        billing::resume(books, subscription, anchored_now)
+    })
 }
 
 pub(super) fn cancel(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.flag("invoice_now")?;
     params.flag("prorate")?;
-    params.finish()?;
-    let subscription: Subscription = books.find(id)?;
-    let subscription = billing::cancel_now(books, subscription)?;
-    Ok(subscription.view(books))
+    read::changed(books, params, id, billing::cancel_now)
 }
