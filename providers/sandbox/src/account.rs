@@ -35,7 +35,7 @@ impl Account {
     /// counted, from 1 for each kind; nothing that happens makes an event.
     #[must_use]
     pub fn counted(base: &str) -> Self {
-        let ids = Ids::Counted(BTreeMap::new());
+        let ids = Ids::Counted(BTreeMap::new(), String::new());
         let mut books = Books::new(base.into(), 0, ids);
         books.most_events = 0;
         Self(books)

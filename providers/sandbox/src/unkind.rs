@@ -153,7 +153,7 @@ impl Unkind {
     /// An event of the other product, as a webhook brings it: the `number`th of those that it has.
     #[must_use]
     pub fn foreign_event(&self, number: u32) -> Option<Value> {
-        let mut event = self.foreign.event(number)?;
+        let mut event = self.foreign.object("events", number)?;
         self.put_on(&mut event);
         Some(event)
     }
@@ -256,8 +256,9 @@ impl Unkind {
         if request.method != "GET" {
             return Ok(None);
         }
-        if let Some(body) = self.foreign.read(request.path, request.form) {
-            return Ok(Some(Answer { status: 200, body }));
+        let found = self.foreign.read(request.path, request.form);
+        if found.is_some() {
+            return Ok(found);
         }
         let Some(listing) = Listing::of(&self.settings, &self.foreign, request) else {
             return Ok(None);

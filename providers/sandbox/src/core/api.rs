@@ -19,7 +19,7 @@ mod sessions;
 mod subscriptions;
 
 pub(crate) use events::covers;
-pub(crate) use read::{Paging, changed, created, list};
+pub(crate) use read::{Paging, changed, created};
 
 /// Answers `method /v1/<path>`.
 pub(crate) fn call(books: &mut Books, method: &str, path: &str, params: &Params) -> Result<Value> {

@@ -17,8 +17,8 @@ pub(crate) enum Ids {
         seed: [u8; 32],
         drawn: u64,
     },
-    /// The numbers from 1 for each prefix, for tests: anybody can guess them.
-    Counted(BTreeMap<String, u64>),
+    /// The numbers from 1 for each prefix with this behind them, for tests: anybody can guess them.
+    Counted(BTreeMap<String, u64>, String),
 }
 
 impl Ids {
@@ -41,7 +41,7 @@ impl Ids {
     pub(crate) fn pass_over(&mut self, id: &str) {
         let prefix = id.trim_end_matches(|last: char| last.is_ascii_digit());
         let number: Option<u64> = id.strip_prefix(prefix).and_then(|text| text.parse().ok());
-        if let (Self::Counted(counts), Some(number)) = (self, number) {
+        if let (Self::Counted(counts, _), Some(number)) = (self, number) {
             let count = counts.entry(prefix.to_owned()).or_default();
             *count = number.max(*count);
         }
@@ -50,10 +50,10 @@ impl Ids {
     fn draw(&mut self, prefix: &str, chars: usize) -> String {
         let (seed, drawn) = match self {
             Self::Drawn { seed, drawn } => (seed, drawn),
-            Self::Counted(counts) => {
+            Self::Counted(counts, end) => {
                 let count = counts.entry(prefix.to_owned()).or_default();
                 *count = count.saturating_add(1);
-                return format!("{prefix}{count}");
+                return format!("{prefix}{count}{end}");
             }
         };
         let mut text = String::from(prefix);

@@ -59,13 +59,11 @@ pub(super) fn form(params: &Params) -> Form {
 pub(super) fn read(books: &mut Books, path: &str, form: &Form) -> Result<Answer> {
     let params = Params::new(form.clone())?;
     let path = path.trim_start_matches("/v1/");
-    let (status, body) = match api::call(books, "GET", path, &params) {
-        Ok(body) => (200, body),
+    match api::call(books, "GET", path, &params) {
         // Whoever asked may know another way.
-        Err(refusal) if refusal.status == 404 => (404, refusal.body()),
-        Err(refusal) => return Err(refusal),
-    };
-    Ok(Answer { status, body })
+        Err(refusal) if refusal.status != 404 => Err(refusal),
+        found => Ok(found.into()),
+    }
 }
 
 /// An answer as it is printed.

@@ -1,16 +1,37 @@
 //! The business of another product on the same account: each sale has a customer, a payment and a charge,
-//! and one event. Nothing of it is kept: what is asked for is made out of its number.
+//! and one event. A few sales are made by the sandbox itself, once; every other one is one of them under
+//! its own number, at its own time. Nothing of it is kept.
 
-use serde_json::{Value, json};
+use std::{collections::BTreeMap, sync::LazyLock};
 
-use super::{Form, settings::Unkindness};
-use crate::core::{api::list, shape::completed};
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use super::{Answer, Form, lists::PAGING, settings::Unkindness};
+use crate::core::{
+    api,
+    checkout::{self, Action, Buyer},
+    disputes,
+    ids::Ids,
+    prelude::*,
+    refunds,
+};
 
 const DAY_SECONDS: i64 = 86_400;
 /// In the name of each object of it, in front of its number.
 const MARK: &str = "Other";
 /// One sale of so many is disputed.
 const DISPUTED: u32 = 1000;
+/// When the sales were made that the others are like: no other number in an object is as large.
+const MADE_AT: i64 = 200_000_000_000;
+/// What is told of each sale that others are like.
+const TOLD: [&str; 5] = [
+    "checkout.session.completed",
+    "customer.subscription.updated",
+    "invoice.paid",
+    "charge.refunded",
+    "charge.refunded",
+];
 
 /// Its sales.
 #[derive(Debug, Default)]
@@ -23,38 +44,27 @@ pub(super) struct Foreign {
     span: i64,
 }
 
-/// What a sale is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Session,
-    Renewal,
-    Invoice,
-    Refund,
-}
-
-impl Kind {
-    const fn of(number: u32) -> Self {
-        match number % 4 {
-            0 => Self::Session,
-            1 => Self::Renewal,
-            2 => Self::Invoice,
-            _ => Self::Refund,
-        }
-    }
-
-    const fn is_billed(self) -> bool {
-        matches!(self, Self::Renewal | Self::Invoice)
-    }
-}
-
 /// The number in an object's name, if it is one of the other product's.
 pub(super) fn number(id: &str) -> Option<u32> {
     let (_, number) = id.split_once(MARK)?;
-    number.parse().ok()
+    number.get(..10)?.parse().ok()
 }
 
-fn name(prefix: &str, number: u32) -> String {
-    format!("{prefix}{MARK}{number:010}")
+fn mark(number: u32) -> String {
+    format!("{MARK}{number:010}")
+}
+
+fn told(model: u32) -> &'static str {
+    let place = usize::try_from(model).unwrap_or(usize::MAX);
+    TOLD.get(place).copied().unwrap_or_default()
+}
+
+/// The sale that one is like.
+const fn model(number: u32) -> u32 {
+    match number % DISPUTED == DISPUTED - 1 {
+        true => 4,
+        false => number % 4,
+    }
 }
 
 impl Foreign {
@@ -89,222 +99,167 @@ impl Foreign {
     }
 
     /// What a read of one of its objects, or of a list about one, finds.
-    pub(super) fn read(&self, path: &str, form: &Form) -> Option<Value> {
-        let is_here = |number: &u32| *number < self.sales;
-        let (kind, id) = path.strip_prefix("/v1/")?.rsplit_once('/').unzip();
-        if let (Some(kind), Some(number)) = (kind, id.and_then(number).filter(is_here)) {
-            let mut object = self.object(kind, number)?;
-            for (_, field) in form.iter().filter(|(name, _)| name.starts_with("expand[")) {
-                self.expand(&mut object, field, number);
-            }
-            return Some(object);
-        }
-        let about = [
-            "payment_intent",
-            "payment[payment_intent]",
-            "charge",
-            "invoice",
-            "subscription",
-        ];
-        let mut about = about.iter().filter_map(|name| form.get(*name));
-        let number = about.find_map(|id| number(id)).filter(is_here)?;
-        let kind = path.strip_prefix("/v1/")?;
-        let found = match kind {
-            "refunds" => Kind::of(number) == Kind::Refund,
-            "disputes" => is_disputed(number),
-            "invoice_payments" => Kind::of(number).is_billed(),
-            _ => true,
-        };
-        let found = found.then(|| self.object(kind, number)).flatten();
-        let data: Vec<Value> = found.into_iter().collect();
-        Some(list(data, false, path))
-    }
-
-    fn expand(&self, object: &mut Value, field: &str, number: u32) {
-        let (field, rest) = field.split_once('.').unwrap_or((field, ""));
-        if field == "payments" {
-            let payment = self.object("invoice_payments", number);
-            let data: Vec<Value> = payment.into_iter().collect();
-            object["payments"] = list(data, false, "/v1/invoice_payments");
-            return;
-        }
-        let kind = match field {
-            "latest_charge" | "charge" => "charges",
-            "payment_intent" => "payment_intents",
-            "subscription" => "subscriptions",
-            "latest_invoice" | "invoice" => "invoices",
-            _ => return,
-        };
-        if object[field].is_string()
-            && let Some(mut inner) = self.object(kind, number)
-        {
-            if !rest.is_empty() {
-                self.expand(&mut inner, rest, number);
-            }
-            object[field] = inner;
-        }
+    pub(super) fn read(&self, path: &str, form: &Form) -> Option<Answer> {
+        let about = |(name, value)| (!PAGING.contains(&name)).then_some(value);
+        let about = form
+            .iter()
+            .filter_map(|(name, value)| about((name.as_str(), value.as_str())));
+        let number = std::iter::once(path).chain(about).find_map(number);
+        let number = number.filter(|number| *number < self.sales)?;
+        let (from, to) = (mark(number), mark(model(number)));
+        let asked = |text: &str| text.replace(&from, &to);
+        let pairs = form
+            .iter()
+            .map(|(name, value)| (name.clone(), asked(value)));
+        let path = asked(path.strip_prefix("/v1/")?);
+        let mut account = MODELS.account.lock();
+        let found = Params::new(pairs).and_then(|it| api::call(&mut account, "GET", &path, &it));
+        Some(found.map(|body| self.told(number, body)).into())
     }
 
     /// Whether a list of such objects has that sale's.
     pub(super) fn has(kind: &str, number: u32) -> bool {
-        let sale = Kind::of(number);
-        match kind {
-            "events" | "charges" | "payment_intents" => true,
-            "checkout/sessions" => sale == Kind::Session,
-            "subscriptions" => sale == Kind::Renewal,
-            "invoices" | "invoice_payments" => sale.is_billed(),
-            "refunds" => sale == Kind::Refund,
-            "disputes" => is_disputed(number),
-            _ => false,
-        }
+        MODELS.of(kind, model(number)).is_some()
     }
 
     /// Whether there are such objects at all.
     pub(super) fn has_any(kind: &str) -> bool {
-        // Each kind of sale is among the first four; the first dispute is later.
-        kind == "disputes" || (0..4).any(|number| Self::has(kind, number))
+        MODELS.listed.contains_key(kind)
     }
 
     /// The type of a sale's event.
-    pub(super) const fn kind(number: u32) -> &'static str {
-        match Kind::of(number) {
-            Kind::Session => "checkout.session.completed",
-            Kind::Renewal => "customer.subscription.updated",
-            Kind::Invoice => "invoice.paid",
-            Kind::Refund => "charge.refunded",
-        }
+    pub(super) fn kind(number: u32) -> &'static str {
+        told(model(number))
     }
 
-    /// The event of a sale.
-    pub(super) fn event(&self, number: u32) -> Option<Value> {
-        if number >= self.sales {
-            return None;
-        }
-        let of = match Kind::of(number) {
-            Kind::Session => "checkout/sessions",
-            Kind::Renewal => "subscriptions",
-            Kind::Invoice => "invoices",
-            Kind::Refund => "charges",
-        };
-        Some(json!({
-            "id": name("evt_1", number), "object": "event", "type": Self::kind(number),
-            "created": self.created(number), "livemode": false, "pending_webhooks": 0,
-            "data": { "object": self.object(of, number)? },
-        }))
-    }
-
-    /// One of a sale's objects, by where it is read.
+    /// One of a sale's objects, by where it is listed.
     pub(super) fn object(&self, kind: &str, number: u32) -> Option<Value> {
-        let created = self.created(number);
-        let cents = 1000_u32.saturating_add(number % 9000);
-        let is_refunded = Kind::of(number) == Kind::Refund;
-        let marks = json!({ "ticket": number.to_string(), "product": "another one" });
-        let (intent, charge) = (name("pi_3", number), name("ch_3", number));
-        let (customer, subscription) = (name("cus_", number), name("sub_1", number));
-        let invoice = name("in_1", number);
-        let object = match kind {
-            "events" => self.event(number)?,
-            "checkout/sessions" => json!({
-                "id": name("cs_test_a1", number), "object": "checkout.session", "created": created,
-                "status": "complete", "payment_status": "paid", "mode": "payment", "currency": "eur",
-                "amount_subtotal": cents, "amount_total": cents, "customer": customer,
-                "customer_details": { "email": "a.buyer@other.example" },
-                "expires_at": created.saturating_add(DAY_SECONDS), "metadata": marks,
-                "payment_intent": intent, "success_url": "https://other.example/",
-            }),
-            "payment_intents" => json!({
-                "id": intent, "object": "payment_intent", "amount": cents, "amount_received": cents,
-                "created": created, "currency": "eur", "customer": customer, "latest_charge": charge,
-                "metadata": marks, "status": "succeeded",
-            }),
-            "charges" => json!({
-                "id": charge, "object": "charge", "amount": cents, "amount_captured": cents,
-                "amount_refunded": if is_refunded { cents } else { 0 }, "created": created,
-                "currency": "eur", "customer": customer, "disputed": is_disputed(number),
-                "metadata": marks, "paid": true, "payment_intent": intent, "refunded": is_refunded,
-                "receipt_url": "https://pay.stripe.com/receipts/payment/other", "status": "succeeded",
-            }),
-            "refunds" => json!({
-                "id": name("re_3", number), "object": "refund", "amount": cents, "charge": charge,
-                "created": created, "currency": "eur", "metadata": {}, "payment_intent": intent,
-                "status": "succeeded",
-            }),
-            "disputes" => json!({
-                "id": name("du_1", number), "object": "dispute", "amount": cents, "charge": charge,
-                "created": created, "currency": "eur", "metadata": {}, "payment_intent": intent,
-                "status": "needs_response",
-            }),
-            "subscriptions" => json!({
-                "id": subscription, "object": "subscription", "billing_cycle_anchor": created,
-                "cancel_at_period_end": false, "created": created, "currency": "eur",
-                "customer": customer,
-                "items": { "object": "list", "has_more": false, "data": [
-                    item(number, 1, created), item(number, 2, created),
-                ] },
-                "latest_invoice": invoice, "metadata": marks, "start_date": created,
-                "status": "active",
-            }),
-            "invoices" => json!({
-                "id": invoice, "object": "invoice", "amount_due": cents, "amount_paid": cents,
-                "amount_remaining": 0, "billing_reason": "subscription_cycle", "created": created,
-                "currency": "eur", "customer": customer, "customer_email": "a.buyer@other.example",
-                "hosted_invoice_url": "https://invoice.stripe.com/i/other", "metadata": {},
-                "parent": { "type": "subscription_details", "quote_details": null,
-                    "subscription_details": { "metadata": marks, "subscription": subscription } },
-                "lines": { "object": "list", "has_more": false, "data": [
-                    line(number, 1, created, cents), line(number, 2, created, 0),
-                ] },
-                "period_end": created, "period_start": created, "status": "paid", "subtotal": cents,
-                "total": cents,
-            }),
-            "invoice_payments" => json!({
-                "id": name("inpay_1", number), "object": "invoice_payment", "amount_paid": cents,
-                "amount_requested": cents, "created": created, "currency": "eur", "invoice": invoice,
-                "payment": { "type": "payment_intent", "payment_intent": intent }, "status": "paid",
-            }),
-            _ => return None,
-        };
-        Some(completed(object))
+        let is_here = number < self.sales;
+        let object = MODELS.of(kind, model(number)).filter(|_| is_here)?;
+        Some(self.told(number, object.clone()))
+    }
+
+    /// What is said of the sale that one is like, said of that one.
+    fn told(&self, number: u32, mut value: Value) -> Value {
+        let names = (mark(model(number)), mark(number));
+        let later = self.created(number).saturating_sub(MADE_AT);
+        rename(&mut value, &names, later);
+        value
     }
 }
 
-const fn is_disputed(number: u32) -> bool {
-    number % DISPUTED == DISPUTED - 1
+fn rename(value: &mut Value, names: &(String, String), later: i64) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(|one| rename(one, names, later)),
+        Value::Object(fields) => fields
+            .values_mut()
+            .for_each(|one| rename(one, names, later)),
+        Value::String(text) if text.contains(MARK) => *text = text.replace(&names.0, &names.1),
+        Value::Number(number) => {
+            if let Some(at) = number.as_i64().filter(|at| *at >= MADE_AT) {
+                *value = at.saturating_add(later).into();
+            }
+        }
+        _ => {}
+    }
 }
 
-fn price(place: u32) -> Value {
-    json!({
-        "id": format!("price_1OtherProduct{place}"), "object": "price", "active": true,
-        "currency": "eur", "metadata": {}, "product": "prod_OtherProduct", "type": "recurring",
-        "recurring": { "interval": "month", "interval_count": 1, "meter": null,
-            "trial_period_days": null, "usage_type": "licensed" },
-        "unit_amount": 1500, "unit_amount_decimal": "1500",
-    })
+/// The sales that all others are like.
+struct Models {
+    account: Mutex<Books>,
+    /// What is listed of each, by where.
+    listed: BTreeMap<&'static str, BTreeMap<u32, Value>>,
 }
 
-fn item(number: u32, place: u32, created: i64) -> Value {
-    json!({
-        "id": format!("si_{MARK}{number:08}{place}"), "object": "subscription_item",
-        "created": created, "current_period_start": created,
-        "current_period_end": created.saturating_add(30 * DAY_SECONDS),
-        "price": price(place), "quantity": 1, "subscription": name("sub_1", number),
-    })
+static MODELS: LazyLock<Models> = LazyLock::new(Models::new);
+
+impl Models {
+    fn new() -> Self {
+        let ids = Ids::Counted(BTreeMap::new(), String::new());
+        let mut books = Books::new("https://other.example".into(), MADE_AT, ids);
+        let made = (0..5).try_for_each(|number| make(&mut books, number));
+        debug_assert_eq!(made, Ok(()));
+        let listed = [
+            ("charges", books.views::<Charge>(|_| true)),
+            ("checkout/sessions", books.views::<Session>(|_| true)),
+            ("disputes", books.views::<Dispute>(|_| true)),
+            ("events", books.views::<Event>(|_| true)),
+            ("invoice_payments", books.views::<InvoicePayment>(|_| true)),
+            ("invoices", books.views::<Invoice>(|_| true)),
+            ("payment_intents", books.views::<Intent>(|_| true)),
+            ("refunds", books.views::<Refund>(|_| true)),
+            ("subscriptions", books.views::<Subscription>(|_| true)),
+        ];
+        let by_number = |view: Value| Some((number(view.get("id")?.as_str()?)?, view));
+        let listed =
+            listed.map(|(kind, views)| (kind, views.into_iter().filter_map(by_number).collect()));
+        Self {
+            account: Mutex::new(books),
+            listed: listed.into(),
+        }
+    }
+
+    fn of(&self, kind: &str, number: u32) -> Option<&Value> {
+        self.listed.get(kind)?.get(&number)
+    }
 }
 
-fn line(number: u32, place: u32, created: i64, cents: u32) -> Value {
-    json!({
-        "id": format!("il_1{MARK}{number:08}{place}"), "object": "line_item", "amount": cents,
-        "currency": "eur", "description": "1 × Another product (at €15.00 / month)",
-        "invoice": name("in_1", number), "period": { "start": created,
-            "end": created.saturating_add(30 * DAY_SECONDS) },
-        "parent": { "type": "subscription_item_details", "invoice_item_details": null,
-            "subscription_item_details": { "invoice_item": null, "proration": false,
-                "proration_details": { "credited_items": null },
-                "subscription": name("sub_1", number),
-                "subscription_item": format!("si_{MARK}{number:08}{place}") } },
-        "pricing": { "type": "price_details", "unit_amount_decimal": "1500",
-            "price_details": { "price": format!("price_1OtherProduct{place}"),
-                "product": "prod_OtherProduct" } },
-        "quantity": 1, "subtotal": cents,
-    })
+/// What its checkouts are asked for with.
+const PAYMENT: &str = "mode=payment&success_url=https://other.example/&customer_creation=always\
+    &line_items[0][quantity]=1&line_items[0][price_data][currency]=eur\
+    &line_items[0][price_data][unit_amount]=1500\
+    &line_items[0][price_data][product_data][name]=Ticket";
+const SUBSCRIPTION: &str = "mode=subscription&success_url=https://other.example/\
+    &line_items[0][quantity]=1&line_items[0][price_data][currency]=eur\
+    &line_items[0][price_data][unit_amount]=1500&line_items[0][price_data][recurring][interval]=month\
+    &line_items[0][price_data][product_data][name]=Season ticket\
+    &line_items[1][quantity]=1&line_items[1][price_data][currency]=eur\
+    &line_items[1][price_data][unit_amount]=500&line_items[1][price_data][recurring][interval]=month\
+    &line_items[1][price_data][product_data][name]=Members' paper";
+
+/// Makes a sale as the other product does, and tells of it once.
+fn make(books: &mut Books, number: u32) -> Result<()> {
+    let mark = mark(number);
+    books.ids = Ids::Counted(BTreeMap::new(), mark.clone());
+    books.most_events = 0;
+    let (form, inner) = match number {
+        1 | 2 => (SUBSCRIPTION, "subscription_data"),
+        _ => (PAYMENT, "payment_intent_data"),
+    };
+    let form = format!("{form}&metadata[ticket]={mark}&{inner}[metadata][ticket]={mark}");
+    let pairs = url::form_urlencoded::parse(form.as_bytes()).into_owned();
+    let session = checkout::create(books, &Params::new(pairs)?)?.head.id;
+    let buyer = Buyer {
+        email: Some("a.buyer@other.example".into()),
+        ..Buyer::default()
+    };
+    let session = checkout::act(books, &session, Action::Pay, &buyer)?;
+    let charge = format!("ch_1{mark}");
+    if number >= 3 {
+        let wanted = refunds::Wanted {
+            amount: (number == 4).then_some(500),
+            ..refunds::Wanted::default()
+        };
+        refunds::refund(books, books.find(&charge)?, wanted)?;
+    }
+    if number == 4 {
+        disputes::open(books, books.find(&charge)?, disputes::Wanted::default())?;
+    }
+    if let Some(invoice) = &session.invoice {
+        let mut invoice: Invoice = books.find(invoice)?;
+        invoice.reason = Reason::Cycle;
+        books.put(invoice);
+    }
+    books.most_events = usize::MAX;
+    match (number, &session.subscription, &session.invoice) {
+        (1, Some(id), _) => books.emit(told(number), &books.find::<Subscription>(id)?),
+        (2, _, Some(id)) => books.emit(told(number), &books.find::<Invoice>(id)?),
+        (0, ..) => books.emit(told(number), &session),
+        _ => books.emit(told(number), &books.find::<Charge>(&charge)?),
+    }
+    if number > 0 {
+        // The others did not come of a checkout.
+        books.forget::<Session>(&session.head.id);
+    }
+    Ok(())
 }

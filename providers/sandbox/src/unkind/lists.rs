@@ -9,14 +9,14 @@ use super::{
     settings::Unkindness,
 };
 use crate::core::{
-    api::{Paging, created, list},
+    api::{Paging, created},
     params::Params,
 };
 
 /// Pages of the shop's own that are read at most.
 const MOST_PAGES: usize = 1000;
 /// Fields of a request that choose a page, and none of the objects.
-const PAGING: [&str; 4] = ["limit", "starting_after", "ending_before", "created"];
+pub(super) const PAGING: [&str; 4] = ["limit", "starting_after", "ending_before", "created"];
 
 /// A list that is not answered as it is kept.
 pub(super) struct Listing<'a> {
@@ -75,7 +75,7 @@ impl<'a> Listing<'a> {
         })
     }
 
-    /// The page that is asked for, the newest first.
+    /// The page that is asked for, the newest first; at one instant the other product's stand in front.
     pub(super) fn page<E>(
         &self,
         ask: &mut impl FnMut(&str, &str, &Form) -> Result<Answer, E>,
@@ -87,56 +87,35 @@ impl<'a> Listing<'a> {
         if self.settings.events_shuffled && self.kind == "events" {
             own.sort_by_key(|event| (std::cmp::Reverse(made_at(event)), hash(id(event))));
         }
-        let limit = self.paging.limit;
-        // From where on each of both goes on; at one instant the other product's stand in front.
-        let mut others = self.foreign.since(self.until.saturating_add(1));
-        let mut from = 0;
-        if let Some(after) = &self.paging.after {
-            if let Some(number) = number(after) {
-                others = others.min(number);
-                let at = self.foreign.created(number);
-                from = own.iter().take_while(|object| made_at(object) > at).count();
-            } else if let Some(place) = own.iter().position(|object| id(object) == after) {
-                from = place.saturating_add(1);
-                others = others.min(
-                    own.get(place)
-                        .map_or(0, |at| self.foreign.since(made_at(at))),
-                );
-            }
-        }
+        own.retain(|event| self.is_listed(event));
+        let mut all = self.others(&own);
+        all.extend(own);
+        all.sort_by_key(|object| std::cmp::Reverse(made_at(object)));
+        Ok(self.paging.views(&all, self.request.path).into())
+    }
+
+    /// What of the other product may be on the page: there may be far more of it than anybody asks for.
+    fn others(&self, own: &[Value]) -> Vec<Value> {
         let least = self.foreign.since(self.since);
-        let mut others = (least..others.max(least))
+        let mut most = self.foreign.since(self.until.saturating_add(1));
+        if let Some(after) = &self.paging.after {
+            let place = own.iter().find(|object| id(object) == after);
+            most = most.min(match (number(after), place) {
+                (Some(number), _) => number.saturating_add(1),
+                (None, Some(place)) => self.foreign.since(made_at(place)),
+                (None, None) => most,
+            });
+        }
+        let wanted = (least..most.max(least))
             .rev()
             .filter(|number| self.wants(*number));
-        let mut own = own
-            .into_iter()
-            .skip(from)
-            .filter(|event| self.is_listed(event))
-            .peekable();
-        let mut other = others.next();
-        let mut data = Vec::new();
-        while data.len() <= limit {
-            let at = other.map(|number| self.foreign.created(number));
-            let is_own = own
-                .peek()
-                .is_some_and(|own| at.is_none_or(|at| made_at(own) > at));
-            let next = match is_own {
-                true => own.next(),
-                false => {
-                    let next = other.and_then(|number| self.foreign.object(self.kind, number));
-                    other = others.next();
-                    next
-                }
-            };
-            match next {
-                Some(object) => data.push(object),
-                None => break,
-            }
-        }
-        let has_more = data.len() > limit;
-        data.truncate(limit);
-        let body = list(data, has_more, self.request.path);
-        Ok(Answer { status: 200, body })
+        let objects = wanted.filter_map(|number| self.foreign.object(self.kind, number));
+        // The one that it goes on after, and one more than fit.
+        let most = match self.paging.before {
+            Some(_) => usize::MAX,
+            None => self.paging.limit.saturating_add(2),
+        };
+        objects.take(most).collect()
     }
 
     /// All of the shop's own, the newest first, or why there is no list.

@@ -1,13 +1,26 @@
 //! Refusals that come of no look at what was asked for, in Stripe's words.
 
 use super::{Answer, Outcome};
-use crate::core::refusal::Refusal;
+use crate::core::prelude::*;
+
+impl From<Refusal> for Answer {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            status: refusal.status,
+            body: refusal.body(),
+        }
+    }
+}
+
+impl From<Result<Value>> for Answer {
+    fn from(done: Result<Value>) -> Self {
+        done.map_or_else(Self::from, |body| Self { status: 200, body })
+    }
+}
 
 impl From<Refusal> for Outcome {
     fn from(refusal: Refusal) -> Self {
-        let status = refusal.status;
-        let body = refusal.body();
-        Answer { status, body }.into()
+        Answer::from(refusal).into()
     }
 }
 

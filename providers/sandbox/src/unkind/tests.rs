@@ -348,7 +348,7 @@ fn another_product_is_on_the_account() {
     let charges = account.ids("/v1/charges", "limit=100").0;
     assert_eq!(
         (charges.len(), charges[0].as_str()),
-        (100, "ch_3Other0000000999")
+        (100, "ch_1Other0000000999")
     );
     let since = format!("limit=100&created[gte]={}", NOW - 86_400);
     assert_eq!(account.ids("/v1/refunds", &since).0.len(), 25);
@@ -356,19 +356,19 @@ fn another_product_is_on_the_account() {
         account.ids("/v1/disputes", &since).0,
         ["du_1Other0000000999"]
     );
-    let (_, session) = account.get("/v1/checkout/sessions/cs_test_a1Other0000000004", "");
-    assert_eq!(session["payment_intent"], "pi_3Other0000000004");
+    let (_, session) = account.get("/v1/checkout/sessions/cs_test_1Other0000000004", "");
+    assert_eq!(session["payment_intent"], "pi_1Other0000000004");
     let (_, intent) = account.get(
-        "/v1/payment_intents/pi_3Other0000000004",
+        "/v1/payment_intents/pi_1Other0000000004",
         "expand[0]=latest_charge",
     );
     assert_eq!(intent["latest_charge"]["amount"], intent["amount"]);
     let bill = account.ids(
         "/v1/invoice_payments",
-        "payment[payment_intent]=pi_3Other0000000005",
+        "payment[type]=payment_intent&payment[payment_intent]=pi_1Other0000000005",
     );
     assert_eq!(bill.0.len(), 1);
-    assert_eq!(account.get("/v1/charges/ch_3Other0000001000", "").0, 404);
+    assert_eq!(account.get("/v1/charges/ch_1Other0000001000", "").0, 404);
 }
 
 #[test]

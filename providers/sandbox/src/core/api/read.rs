@@ -58,7 +58,7 @@ impl Paging {
     }
 
     /// The page of what is there as callers see it.
-    pub(super) fn views(&self, found: &[Value], url: &str) -> Result<Value> {
+    pub(crate) fn views(&self, found: &[Value], url: &str) -> Result<Value> {
         let id = |view: &Value| Some(view.get("id")?.as_str()?.to_owned());
         self.page(found.iter().collect(), id, Value::clone, url)
     }
