@@ -40,62 +40,47 @@ impl Lines {
     }
 }
 
-/// Events in somebody's hands; let go of whatever happens to them.
-struct Taken {
-    till: Arc<Till>,
-    ids: BTreeSet<String>,
-}
-
-impl Drop for Taken {
-    fn drop(&mut self) {
-        self.till.sending.send_modify(|sending| {
-            sending.retain(|id| !self.ids.contains(id));
-        });
-    }
-}
-
 /// Where an event goes, and how what comes there is signed; without a secret nothing is sent.
 struct Address {
     url: String,
     secret: Option<SigningSecret>,
 }
 
-/// Who is to hear of an event.
-struct Recipient {
+/// An event on its way to somebody.
+struct Delivery {
+    event: String,
     /// `None`: the project itself.
     endpoint: Option<String>,
     /// `None`: it is not there any more, or told to be silent, so nobody waits for it.
     address: Option<Address>,
+    body: Arc<str>,
+    copies: u32,
+    /// Which copies were taken.
+    taken: Vec<bool>,
 }
 
-/// An event, who is to hear of it now, and how it fared.
-struct Parcel {
-    event: Event,
-    body: Vec<u8>,
-    recipients: Vec<Recipient>,
-    /// Which recipients took it, copy for copy.
-    told: Vec<(Option<String>, bool)>,
-}
-
-/// Delivers what is due, and waits for what somebody else delivers just now.
+/// Delivers what is due, after what somebody else delivers just now.
 pub(super) async fn deliver(tills: &Arc<Tills>, project: ProjectId) -> Result<(), Error> {
     let tills = Arc::clone(tills);
     // Goes on if the caller goes away, like the books do.
-    let task = tokio::spawn(async move { round(&tills, project).await });
+    let task = tokio::spawn(async move {
+        let till = tills.till(project);
+        let _turn = till.courier.lock().await;
+        round(&tills, &till, project).await
+    });
     match task.await {
         Ok(outcome) => outcome.map_err(Failure::plain),
         Err(error) => Err(Error::Broken(error.to_string())),
     }
 }
 
-async fn round(tills: &Arc<Tills>, project: ProjectId) -> Result<(), Failure> {
+async fn round(tills: &Arc<Tills>, till: &Arc<Till>, project: ProjectId) -> Result<(), Failure> {
     let world = Arc::clone(&tills.world);
     let Some((settings, keys)) = world.settings(project).zip(world.keys(project)) else {
         return Ok(());
     };
-    let till = tills.till(project);
     let delay = settings.delay_seconds;
-    let hands = Arc::clone(&till);
+    let copies = settings.duplicates.saturating_add(1);
     let address = move |books: &Books, endpoint: Option<&String>| {
         let Some(id) = endpoint else {
             let secret = Some(keys.webhook_secret.clone());
@@ -108,73 +93,62 @@ async fn round(tills: &Arc<Tills>, project: ProjectId) -> Result<(), Failure> {
         let secret = secret.filter(|_| is_near(&world.public_url(), &url));
         Some(Address { url, secret })
     };
-    let (mut mine, taken, theirs) = tills
-        .at(project, move |books: &mut Books| {
-            let mut theirs = BTreeSet::new();
-            let mut mine: Vec<Parcel> = Vec::new();
-            let mut due = events::due(books, delay);
-            hands.sending.send_modify(|sending| {
-                due.retain(|event| {
-                    let id = &event.head.id;
-                    sending.insert(id.clone()) || !theirs.insert(id.clone())
-                });
-            });
-            for event in due {
-                let mut unkind = hands.unkind.lock();
-                let told = unkind.event(event.view(books));
-                let body = unkind.print(&told).into_bytes();
-                let recipients = event.targets_due(books.now, delay);
-                let recipients = recipients.map(|target| Recipient {
-                    endpoint: target.endpoint.clone(),
-                    address: address(books, target.endpoint.as_ref()),
-                });
-                mine.push(Parcel {
-                    recipients: recipients.collect(),
-                    event,
-                    body,
-                    told: Vec::new(),
-                });
-            }
-            let ids = mine.iter().map(|parcel| parcel.event.head.id.clone());
-            let ids = ids.collect();
-            Ok((mine, Taken { till: hands, ids }, theirs))
-        })
-        .await?;
+    let hands = Arc::clone(till);
+    let work = move |books: &mut Books| {
+        let mut due = Vec::new();
+        for event in events::due(books, delay) {
+            let mut unkind = hands.unkind.lock();
+            let told = unkind.event(event.view(books));
+            let body: Arc<str> = unkind.print(&told).into();
+            due.extend(event.targets_due(books.now, delay).map(|target| Delivery {
+                event: event.head.id.clone(),
+                endpoint: target.endpoint.clone(),
+                address: address(books, target.endpoint.as_ref()),
+                body: Arc::clone(&body),
+                copies: match target.endpoint {
+                    None => copies.saturating_sub(event.delivered),
+                    Some(_) => 1,
+                },
+                taken: Vec::new(),
+            }));
+        }
+        Ok(due)
+    };
+    let mut due = tills.at(project, work).await?;
     if settings.shuffle {
-        mine.reverse();
+        due.reverse();
     }
-    let copies = settings.duplicates.saturating_add(1);
-    send_all(tills, &mut mine, copies).await;
-    note(tills, project, mine, copies).await?;
-    drop(taken);
-    let mut sending = till.sending.subscribe();
-    let done = sending.wait_for(|sending| sending.is_disjoint(&theirs));
-    // The sender lives as long as the till.
-    drop(done.await);
-    Ok(())
+    send_all(tills, &mut due, copies).await;
+    note(tills, project, due, copies).await
 }
 
 /// Notes how they fared, in parts that can be saved at once.
 async fn note(
     tills: &Arc<Tills>,
     project: ProjectId,
-    mut fared: Vec<Parcel>,
+    mut fared: Vec<Delivery>,
     copies: u32,
 ) -> Result<(), Failure> {
     while !fared.is_empty() {
         let mut bytes: usize = 0;
-        let fitting = fared.iter().take_while(|parcel| {
-            bytes = bytes.saturating_add(parcel.body.len());
+        let fitting = fared.iter().take_while(|delivery| {
+            bytes = bytes.saturating_add(delivery.body.len());
             bytes <= MAX_NOTED_BYTES
         });
         let later = fared.split_off(fitting.count().max(1));
         let now_noted = std::mem::replace(&mut fared, later);
         let work = move |books: &mut Books| {
-            for parcel in now_noted {
+            for Delivery {
+                event,
+                endpoint,
+                taken,
+                ..
+            } in now_noted
+            {
                 // It may have made room for others.
-                if let Some(mut event) = books.get::<Event>(&parcel.event.head.id).cloned() {
-                    for (endpoint, taken) in &parcel.told {
-                        event.told(endpoint.as_deref(), *taken, copies, books.now);
+                if let Some(mut event) = books.get::<Event>(&event).cloned() {
+                    for taken in taken {
+                        event.told(endpoint.as_deref(), taken, copies, books.now);
                     }
                     books.put(event);
                 }
@@ -187,33 +161,26 @@ async fn note(
 }
 
 /// Sends each as often as it is still wanted: all of them once, then the project's own copies.
-async fn send_all(tills: &Tills, parcels: &mut [Parcel], copies: u32) {
+async fn send_all(tills: &Tills, due: &mut [Delivery], copies: u32) {
     let mut gone = BTreeSet::new();
     for copy in 0..copies {
-        for parcel in &mut *parcels {
-            for to in &parcel.recipients {
-                let wanted = match &to.endpoint {
-                    None => copies.saturating_sub(parcel.event.delivered),
-                    Some(_) => 1,
-                };
-                let missed = parcel.told.contains(&(to.endpoint.clone(), false));
-                if copy >= wanted || missed {
-                    continue;
-                }
-                let taken = match &to.address {
-                    None => true,
-                    // Nobody is there: the others need not find out one by one.
-                    Some(_) if gone.contains(&to.endpoint) => false,
-                    Some(address) => {
-                        let taken = send(tills, address, parcel.body.clone()).await;
-                        taken.unwrap_or_else(|| {
-                            gone.insert(to.endpoint.clone());
-                            false
-                        })
-                    }
-                };
-                parcel.told.push((to.endpoint.clone(), taken));
+        for delivery in &mut *due {
+            if copy >= delivery.copies || delivery.taken.contains(&false) {
+                continue;
             }
+            let taken = match &delivery.address {
+                None => true,
+                // Nobody is there: the others need not find out one by one.
+                Some(_) if gone.contains(&delivery.endpoint) => false,
+                Some(address) => {
+                    let taken = send(tills, address, delivery.body.to_string()).await;
+                    taken.unwrap_or_else(|| {
+                        gone.insert(delivery.endpoint.clone());
+                        false
+                    })
+                }
+            };
+            delivery.taken.push(taken);
         }
     }
 }
@@ -243,7 +210,7 @@ fn is_loopback(url: &Url) -> bool {
 }
 
 /// Whether it was taken; `None`: nobody answers there.
-async fn send(tills: &Tills, to: &Address, body: Vec<u8>) -> Option<bool> {
+async fn send(tills: &Tills, to: &Address, body: String) -> Option<bool> {
     let secret = to.secret.as_ref()?;
     let url = Url::parse(&to.url).ok()?;
     let http = tills.lines.to(&url)?;
@@ -251,7 +218,10 @@ async fn send(tills: &Tills, to: &Address, body: Vec<u8>) -> Option<bool> {
     let request = http
         .post(url)
         .header(CONTENT_TYPE, "application/json; charset=utf-8")
-        .header(signature::HEADER, signature::sign(secret, &body, now))
+        .header(
+            signature::HEADER,
+            signature::sign(secret, body.as_bytes(), now),
+        )
         .body(body);
     let answer = request.send().await.ok()?;
     Some(answer.status().is_success())

@@ -2,11 +2,11 @@
 //! hears of a change. A save that fails takes the books out of memory, so that what is read next is
 //! what was really kept. Never holds a lock while a webhook is delivered.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use dashmap::DashMap;
 use domain::id::ProjectId;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::Mutex;
 
 use super::{
     Error, Notebook, World,
@@ -38,8 +38,8 @@ pub(super) struct Tills {
 /// One project's.
 pub(super) struct Till {
     books: Mutex<Option<Books>>,
-    /// Events that somebody delivers just now.
-    pub(super) sending: watch::Sender<BTreeSet<String>>,
+    /// One delivers at a time.
+    pub(super) courier: Mutex<()>,
     /// Trouble that a script ordered.
     pub(super) faults: parking_lot::Mutex<Faults>,
     /// How unkind it is. Locked after the books, where both are.
@@ -98,7 +98,7 @@ impl Tills {
             Arc::new(Till {
                 unkind: parking_lot::Mutex::new(unkind),
                 books: Mutex::new(None),
-                sending: watch::Sender::new(BTreeSet::new()),
+                courier: Mutex::new(()),
                 faults: parking_lot::Mutex::default(),
             })
         });
