@@ -1,7 +1,7 @@
 //! What happens by itself when its time comes: sessions close, cycles renew, payments are tried
 //! again, subscriptions end. One thing at a time, each at its own instant.
 
-use super::{billing, checkout, events};
+use super::events;
 use crate::core::prelude::*;
 
 /// Objects that one tidying forgets at most: what it changes is saved in one go.
@@ -24,9 +24,9 @@ pub(crate) fn step(books: &mut Books) -> bool {
     if let Some(session) = books.get::<Session>(&id).cloned() {
         checkout::close(books, session);
     } else if let Some(subscription) = books.get::<Subscription>(&id).cloned() {
-        billing::step(books, subscription);
+        subscription.step(books);
     } else if let Some(invoice) = books.get::<Invoice>(&id).cloned()
-        && billing::finalize(books, invoice.clone()).is_err()
+        && invoice.clone().finalize(books).is_err()
     {
         // What cannot be written out must not be tried for ever.
         books.put(Invoice {

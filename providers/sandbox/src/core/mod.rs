@@ -33,10 +33,14 @@ pub(crate) mod prelude {
 
     pub(crate) use super::{
         books::{Books, Kept},
-        calendar::Interval,
+        calendar::{Interval, after, date},
+        checkout, disputes, email,
+        money::{self, share, written},
         objects::*,
         params::{Metadata, Params},
+        promotions, refunds,
         refusal::{Refusal, Result, need},
+        shape,
         words::Word,
     };
 }

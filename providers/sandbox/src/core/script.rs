@@ -1,10 +1,7 @@
 //! What happens at a bank, said by a script: `POST /script/...`, with the project's key and in forms
 //! as Stripe's API has them. Nothing here is Stripe's; what comes of it is.
 
-use super::{
-    api::{changed, refunds::charge_of},
-    billing, disputes, refunds,
-};
+use super::api::{changed, refunds::charge_of};
 use crate::core::prelude::*;
 
 /// Answers `POST /script/<path>`.
@@ -54,7 +51,7 @@ fn customer(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
 fn pay_part(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let amount = need(params.integer("amount")?, "amount")?;
     changed(books, params, id, |books, invoice: Invoice| {
-        billing::pay_part(books, invoice, amount)?;
+        invoice.pay_part(books, amount)?;
         books.find(id)
     })
 }
@@ -74,7 +71,7 @@ fn subscription(books: &mut Books, params: &Params, id: &str, word: &str) -> Res
         params,
         id,
         |books, mut subscription: Subscription| match word {
-            "pause" => billing::suspend(books, subscription),
+            "pause" => subscription.suspend(books),
             "lose_card" => {
                 subscription.no_card = true;
                 Ok(books.kept(subscription))

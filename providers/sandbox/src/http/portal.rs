@@ -12,11 +12,7 @@ use axum::{
 use super::{Ended, absent, acted, drawn, fields::Fields, is_browser, status};
 use crate::{
     Sandbox,
-    core::{
-        billing, disputes, money,
-        prelude::*,
-        refunds::{self, Wanted},
-    },
+    core::{prelude::*, refunds::Wanted},
     pages,
 };
 
@@ -175,14 +171,16 @@ fn of_subscription(
                 price == subscription.item.price || offer.prices().any(|one| one == price);
             Refusal::param("price", "This tier is not offered here.")
                 .when(!offer.offers("subscription_update") || !offered)?;
-            billing::switch(books, &offer, subscription, &price).map(drop)
+            subscription.switch(books, &offer, &price).map(drop)
         }
-        ("pay_now", _) => billing::pay_now(books, subscription),
+        ("pay_now", _) => subscription.pay_now(books),
         _ if !offer.offers("subscription_cancel") => {
             Err(Refusal::invalid("Subscriptions cannot be canceled here."))
         }
-        ("cancel", _) if offer.cancels_now() => billing::cancel_now(books, subscription).map(drop),
-        _ => billing::cancel_at_end(books, subscription, word == "cancel").map(drop),
+        ("cancel", _) if offer.cancels_now() => subscription.cancel_now(books).map(drop),
+        _ => subscription
+            .cancel_at_end(books, word == "cancel")
+            .map(drop),
     }
 }
 

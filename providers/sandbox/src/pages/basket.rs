@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{Notice, alert};
-use crate::core::{money::written, prelude::*};
+use crate::core::prelude::*;
 
 /// The basket with its total.
 pub(super) fn basket(session: &Session, books: &Books, notice: &Notice) -> Markup {

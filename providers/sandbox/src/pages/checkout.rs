@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{Notice, Page, alert, back, basket::basket};
-use crate::core::{money::written, prelude::*};
+use crate::core::prelude::*;
 
 /// The page of a session as it is now.
 pub(crate) fn checkout(session: &Session, books: &Books, shop: &str, notice: &Notice) -> Page {

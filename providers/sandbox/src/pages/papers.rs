@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::Page;
-use crate::core::{calendar::date, money::written, prelude::*};
+use crate::core::prelude::*;
 
 fn rows(rows: &[(String, String)]) -> Markup {
     html! {

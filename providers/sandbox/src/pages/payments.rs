@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::button;
-use crate::core::{calendar::date, disputes, money::written, prelude::*};
+use crate::core::prelude::*;
 
 /// So many are shown.
 const MOST: usize = 50;

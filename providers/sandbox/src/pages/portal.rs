@@ -5,8 +5,6 @@ use maud::{Markup, html};
 use super::{Page, alert, back, button, payments::payments};
 use crate::core::{
     billing::{How, how},
-    calendar::date,
-    money::written,
     prelude::*,
 };
 

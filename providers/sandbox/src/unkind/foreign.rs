@@ -11,10 +11,8 @@ use super::{Answer, Form, lists::PAGING, settings::Unkindness};
 use crate::core::{
     api,
     checkout::{self, Action, Buyer},
-    disputes,
     ids::Ids,
     prelude::*,
-    refunds,
 };
 
 const DAY_SECONDS: i64 = 86_400;

@@ -1,6 +1,6 @@
 //! Customers.
 
-use crate::core::{email, prelude::*};
+use crate::core::prelude::*;
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let customer = Customer {

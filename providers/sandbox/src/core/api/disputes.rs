@@ -1,7 +1,7 @@
 //! Disputes.
 
 use super::read;
-use crate::core::{disputes, prelude::*};
+use crate::core::prelude::*;
 
 /// Evidence is not kept; sending some is.
 pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {

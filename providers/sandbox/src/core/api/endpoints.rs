@@ -3,7 +3,7 @@
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
-use crate::core::{checkout::address, prelude::*, shape};
+use crate::core::{checkout::address, prelude::*};
 
 /// Stripe's own bound.
 const MAX_ENDPOINTS: usize = 16;

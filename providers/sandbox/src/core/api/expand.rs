@@ -1,7 +1,7 @@
 //! `expand[]`: identifiers in an answer are replaced by what they name, as deep as is asked for.
 
 use super::read;
-use crate::core::{prelude::*, shape};
+use crate::core::prelude::*;
 
 const MAX_DEPTH: usize = 4;
 

@@ -1,16 +1,16 @@
 //! Invoices, what waits for one, and what paid them.
 
 use super::read::{self, Paging};
-use crate::core::{billing, money, prelude::*};
+use crate::core::prelude::*;
 
 pub(super) fn invoice(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
     params.flag("auto_advance")?;
     params.text("payment_method")?;
     read::changed(books, params, id, |books, invoice: Invoice| {
         match word {
-            "finalize" => billing::finalize(books, invoice)?,
-            "pay" => billing::pay(books, invoice)?,
-            "void" => billing::void(books, invoice)?,
+            "finalize" => invoice.finalize(books)?,
+            "pay" => invoice.pay(books)?,
+            "void" => invoice.void(books)?,
             _ => return Err(Refusal::no_route("POST", &format!("invoices/{id}/{word}"))),
         }
         books.find(id)
@@ -84,7 +84,7 @@ pub(super) fn create_item(books: &mut Books, params: &Params) -> Result<Value> {
         line,
         metadata,
     };
-    let item = billing::wait(books, item)?;
+    let item = books.wait(item)?;
     books.emit("invoiceitem.created", &item);
     Ok(item.view(books))
 }

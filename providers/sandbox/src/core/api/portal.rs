@@ -1,6 +1,6 @@
 //! The customer portal: what it offers, and visits to it.
 
-use crate::core::{checkout::address, prelude::*, shape};
+use crate::core::{checkout::address, prelude::*};
 
 const MAX_PRODUCTS: usize = 10;
 const MAX_PRICES: usize = 10;

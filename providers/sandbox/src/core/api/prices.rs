@@ -1,7 +1,7 @@
 //! Products and prices, stored or made up along with something else.
 
 use super::read;
-use crate::core::{money, prelude::*};
+use crate::core::prelude::*;
 
 const MAX_NAME_CHARS: usize = 250;
 

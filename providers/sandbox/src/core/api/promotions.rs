@@ -1,7 +1,7 @@
 //! Coupons and promotion codes.
 
 use super::read;
-use crate::core::{money, prelude::*};
+use crate::core::prelude::*;
 
 /// `12.5` as hundredths of a percent, where it is one.
 fn percent(text: &str) -> Option<i64> {

@@ -1,10 +1,7 @@
 //! Subscription schedules: the tier that runs, and one that follows.
 
 use super::read;
-use crate::core::{
-    billing::{self, Prorate},
-    prelude::*,
-};
+use crate::core::{billing::Prorate, prelude::*};
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     const FROM: &str = "from_subscription";
@@ -17,7 +14,8 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
         subscription.status.word()
     );
     Refusal::param(FROM, message).when(!subscription.status.is_running())?;
-    let plan = billing::schedule(books, &mut subscription, None, metadata)?;
+    let plan = subscription.schedule(books, metadata)?;
+    subscription.updated(books);
     Ok(plan.view(books))
 }
 
@@ -67,7 +65,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
         Refusal::param(path, message).when(
             !price.active || price.currency != subscription.currency || price.interval.is_none(),
         )?;
-        plan = billing::plan(books, &mut subscription, plan, &price)?;
+        plan = subscription.plan(books, plan, &price)?;
     }
     Ok(plan.view(books))
 }
@@ -81,8 +79,8 @@ pub(super) fn release(books: &mut Books, params: &Params, id: &str) -> Result<Va
         );
         Refusal::invalid(message).when(plan.status != ScheduleStatus::Active)?;
         let mut subscription: Subscription = books.find(&plan.subscription)?;
-        billing::release(books, &mut subscription)?;
-        books.tell("customer.subscription.updated", &subscription);
+        subscription.release(books)?;
+        subscription.updated(books);
         books.find(id)
     })
 }
@@ -90,5 +88,7 @@ pub(super) fn release(books: &mut Books, params: &Params, id: &str) -> Result<Va
 pub(super) fn cancel(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.flag("invoice_now")?;
     params.flag("prorate")?;
-    read::changed(books, params, id, billing::call_off)
+    read::changed(books, params, id, |books, plan: Schedule| {
+        plan.call_off(books)
+    })
 }

@@ -1,7 +1,7 @@
 //! Checkout sessions.
 
 use super::read::{self, Paging};
-use crate::core::{checkout, prelude::*};
+use crate::core::prelude::*;
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let session = checkout::create(books, params)?;

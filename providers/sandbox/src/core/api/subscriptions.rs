@@ -2,7 +2,7 @@
 
 use super::read;
 use crate::core::{
-    billing::{self, Change, Prorate},
+    billing::{Change, Prorate},
     prelude::*,
 };
 
@@ -166,14 +166,14 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     }
     if let Some(change) = update.change {
         // First, since it alone can still be refused.
-        subscription = billing::change(books, subscription, change)?;
+        subscription = subscription.change(books, change)?;
     }
     if let Some(at) = update.trial_end {
-        subscription = billing::set_trial_end(books, subscription, at)?;
+        subscription = subscription.set_trial_end(books, at)?;
     }
     match update.pause {
-        Some(Some(pause)) => subscription = billing::pause_collection(books, subscription, pause)?,
-        Some(None) => subscription = billing::collect_again(books, subscription),
+        Some(Some(pause)) => subscription = subscription.pause_collection(books, pause)?,
+        Some(None) => subscription = subscription.collect_again(books),
         None => {}
     }
     if update.metadata != subscription.metadata {
@@ -181,7 +181,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
         books.tell("customer.subscription.updated", &subscription);
     }
     if let Some(ending) = update.ending {
-        subscription = billing::cancel_at_end(books, subscription, ending)?;
+        subscription = subscription.cancel_at_end(books, ending)?;
     }
     Ok(subscription.view(books))
 }
@@ -191,13 +191,15 @@ pub(super) fn resume(books: &mut Books, params: &Params, id: &str) -> Result<Val
     let anchor = params.word("billing_cycle_anchor", &["now", "unchanged"])?;
     params.choice::<Prorate>("proration_behavior")?;
     let anchored_now = anchor != Some("unchanged");
-    read::changed(books, params, id, |books, subscription| {
-        billing::resume(books, subscription, anchored_now)
+    read::changed(books, params, id, |books, subscription: Subscription| {
+        subscription.resume(books, anchored_now)
     })
 }
 
 pub(super) fn cancel(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.flag("invoice_now")?;
     params.flag("prorate")?;
-    read::changed(books, params, id, billing::cancel_now)
+    read::changed(books, params, id, |books, subscription: Subscription| {
+        subscription.cancel_now(books)
+    })
 }

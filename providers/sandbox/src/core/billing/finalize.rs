@@ -1,98 +1,188 @@
 //! An invoice stops being a draft, is paid, or is given up.
 
-use super::invoicing::{collect, collect_part, declines, fall_due, miss};
 use crate::core::prelude::*;
 
-/// Writes it out, with what the customer has of money from before.
-pub(super) fn write_out(books: &mut Books, mut invoice: Invoice) -> Invoice {
-    if let Some(mut customer) = books.get::<Customer>(&invoice.customer).cloned() {
-        invoice.balance = customer.balance;
-        if customer.balance != invoice.balance_after() {
-            customer.balance = invoice.balance_after();
-            books.put(customer);
-        }
-    }
-    invoice.status = InvoiceStatus::Open;
-    invoice.finalizes_at = None;
-    invoice.finalized_at = Some(books.now);
-    books.tell("invoice.finalized", &invoice);
-    invoice
-}
-
-/// A draft's hour is over, or the shop says so: it is written out and paid, or tried again later.
-pub(crate) fn finalize(books: &mut Books, invoice: Invoice) -> Result<()> {
-    let message = "This invoice is already finalized, you can't re-finalize a non-draft invoice.";
-    Refusal::invalid(message)
-        .with_code("invoice_not_editable")
-        .when(invoice.status != InvoiceStatus::Draft)?;
-    let invoice = write_out(books, invoice);
-    let subscription = books.get::<Subscription>(&invoice.subscription);
-    let Some(subscription) = subscription.cloned() else {
-        return collect(books, invoice);
-    };
-    let no_card = subscription.no_card || declines(books, &invoice.customer);
-    if invoice.due_amount() == 0 || !no_card {
-        return collect(books, invoice);
-    }
-    if !subscription.status.is_running() {
-        return miss(books, invoice, None);
-    }
-    fall_due(books, subscription, invoice).map(drop)
-}
-
-/// The shop has it paid now.
-pub(crate) fn pay(books: &mut Books, invoice: Invoice) -> Result<()> {
-    match invoice.status {
-        InvoiceStatus::Draft => finalize(books, invoice),
-        InvoiceStatus::Open => {
-            let subscription = books.get::<Subscription>(&invoice.subscription);
-            let waits = subscription.filter(|subscription| {
-                let retry = subscription.retry.as_ref().map(|retry| &retry.invoice);
-                let due = retry.or(subscription.latest_invoice.as_ref());
-                subscription.status == Standing::PastDue && due == Some(&invoice.head.id)
-            });
-            match waits.cloned() {
-                Some(subscription) => super::pay_now(books, subscription),
-                None if declines(books, &invoice.customer) => Err(Refusal::declined()),
-                None => collect(books, invoice),
+impl Invoice {
+    /// Writes it out, with what the customer has of money from before.
+    pub(super) fn write_out(mut self, books: &mut Books) -> Self {
+        if let Some(mut customer) = books.get::<Customer>(&self.customer).cloned() {
+            self.balance = customer.balance;
+            if customer.balance != self.balance_after() {
+                customer.balance = self.balance_after();
+                books.put(customer);
             }
         }
-        InvoiceStatus::Paid => {
-            Err(Refusal::invalid("Invoice is already paid").with_code("invoice_already_paid"))
-        }
-        InvoiceStatus::Void | InvoiceStatus::Uncollectible => {
-            Err(Refusal::invalid("This invoice can no longer be paid."))
+        self.status = InvoiceStatus::Open;
+        self.finalizes_at = None;
+        self.finalized_at = Some(books.now);
+        books.tell("invoice.finalized", &self);
+        self
+    }
+
+    /// A draft's hour is over, or the shop says so: it is written out and paid, or tried again later.
+    pub(crate) fn finalize(self, books: &mut Books) -> Result<()> {
+        let message =
+            "This invoice is already finalized, you can't re-finalize a non-draft invoice.";
+        Refusal::invalid(message)
+            .with_code("invoice_not_editable")
+            .when(self.status != InvoiceStatus::Draft)?;
+        let invoice = self.write_out(books);
+        let subscription = books.get::<Subscription>(&invoice.subscription);
+        let declines = books.declines(&invoice.customer);
+        match subscription.filter(|one| one.no_card || declines).cloned() {
+            Some(subscription) if invoice.due_amount() > 0 => {
+                match subscription.status.is_running() {
+                    true => subscription.fall_due(books, invoice).map(drop),
+                    false => invoice.miss(books, None),
+                }
+            }
+            _ => invoice.collect(books),
         }
     }
-}
 
-/// A part of it is paid by a payment of its own.
-pub(crate) fn pay_part(books: &mut Books, mut invoice: Invoice, amount: i64) -> Result<()> {
-    let message = "Only an open invoice can be paid in parts.";
-    Refusal::invalid(message).when(invoice.status != InvoiceStatus::Open)?;
-    collect_part(books, &mut invoice, amount)?;
-    books.emit("invoice.updated", &invoice);
-    Ok(())
-}
+    /// The shop has it paid now.
+    pub(crate) fn pay(self, books: &mut Books) -> Result<()> {
+        match self.status {
+            InvoiceStatus::Draft => self.finalize(books),
+            InvoiceStatus::Open => {
+                let subscription = books.get::<Subscription>(&self.subscription);
+                let waits = subscription.filter(|subscription| {
+                    let retry = subscription.retry.as_ref().map(|retry| &retry.invoice);
+                    let due = retry.or(subscription.latest_invoice.as_ref());
+                    subscription.status == Standing::PastDue && due == Some(&self.head.id)
+                });
+                match waits.cloned() {
+                    Some(subscription) => subscription.pay_now(books),
+                    None if books.declines(&self.customer) => Err(Refusal::declined()),
+                    None => self.collect(books),
+                }
+            }
+            InvoiceStatus::Paid => {
+                Err(Refusal::invalid("Invoice is already paid").with_code("invoice_already_paid"))
+            }
+            InvoiceStatus::Void | InvoiceStatus::Uncollectible => {
+                Err(Refusal::invalid("This invoice can no longer be paid."))
+            }
+        }
+    }
 
-/// The shop wants nothing for it.
-pub(crate) fn void(books: &mut Books, invoice: Invoice) -> Result<()> {
-    let message = "You can only void an invoice that is open.";
-    Refusal::invalid(message)
-        .with_code("invoice_not_editable")
-        .when(invoice.status != InvoiceStatus::Open)?;
-    give_up(books, invoice, true);
-    Ok(())
-}
+    /// A part of it is paid, by a payment of its own.
+    pub(crate) fn pay_part(mut self, books: &mut Books, amount: i64) -> Result<()> {
+        Refusal::invalid("Only an open invoice can be paid in parts.")
+            .when(self.status != InvoiceStatus::Open)?;
+        let message = "A part of an invoice is more than nothing and less than what is left.";
+        Refusal::param("amount", message).when(!(1..self.remaining()).contains(&amount))?;
+        let intent = self.begin_payment(books, amount);
+        self.paid_by(books, &intent, Some(books.now));
+        intent.succeed(books);
+        self.parts = self.parts.saturating_add(amount);
+        books.tell("invoice.updated", &self);
+        Ok(())
+    }
 
-/// It is given up, as void or uncollectible.
-pub(super) fn give_up(books: &mut Books, mut invoice: Invoice, void: bool) {
-    let (status, kind) = match void {
-        true => (InvoiceStatus::Void, "invoice.voided"),
-        false => (InvoiceStatus::Uncollectible, "invoice.marked_uncollectible"),
-    };
-    invoice.status = status;
-    invoice.next_attempt = None;
-    invoice.ended_at = Some(books.now);
-    books.tell(kind, &invoice);
+    /// The shop wants nothing for it.
+    pub(crate) fn void(self, books: &mut Books) -> Result<()> {
+        Refusal::invalid("You can only void an invoice that is open.")
+            .with_code("invoice_not_editable")
+            .when(self.status != InvoiceStatus::Open)?;
+        self.give_up(books, true);
+        Ok(())
+    }
+
+    /// It is given up, as void or uncollectible.
+    pub(super) fn give_up(mut self, books: &mut Books, void: bool) {
+        let (status, kind) = match void {
+            true => (InvoiceStatus::Void, "invoice.voided"),
+            false => (InvoiceStatus::Uncollectible, "invoice.marked_uncollectible"),
+        };
+        self.status = status;
+        self.next_attempt = None;
+        self.ended_at = Some(books.now);
+        books.tell(kind, &self);
+    }
+
+    /// The payment that is to pay what is left of it; begun once.
+    pub(super) fn payment(&mut self, books: &mut Books) -> Result<Intent> {
+        let amount = self.remaining();
+        if let Some(intent) = &self.intent {
+            let intent: Intent = books.find(intent)?;
+            return Ok(Intent { amount, ..intent });
+        }
+        let intent = self.begin_payment(books, amount);
+        self.intent = Some(intent.head.id.clone());
+        self.paid_by(books, &intent, None);
+        books.put(self.clone());
+        Ok(intent)
+    }
+
+    fn begin_payment(&self, books: &mut Books, amount: i64) -> Intent {
+        let description = match self.reason {
+            Reason::Create => "Subscription creation",
+            Reason::Cycle | Reason::Update | Reason::Manual => "Subscription update",
+        };
+        let intent = Intent {
+            head: books.head("pi_"),
+            amount,
+            currency: self.currency.clone(),
+            customer: Some(self.customer.clone()),
+            email: self.email.clone(),
+            description: Some(description.into()),
+            // What is written on the subscription is not copied here.
+            ..Intent::default()
+        };
+        books.kept(intent)
+    }
+
+    /// Says which payment is of it.
+    pub(super) fn paid_by(&self, books: &mut Books, intent: &Intent, paid_at: Option<i64>) {
+        let payment = InvoicePayment {
+            head: books.head("inpay_"),
+            invoice: self.head.id.clone(),
+            intent: intent.head.id.clone(),
+            amount: intent.amount,
+            currency: self.currency.clone(),
+            is_default: self.intent.as_ref() == Some(&intent.head.id),
+            paid_at,
+        };
+        books.put(payment);
+    }
+
+    /// Pays it, or finds that nothing is to be paid.
+    pub(super) fn collect(mut self, books: &mut Books) -> Result<()> {
+        if self.remaining() > 0 {
+            let intent = self.payment(books)?;
+            let (id, amount) = (intent.head.id.clone(), intent.amount);
+            intent.succeed(books);
+            let paid = books.copies::<InvoicePayment>(|payment| {
+                payment.invoice == self.head.id && payment.intent == id
+            });
+            for mut payment in paid {
+                payment.amount = amount;
+                payment.paid_at = Some(books.now);
+                books.put(payment);
+            }
+        }
+        self.is_paid(books);
+        Ok(())
+    }
+
+    /// All of it is paid.
+    pub(super) fn is_paid(&mut self, books: &mut Books) {
+        self.attempts = self.attempts.saturating_add(1);
+        self.status = InvoiceStatus::Paid;
+        self.paid_at = Some(books.now);
+        self.next_attempt = None;
+        books.tell("invoice.paid", self);
+        books.emit("invoice.payment_succeeded", self);
+    }
+
+    /// It was tried and is not paid.
+    pub(super) fn miss(mut self, books: &mut Books, next_attempt: Option<i64>) -> Result<()> {
+        let intent = self.payment(books)?;
+        intent.fail(books);
+        self.attempts = self.attempts.saturating_add(1);
+        self.next_attempt = next_attempt;
+        books.tell("invoice.payment_failed", &self);
+        Ok(())
+    }
 }

@@ -1,85 +1,74 @@
 //! A period ends: the next one begins and is billed, or the subscription ends with it. The invoice is
 //! a draft for its first hour, while the period has moved on already.
 
-use super::{
-    cancel::end,
-    dunning::retry,
-    finalize::{give_up, write_out},
-    invoicing::{cycle_lines, draft},
-    pause::collect_again,
-    schedule, trial,
-};
 use crate::core::prelude::*;
 
-/// Does what is due. The books' instant is the one that was set for it.
-pub(crate) fn step(books: &mut Books, subscription: Subscription) {
-    let resumes = subscription.pause.as_ref();
-    let resumes = resumes.and_then(|pause| pause.resumes_at);
-    if resumes.is_some_and(|at| at <= books.now) {
-        collect_again(books, subscription);
-    } else if subscription.status == Standing::PastDue {
-        retry(books, subscription);
-    } else if subscription.status == Standing::Trialing
-        && subscription
-            .announces_at()
-            .is_some_and(|at| at <= books.now)
-        && books.now < subscription.period_end
-    {
-        trial::announce(books, subscription);
-    } else {
-        renew(books, subscription);
-    }
-}
-
-/// The end of a period.
-fn renew(books: &mut Books, subscription: Subscription) {
-    if subscription.cancel_at_end {
-        return end(books, subscription, "cancellation_requested");
-    }
-    let kept = subscription.clone();
-    let outcome = if subscription.status == Standing::Trialing {
-        trial::over(books, subscription)
-    } else {
-        bill(books, subscription)
-    };
-    if outcome.is_err() {
-        // A price that is gone: books that cannot be billed must not be tried for ever.
-        end(books, kept, "payment_failed");
-    }
-}
-
-/// Begins the next period and draws up what it costs.
-pub(super) fn bill(books: &mut Books, mut subscription: Subscription) -> Result<()> {
-    schedule::advance(books, &mut subscription)?;
-    if let Some(next) = subscription.scheduled.take() {
-        let price: Price = books.find(&next)?;
-        let interval = price.interval.unwrap_or(subscription.interval);
-        if interval != subscription.interval {
-            subscription.interval = interval;
-            subscription.anchor = subscription.period_end;
-            subscription.cycle = 0;
+impl Subscription {
+    /// Does what is due. The books' instant is the one that was set for it.
+    pub(crate) fn step(self, books: &mut Books) {
+        let is_due = |at: Option<i64>| at.is_some_and(|at| at <= books.now);
+        let resumes = self.pause.as_ref().and_then(|pause| pause.resumes_at);
+        let trialing = self.status == Standing::Trialing && books.now < self.period_end;
+        if is_due(resumes) {
+            self.collect_again(books);
+        } else if self.status == Standing::PastDue {
+            self.retry(books);
+        } else if trialing && is_due(self.announces_at()) {
+            self.announce(books);
+        } else {
+            self.renew(books);
         }
-        subscription.item.price = price.head.id;
     }
-    subscription.advance();
-    cycle(books, subscription)
-}
 
-/// Draws up what the period that runs now costs.
-pub(super) fn cycle(books: &mut Books, mut subscription: Subscription) -> Result<()> {
-    let (lines, discount) = cycle_lines(books, &subscription)?;
-    let mut invoice = draft(books, &mut subscription, Reason::Cycle, lines, discount);
-    let meanwhile = subscription.pause.as_ref().map(|pause| pause.behavior);
-    if meanwhile == Some(Meanwhile::KeepAsDraft) {
-        invoice.finalizes_at = None;
+    /// The end of a period.
+    fn renew(self, books: &mut Books) {
+        if self.cancel_at_end {
+            return self.end(books, "cancellation_requested");
+        }
+        let kept = self.clone();
+        let outcome = match self.status {
+            Standing::Trialing => self.trial_over(books),
+            _ => self.bill(books),
+        };
+        if outcome.is_err() {
+            // A price that is gone: books that cannot be billed must not be tried for ever.
+            kept.end(books, "payment_failed");
+        }
     }
-    books.put(invoice.clone());
-    books.tell("customer.subscription.updated", &subscription);
-    books.emit("invoice.created", &invoice);
-    // While nothing is collected, an invoice is given up as soon as it is there.
-    if let Some(Meanwhile::Void | Meanwhile::MarkUncollectible) = meanwhile {
-        let invoice = write_out(books, invoice);
-        give_up(books, invoice, meanwhile == Some(Meanwhile::Void));
+
+    /// Begins the next period and draws up what it costs.
+    fn bill(mut self, books: &mut Books) -> Result<()> {
+        self.advance_schedule(books)?;
+        if let Some(next) = self.scheduled.take() {
+            let price: Price = books.find(&next)?;
+            let interval = price.interval.unwrap_or(self.interval);
+            if interval != self.interval {
+                self.interval = interval;
+                self.anchor = self.period_end;
+                self.cycle = 0;
+            }
+            self.item.price = price.head.id;
+        }
+        self.advance();
+        self.draw_up_cycle(books)
     }
-    Ok(())
+
+    /// Draws up what the period that runs now costs.
+    pub(super) fn draw_up_cycle(mut self, books: &mut Books) -> Result<()> {
+        let (lines, discount) = self.cycle_lines(books)?;
+        let mut invoice = self.draft(books, Reason::Cycle, lines, discount);
+        let meanwhile = self.pause.as_ref().map(|pause| pause.behavior);
+        if meanwhile == Some(Meanwhile::KeepAsDraft) {
+            invoice.finalizes_at = None;
+        }
+        books.put(invoice.clone());
+        self.updated(books);
+        books.emit("invoice.created", &invoice);
+        // While nothing is collected, an invoice is given up as soon as it is there.
+        if let Some(Meanwhile::Void | Meanwhile::MarkUncollectible) = meanwhile {
+            let invoice = invoice.write_out(books);
+            invoice.give_up(books, meanwhile == Some(Meanwhile::Void));
+        }
+        Ok(())
+    }
 }

@@ -1,10 +1,7 @@
 //! Switching tiers in the portal: at once, or when what is paid for ends, as the portal's
 //! configuration asks for.
 
-use super::{
-    change::{Change, Prorate, change},
-    schedule::{plan, release, schedule},
-};
+use super::change::{Change, Prorate};
 use crate::core::prelude::*;
 
 /// When a switch counts.
@@ -30,60 +27,51 @@ pub(crate) fn how(offer: &Configuration, from: &Price, to: &Price) -> How {
     }
 }
 
-/// Switches to another price.
-pub(crate) fn switch(
-    books: &mut Books,
-    offer: &Configuration,
-    mut subscription: Subscription,
-    to: &str,
-) -> Result<Subscription> {
-    let from: Price = books.find(&subscription.item.price)?;
-    let to: Price = books.find(to)?;
-    if !matches!(subscription.status, Standing::Active | Standing::Trialing) {
-        let status = subscription.status.word();
+impl Subscription {
+    /// Switches to another price.
+    pub(crate) fn switch(
+        mut self,
+        books: &mut Books,
+        offer: &Configuration,
+        to: &str,
+    ) -> Result<Self> {
+        let from: Price = books.find(&self.item.price)?;
+        let to: Price = books.find(to)?;
+        let status = self.status.word();
         let message = format!("This subscription is {status}: its tier cannot be switched now.");
-        return Err(Refusal::invalid(message));
-    }
-    let message = "This subscription is about to end: take that back first.";
-    Refusal::invalid(message).when(subscription.cancel_at_end && to.head.id != from.head.id)?;
-    match how(offer, &from, &to) {
-        How::Same if subscription.scheduled.is_none() => Ok(subscription),
-        How::Same => {
-            release(books, &mut subscription)?;
-            books.emit("customer.subscription.updated", &subscription);
-            Ok(subscription)
+        let runs = matches!(self.status, Standing::Active | Standing::Trialing);
+        Refusal::invalid(message).when(!runs)?;
+        Refusal::invalid("This subscription is about to end: take that back first.")
+            .when(self.cancel_at_end && to.head.id != from.head.id)?;
+        match how(offer, &from, &to) {
+            How::Same if self.scheduled.is_none() => {}
+            How::Same => {
+                self.release(books)?;
+                books.emit("customer.subscription.updated", &self);
+            }
+            How::AtEnd => {
+                let plan = match self.running_schedule(books) {
+                    Some(running) => running,
+                    None => self.schedule(books, Metadata::new())?,
+                };
+                self.plan(books, plan, &to)?;
+            }
+            How::AtOnce => {
+                self.release(books)?;
+                let switched = Item {
+                    price: to.head.id,
+                    ..self.item.clone()
+                };
+                let items = std::iter::once(switched).chain(self.addons.clone());
+                let wanted = Change {
+                    items: items.collect(),
+                    prorate: Prorate::of(offer.proration()).unwrap_or_default(),
+                    anchored_now: false,
+                    must_pay: true,
+                };
+                return self.change(books, wanted);
+            }
         }
-        How::AtEnd => {
-            let running = subscription
-                .schedule
-                .as_deref()
-                .and_then(|id| books.get::<Schedule>(id))
-                .cloned();
-            match running {
-                Some(running) => plan(books, &mut subscription, running, &to)?,
-                None => schedule(books, &mut subscription, Some(&to), Metadata::new())?,
-            };
-            Ok(subscription)
-        }
-        How::AtOnce => {
-            release(books, &mut subscription)?;
-            let prorate = match offer.proration() {
-                "none" => Prorate::No,
-                "create_prorations" => Prorate::NextTime,
-                _ => Prorate::AtOnce,
-            };
-            let switched = Item {
-                price: to.head.id,
-                ..subscription.item.clone()
-            };
-            let items = std::iter::once(switched).chain(subscription.addons.clone());
-            let wanted = Change {
-                items: items.collect(),
-                prorate,
-                anchored_now: false,
-                must_pay: true,
-            };
-            change(books, subscription, wanted)
-        }
+        Ok(self)
     }
 }

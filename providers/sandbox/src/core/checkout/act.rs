@@ -1,8 +1,8 @@
 //! What can be done with a session, and when. Doing again what was done is fine; what cannot be
 //! done any more is said plainly.
 
-use super::{complete, create::one_currency};
-use crate::core::{email, prelude::*, promotions};
+use super::create::one_currency;
+use crate::core::prelude::*;
 
 words! {
     /// What a buyer does.
@@ -75,8 +75,8 @@ fn on_open(
         Action::Authenticate | Action::FailAuthentication if !challenged => {
             return Err(Refusal::impossible("Nobody asks this buyer who they are."));
         }
-        Action::Authenticate => return complete::authenticated(books, session),
-        Action::FailAuthentication => return Ok(complete::not_authenticated(books, session)),
+        Action::Authenticate => return session.authenticated(books),
+        Action::FailAuthentication => return Ok(session.not_authenticated(books)),
         Action::Challenge if challenged => return Ok(session),
         _ => {}
     }
@@ -88,15 +88,15 @@ fn on_open(
     }
     one_currency(books, &session)?;
     match action {
-        Action::Pay => complete::at_once(books, session, buyer.email.as_deref()),
-        Action::Challenge => Ok(complete::challenge(books, session, buyer.email.clone())),
-        Action::PayLater => complete::later(books, session, buyer.email.as_deref()),
+        Action::Pay => session.pay(books, buyer.email.as_deref()),
+        Action::Challenge => Ok(session.challenge(books, buyer.email.clone())),
+        Action::PayLater => session.pay_later(books, buyer.email.as_deref()),
         Action::Fail | Action::FailLate if session.total() == 0 => Err(Refusal::impossible(
             "Nothing is to be paid here, so no payment can fail.",
         )),
         Action::Fail | Action::FailLate => {
-            let session = complete::later(books, session, buyer.email.as_deref())?;
-            complete::fail(books, session, action == Action::FailLate)
+            let session = session.pay_later(books, buyer.email.as_deref())?;
+            session.fail(books, action == Action::FailLate)
         }
         _ => {
             books.put(session.clone());
@@ -108,9 +108,9 @@ fn on_open(
 fn on_complete(books: &mut Books, session: Session, action: Action) -> Result<Session> {
     let paid = session.payment_status != PaymentStatus::Unpaid;
     match (action, session.later) {
-        (Action::Settle, Some(Later::Outstanding)) => complete::settle(books, session),
+        (Action::Settle, Some(Later::Outstanding)) => session.settle(books),
         (Action::Fail | Action::FailLate, Some(Later::Outstanding)) => {
-            complete::fail(books, session, action == Action::FailLate)
+            session.fail(books, action == Action::FailLate)
         }
         (Action::Settle, Some(Later::Settled))
         | (Action::Fail | Action::FailLate, Some(Later::Failed))

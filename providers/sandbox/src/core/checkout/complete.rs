@@ -1,172 +1,154 @@
 //! A buyer is done: the customer, payment, subscription and first invoice that come of a session.
 
-use crate::core::{
-    billing,
-    payments::{self, Payment},
-    prelude::*,
-    promotions,
-};
+use crate::core::prelude::*;
 
-/// Pays with a card.
-pub(super) fn at_once(
-    books: &mut Books,
-    mut session: Session,
-    email: Option<&str>,
-) -> Result<Session> {
-    begin(books, &mut session, email)?;
-    let total = session.total();
-    match session.mode {
-        Mode::Payment if total == 0 => session.payment_status = PaymentStatus::NoPaymentRequired,
-        Mode::Payment => {
-            let intent = match &session.intent {
-                // Begun before the bank asked: now it is known whose it is.
-                Some(id) => Intent {
-                    customer: session.customer.clone(),
-                    email: session.email.clone(),
-                    ..books.find(id)?
-                },
-                None => intent(books, &session),
-            };
-            session.intent = Some(intent.head.id.clone());
-            if session.wishes.invoice {
-                billing::invoice_once(books, &mut session, &intent);
+impl Session {
+    /// Pays with a card.
+    pub(super) fn pay(mut self, books: &mut Books, email: Option<&str>) -> Result<Self> {
+        self.complete(books, email)?;
+        match self.mode {
+            Mode::Payment if self.total() == 0 => {
+                self.payment_status = PaymentStatus::NoPaymentRequired;
             }
-            payments::succeed(books, intent);
-            session.payment_status = PaymentStatus::Paid;
-        }
-        Mode::Subscription => {
-            billing::start(books, &mut session, true)?;
-            session.payment_status = if session.trial.is_some() {
-                PaymentStatus::NoPaymentRequired
-            } else {
-                PaymentStatus::Paid
-            };
-        }
-    }
-    books.tell("checkout.session.completed", &session);
-    Ok(session)
-}
-
-/// Pays with a card whose bank asks who pays. With nothing to pay nobody asks.
-pub(super) fn challenge(books: &mut Books, mut session: Session, email: Option<String>) -> Session {
-    let asked = session.mode == Mode::Payment && session.total() > 0;
-    let intent = asked.then(|| {
-        let intent = intent(books, &session);
-        let id = intent.head.id.clone();
-        payments::ask(books, intent);
-        id
-    });
-    session.challenge = Some(Challenge { email, intent });
-    books.put(session.clone());
-    session
-}
-
-/// They are who they say.
-pub(super) fn authenticated(books: &mut Books, mut session: Session) -> Result<Session> {
-    let challenge = session.challenge.take();
-    let email = challenge
-        .as_ref()
-        .and_then(|challenge| challenge.email.clone());
-    session.intent = challenge.and_then(|challenge| challenge.intent);
-    at_once(books, session, email.as_deref())
-}
-
-/// They are not, or gave up: another card may do.
-pub(super) fn not_authenticated(books: &mut Books, mut session: Session) -> Session {
-    let challenge = session.challenge.take();
-    let intent = challenge
-        .and_then(|challenge| challenge.intent)
-        .and_then(|id| books.get::<Intent>(&id).cloned());
-    if let Some(intent) = intent {
-        payments::fail(books, intent);
-    }
-    books.put(session.clone());
-    session
-}
-
-/// Pays by a method whose money comes later. With nothing to pay it is as good as a card.
-pub(super) fn later(
-    books: &mut Books,
-    mut session: Session,
-    email: Option<&str>,
-) -> Result<Session> {
-    if session.total() == 0 {
-        return at_once(books, session, email);
-    }
-    begin(books, &mut session, email)?;
-    session.later = Some(Later::Outstanding);
-    match session.mode {
-        Mode::Payment => session.intent = Some(intent(books, &session).head.id),
-        Mode::Subscription => billing::start(books, &mut session, false)?,
-    }
-    books.tell("checkout.session.completed", &session);
-    Ok(session)
-}
-
-/// The money came.
-pub(super) fn settle(books: &mut Books, mut session: Session) -> Result<Session> {
-    session.later = Some(Later::Settled);
-    session.payment_status = PaymentStatus::Paid;
-    match (session.mode, &session.intent) {
-        (Mode::Payment, Some(intent)) => {
-            let intent: Intent = books.find(intent)?;
-            if session.wishes.invoice {
-                billing::invoice_once(books, &mut session, &intent);
-            }
-            payments::succeed(books, intent);
-        }
-        _ => billing::settle_first(books, &session)?,
-    }
-    books.tell("checkout.session.async_payment_succeeded", &session);
-    Ok(session)
-}
-
-/// It will not come; or it came, and a bank took it back.
-pub(super) fn fail(books: &mut Books, mut session: Session, late: bool) -> Result<Session> {
-    session.later = Some(Later::Failed);
-    match (session.mode, &session.intent) {
-        (Mode::Payment, Some(intent)) => {
-            let intent: Intent = books.find(intent)?;
-            payments::fail(books, intent);
-        }
-        _ => billing::fail_first(books, &session, late)?,
-    }
-    books.tell("checkout.session.async_payment_failed", &session);
-    Ok(session)
-}
-
-fn begin(books: &mut Books, session: &mut Session, email: Option<&str>) -> Result<()> {
-    session.status = Status::Complete;
-    match &session.customer {
-        // A customer's email is theirs to change elsewhere, as on Stripe's page.
-        Some(id) => session.email = books.find::<Customer>(id)?.email,
-        None => {
-            session.email = email
-                .map(Into::into)
-                .or_else(|| session.customer_email.clone());
-            if session.mode == Mode::Subscription || session.always_customer {
-                let customer = Customer {
-                    head: books.head("cus_"),
-                    email: session.email.clone(),
-                    ..Customer::default()
+            Mode::Payment => {
+                let intent = match &self.intent {
+                    // Begun before the bank asked: now it is known whose it is.
+                    Some(id) => Intent {
+                        customer: self.customer.clone(),
+                        email: self.email.clone(),
+                        ..books.find(id)?
+                    },
+                    None => self.begin_payment(books),
                 };
-                session.customer = Some(customer.head.id.clone());
-                books.put(customer);
+                self.intent = Some(intent.head.id.clone());
+                self.paid_by(books, intent);
+            }
+            Mode::Subscription => {
+                self.start(books, true)?;
+                self.payment_status = match self.trial {
+                    Some(_) => PaymentStatus::NoPaymentRequired,
+                    None => PaymentStatus::Paid,
+                };
             }
         }
+        books.tell("checkout.session.completed", &self);
+        Ok(self)
     }
-    promotions::redeem(books, session);
-    Ok(())
-}
 
-fn intent(books: &mut Books, session: &Session) -> Intent {
-    let payment = Payment {
-        amount: session.total(),
-        currency: &session.currency,
-        customer: session.customer.as_deref(),
-        email: session.email.as_deref(),
-        description: session.description.as_deref(),
-        metadata: session.inner.clone(),
-    };
-    payments::begin(books, payment)
+    /// Pays with a card whose bank asks who pays. With nothing to pay nobody asks.
+    pub(super) fn challenge(mut self, books: &mut Books, email: Option<String>) -> Self {
+        let asked = self.mode == Mode::Payment && self.total() > 0;
+        let intent = asked.then(|| {
+            let mut intent = self.begin_payment(books);
+            intent.ask(books);
+            intent.head.id
+        });
+        self.challenge = Some(Challenge { email, intent });
+        books.kept(self)
+    }
+
+    /// They are who they say.
+    pub(super) fn authenticated(mut self, books: &mut Books) -> Result<Self> {
+        let challenge = self.challenge.take();
+        let (email, intent) = challenge.map(|asked| (asked.email, asked.intent)).unzip();
+        self.intent = intent.flatten();
+        self.pay(books, email.flatten().as_deref())
+    }
+
+    /// They are not, or gave up: another card may do.
+    pub(super) fn not_authenticated(mut self, books: &mut Books) -> Self {
+        let intent = self.challenge.take().and_then(|asked| asked.intent);
+        if let Some(intent) = intent.and_then(|id| books.get::<Intent>(&id).cloned()) {
+            intent.fail(books);
+        }
+        books.kept(self)
+    }
+
+    /// Pays by a method whose money comes later. With nothing to pay it is as good as a card.
+    pub(super) fn pay_later(mut self, books: &mut Books, email: Option<&str>) -> Result<Self> {
+        if self.total() == 0 {
+            return self.pay(books, email);
+        }
+        self.complete(books, email)?;
+        self.later = Some(Later::Outstanding);
+        match self.mode {
+            Mode::Payment => self.intent = Some(self.begin_payment(books).head.id),
+            Mode::Subscription => self.start(books, false)?,
+        }
+        books.tell("checkout.session.completed", &self);
+        Ok(self)
+    }
+
+    /// The money came.
+    pub(super) fn settle(mut self, books: &mut Books) -> Result<Self> {
+        self.later = Some(Later::Settled);
+        match (self.mode, &self.intent) {
+            (Mode::Payment, Some(intent)) => {
+                let intent = books.find(intent)?;
+                self.paid_by(books, intent);
+            }
+            _ => self.settle_first(books)?,
+        }
+        self.payment_status = PaymentStatus::Paid;
+        books.tell("checkout.session.async_payment_succeeded", &self);
+        Ok(self)
+    }
+
+    /// It will not come; or it came, and a bank took it back.
+    pub(super) fn fail(mut self, books: &mut Books, late: bool) -> Result<Self> {
+        self.later = Some(Later::Failed);
+        match (self.mode, &self.intent) {
+            (Mode::Payment, Some(intent)) => books.find::<Intent>(intent)?.fail(books),
+            _ => self.fail_first(books, late)?,
+        }
+        books.tell("checkout.session.async_payment_failed", &self);
+        Ok(self)
+    }
+
+    fn complete(&mut self, books: &mut Books, email: Option<&str>) -> Result<()> {
+        self.status = Status::Complete;
+        match &self.customer {
+            // A customer's email is theirs to change elsewhere, as on Stripe's page.
+            Some(id) => self.email = books.find::<Customer>(id)?.email,
+            None => {
+                let email = email.map(Into::into);
+                self.email = email.or_else(|| self.customer_email.clone());
+                if self.mode == Mode::Subscription || self.always_customer {
+                    let customer = Customer {
+                        head: books.head("cus_"),
+                        email: self.email.clone(),
+                        ..Customer::default()
+                    };
+                    self.customer = Some(customer.head.id.clone());
+                    books.put(customer);
+                }
+            }
+        }
+        promotions::redeem(books, self);
+        Ok(())
+    }
+
+    /// Its money is here.
+    fn paid_by(&mut self, books: &mut Books, intent: Intent) {
+        if self.wishes.invoice {
+            self.invoice_once(books, &intent);
+        }
+        intent.succeed(books);
+        self.payment_status = PaymentStatus::Paid;
+    }
+
+    /// Its money is on the way.
+    fn begin_payment(&self, books: &mut Books) -> Intent {
+        let intent = Intent {
+            head: books.head("pi_"),
+            amount: self.total(),
+            currency: self.currency.clone(),
+            customer: self.customer.clone(),
+            email: self.email.clone(),
+            description: self.description.clone(),
+            metadata: self.inner.clone(),
+            ..Intent::default()
+        };
+        books.kept(intent)
+    }
 }

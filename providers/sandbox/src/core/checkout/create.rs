@@ -5,9 +5,7 @@ use url::Url;
 use super::wishes::{trial, wishes};
 use crate::core::{
     api::prices::{inline_price, interval},
-    email, money,
     prelude::*,
-    promotions,
 };
 
 const MAX_LINES: usize = 10;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::{calendar::after, prelude::*, shape};
+use crate::core::prelude::*;
 
 words! {
     /// How a subscription is.

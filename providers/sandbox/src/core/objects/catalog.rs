@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::core::{money::share, prelude::*};
+use crate::core::prelude::*;
 
 /// Something that is sold.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::{prelude::*, shape};
+use crate::core::prelude::*;
 
 /// What the portal offers.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::{prelude::*, shape};
+use crate::core::prelude::*;
 
 words! {
     /// How a schedule is.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::catalog::unit;
-use crate::core::{prelude::*, shape};
+use crate::core::prelude::*;
 
 words! {
     /// What is to be done.

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::core::{
-    billing,
     calendar::Interval,
     objects::{Configuration, InvoiceStatus, Reason},
 };
@@ -243,7 +242,7 @@ fn the_portal_switches_down_by_a_schedule_that_lets_go_afterwards() {
     let shop = &mut tiers.shop;
     let switch = |shop: &mut Shop, to: &str| {
         let running = shop.subscription(&subscription);
-        billing::switch(&mut shop.books, &offer, running, to).unwrap();
+        running.switch(&mut shop.books, &offer, to).unwrap();
     };
     switch(shop, &small);
     let told = shop.told();
