@@ -41,7 +41,7 @@ fn charge(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
 /// Whether their card declines.
 fn customer(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let declines = need(params.flag("declines")?, "declines")?;
-    changed(books, params, id, |books, mut customer: Customer| {
+    changed(books, params, id, |mut customer: Customer, books| {
         customer.declines = declines;
         Ok(books.kept(customer))
     })
@@ -50,7 +50,7 @@ fn customer(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
 /// A part of an invoice is paid, by a payment of its own.
 fn pay_part(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let amount = need(params.integer("amount")?, "amount")?;
-    changed(books, params, id, |books, invoice: Invoice| {
+    changed(books, params, id, |invoice: Invoice, books| {
         invoice.pay_part(books, amount)?;
         books.find(id)
     })
@@ -58,7 +58,7 @@ fn pay_part(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
 
 /// Days of failures: nothing more is sent there.
 fn disable(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    changed(books, params, id, |books, mut endpoint: Endpoint| {
+    changed(books, params, id, |mut endpoint: Endpoint, books| {
         endpoint.enabled = false;
         Ok(books.kept(endpoint))
     })
@@ -70,7 +70,7 @@ fn subscription(books: &mut Books, params: &Params, id: &str, word: &str) -> Res
         books,
         params,
         id,
-        |books, mut subscription: Subscription| match word {
+        |mut subscription: Subscription, books| match word {
             "pause" => subscription.suspend(books),
             "lose_card" => {
                 subscription.no_card = true;
@@ -89,7 +89,7 @@ fn refund(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Va
         "cancel" => RefundStatus::Canceled,
         _ => return Err(Refusal::no_such("script", word)),
     };
-    changed(books, params, id, |books, refund| {
+    changed(books, params, id, |refund, books| {
         refunds::turn(books, refund, status, failure)
     })
 }
@@ -109,7 +109,7 @@ fn dispute(books: &mut Books, params: &Params) -> Result<Value> {
 }
 
 fn decide(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
-    changed(books, params, id, |books, dispute| match word {
+    changed(books, params, id, |dispute, books| match word {
         "win" => disputes::close(books, dispute, true),
         "lose" | "close" => disputes::close(books, dispute, false),
         "escalate" => disputes::escalate(books, dispute),

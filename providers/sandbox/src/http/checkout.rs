@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 
-use super::{Ended, absent, acted, drawn, fields::Fields, is_browser, status};
+use super::{Ended, absent, acted, drawn, fields::fields, is_browser, status};
 use crate::{
     Sandbox,
     core::{
@@ -55,12 +55,14 @@ pub(super) async fn act(
     let Some(((project, _), action)) = known else {
         return absent(browser, "checkout", &id);
     };
-    let mut fields = Fields::read(&headers, &body, &["email", "promotionCode", "terms"]);
-    let mut taken = |name: &str| fields.as_mut().ok()?.take(name);
-    let buyer = Buyer {
-        email: taken("email"),
-        code: taken("promotionCode"),
-        disagrees: browser && taken("terms").is_none(),
+    let fields = fields(&headers, &body, &["email", "promotionCode", "terms"]);
+    let buyer = {
+        let typed = |name: &str| fields.as_ref().ok()?.text(name).ok()?;
+        Buyer {
+            email: typed("email"),
+            code: typed("promotionCode"),
+            disagrees: browser && typed("terms").is_none(),
+        }
     };
     let (typed, named) = (buyer.clone(), id.clone());
     let till = sandbox.0.till(project);

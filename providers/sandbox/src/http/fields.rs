@@ -10,47 +10,30 @@ use crate::core::prelude::*;
 /// Longest value.
 const MAX_CHARS: usize = 512;
 
-/// Fields that were filled in. An empty one is none.
-pub(super) struct Fields(BTreeMap<String, String>);
-
-impl Fields {
-    /// Reads a body; only `known` fields may be in it.
-    pub(super) fn read(headers: &HeaderMap, body: &[u8], known: &[&str]) -> Result<Self> {
-        let kind = headers
-            .get(header::CONTENT_TYPE)
-            .and_then(|kind| kind.to_str().ok());
-        // What begins like an object is one: a form does not.
-        let json = kind.is_some_and(|kind| kind.starts_with("application/json"))
-            || body.trim_ascii_start().starts_with(b"{");
-        let pairs = if json {
-            from_json(body)?
-        } else {
-            from_form(body)
-        };
-        let mut fields = BTreeMap::new();
-        for (name, value) in pairs {
-            if !known.contains(&name.as_str()) {
-                let message = format!("Received unknown parameter: {name}");
-                return Err(Refusal::param(name, message).with_code("parameter_unknown"));
-            }
-            if value.chars().count() > MAX_CHARS {
-                return Err(Refusal::param(name, "This is too long."));
-            }
-            let value = value.trim();
-            if !value.is_empty() {
-                fields.insert(name, value.to_owned());
-            }
+/// Reads a body; only `known` fields may be in it. An empty one is none.
+pub(super) fn fields(headers: &HeaderMap, body: &[u8], known: &[&str]) -> Result<Params> {
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok());
+    // What begins like an object is one: a form does not.
+    let json = kind.is_some_and(|kind| kind.starts_with("application/json"))
+        || body.trim_ascii_start().starts_with(b"{");
+    let pairs = match json {
+        true => from_json(body)?,
+        false => url::form_urlencoded::parse(body).into_owned().collect(),
+    };
+    let mut filled = Vec::new();
+    for (name, value) in pairs {
+        if !known.contains(&name.as_str()) {
+            let message = format!("Received unknown parameter: {name}");
+            return Err(Refusal::param(name, message).with_code("parameter_unknown"));
         }
-        Ok(Self(fields))
+        Refusal::param(&name, "This is too long.").when(value.chars().count() > MAX_CHARS)?;
+        let value = value.trim().to_owned();
+        if !value.is_empty() {
+            filled.push((name, value));
+        }
     }
-
-    pub(super) fn take(&mut self, name: &str) -> Option<String> {
-        self.0.remove(name)
-    }
-}
-
-fn from_form(body: &[u8]) -> Vec<(String, String)> {
-    url::form_urlencoded::parse(body).into_owned().collect()
+    Params::new(filled)
 }
 
 fn from_json(body: &[u8]) -> Result<Vec<(String, String)>> {

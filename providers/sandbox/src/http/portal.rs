@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 
-use super::{Ended, absent, acted, drawn, fields::Fields, is_browser, status};
+use super::{Ended, absent, acted, drawn, fields::fields, is_browser, status};
 use crate::{
     Sandbox,
     core::{prelude::*, refunds::Wanted},
@@ -69,11 +69,8 @@ pub(super) async fn act(
     let Some((project, _)) = sandbox.project(&project_text) else {
         return absent(browser, VISIT, &id);
     };
-    let (fields, named) = (Fields::read(&headers, &body, &FIELDS), id.clone());
-    let work = move |books: &mut Books| {
-        let fields = fields?;
-        done(books, &named, &word, fields).map_err(as_state)
-    };
+    let (params, named) = (fields(&headers, &body, &FIELDS), id.clone());
+    let work = move |books: &mut Books| done(books, &named, &word, &params?).map_err(as_state);
     match acted(&sandbox, project, browser, work).await {
         Ok(_) if browser => {
             Redirect::to(&format!("/sandbox/{project}/portal/{id}")).into_response()
@@ -97,37 +94,27 @@ fn as_state(refusal: Refusal) -> Refusal {
 }
 
 /// Does what was asked for, and tells how things stand then.
-fn done(books: &mut Books, id: &str, word: &str, mut fields: Fields) -> Result<Value> {
+fn done(books: &mut Books, id: &str, word: &str, params: &Params) -> Result<Value> {
     let visit = visit(books, id)?;
     match word {
-        "switch" | "cancel" | "undo" | "pay_now" => {
-            of_subscription(books, &visit, word, &mut fields)?;
-        }
+        "switch" | "cancel" | "undo" | "pay_now" => of_subscription(books, &visit, word, params)?,
         "card" => {
             let mut customer: Customer = books.find(&visit.customer)?;
-            customer.declines = match fields.take("declines").as_deref() {
-                Some("true") => true,
-                Some("false") => false,
-                _ => return Err(Refusal::missing("declines")),
-            };
+            customer.declines = need(params.flag("declines")?, "declines")?;
             books.put(customer);
         }
         "refund" => {
-            let charge = charge(books, &visit, &mut fields)?;
-            let amount = amount(&mut fields, &charge)?;
-            let begins = fields.take("status").map(|word| {
-                let known = RefundStatus::of(&word).filter(|one| *one != RefundStatus::Canceled);
-                known.ok_or_else(|| Refusal::param("status", "No refund begins like this."))
-            });
+            let charge = charge(books, &visit, params)?;
+            let begins = params.word("status", &["succeeded", "pending", "failed"])?;
             let wanted = Wanted {
-                amount,
-                status: begins.transpose()?,
+                amount: amount(params, &charge)?,
+                status: begins.and_then(RefundStatus::of),
                 ..Wanted::default()
             };
             refunds::refund(books, charge, wanted)?;
         }
         "refund_succeeds" | "refund_fails" => {
-            let refund = refund(books, &visit, &mut fields)?;
+            let refund = refund(books, &visit, params)?;
             let status = match word {
                 "refund_fails" => RefundStatus::Failed,
                 _ => RefundStatus::Succeeded,
@@ -135,16 +122,16 @@ fn done(books: &mut Books, id: &str, word: &str, mut fields: Fields) -> Result<V
             refunds::turn(books, refund, status, None)?;
         }
         "dispute" => {
-            let charge = charge(books, &visit, &mut fields)?;
+            let charge = charge(books, &visit, params)?;
             let wanted = disputes::Wanted {
-                amount: amount(&mut fields, &charge)?,
+                amount: amount(params, &charge)?,
                 reason: None,
-                inquiry: fields.take("inquiry").as_deref() == Some("true"),
+                inquiry: params.flag("inquiry")? == Some(true),
             };
             disputes::open(books, charge, wanted)?;
         }
         "dispute_won" | "dispute_lost" | "dispute_escalated" => {
-            let dispute = dispute(books, &visit, &mut fields)?;
+            let dispute = dispute(books, &visit, params)?;
             match word {
                 "dispute_escalated" => disputes::escalate(books, dispute)?,
                 _ => disputes::close(books, dispute, word == "dispute_won")?,
@@ -159,12 +146,12 @@ fn of_subscription(
     books: &mut Books,
     visit: &PortalSession,
     word: &str,
-    fields: &mut Fields,
+    params: &Params,
 ) -> Result<()> {
     let offer: Configuration = books.find(&visit.configuration)?;
-    let price = fields.take("price");
+    let price = params.text("price")?;
     Refusal::missing("price").when(word == "switch" && price.is_none())?;
-    let subscription = subscription(books, visit, fields)?;
+    let subscription = subscription(books, visit, params)?;
     match (word, price) {
         ("switch", Some(price)) => {
             let offered =
@@ -185,8 +172,8 @@ fn of_subscription(
 }
 
 /// The one that is named, or the only one that runs.
-fn subscription(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Result<Subscription> {
-    let id = fields.take("subscription");
+fn subscription(books: &Books, visit: &PortalSession, params: &Params) -> Result<Subscription> {
+    let id = params.text("subscription")?;
     let found = books.newest::<Subscription>(|subscription| {
         subscription.customer == visit.customer
             && match &id {
@@ -202,15 +189,15 @@ fn subscription(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Re
 }
 
 /// The one that is named, or the newest.
-fn charge(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Result<Charge> {
-    let id = fields.take("charge");
+fn charge(books: &Books, visit: &PortalSession, params: &Params) -> Result<Charge> {
+    let id = params.text("charge")?;
     let found = books.copies::<Charge>(|charge| is_theirs(books, visit, &charge.head.id));
     first(found, id, |_| true)
 }
 
 /// The one that is named, or the newest that waits.
-fn refund(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Result<Refund> {
-    let id = fields.take("refund");
+fn refund(books: &Books, visit: &PortalSession, params: &Params) -> Result<Refund> {
+    let id = params.text("refund")?;
     let found = books.copies::<Refund>(|refund| is_theirs(books, visit, &refund.charge));
     first(found, id, |refund| refund.status == RefundStatus::Pending)
 }
@@ -226,8 +213,8 @@ fn first<T: Kept>(found: Vec<T>, id: Option<String>, meant: impl Fn(&T) -> bool)
 }
 
 /// The one that is named, or the newest of the charge that is.
-fn dispute(books: &Books, visit: &PortalSession, fields: &mut Fields) -> Result<Dispute> {
-    let (id, charge) = (fields.take("dispute"), fields.take("charge"));
+fn dispute(books: &Books, visit: &PortalSession, params: &Params) -> Result<Dispute> {
+    let (id, charge) = (params.text("dispute")?, params.text("charge")?);
     let found = books.copies::<Dispute>(|dispute| {
         is_theirs(books, visit, &dispute.charge)
             && match (&id, &charge) {
@@ -248,8 +235,8 @@ fn is_theirs(books: &Books, visit: &PortalSession, charge: &str) -> bool {
 }
 
 /// `amount` as a person types it, or `amountCents` as a script counts; none: all that is left.
-fn amount(fields: &mut Fields, charge: &Charge) -> Result<Option<i64>> {
-    let typed = match (fields.take("amount"), fields.take("amountCents")) {
+fn amount(params: &Params, charge: &Charge) -> Result<Option<i64>> {
+    let typed = match (params.text("amount")?, params.text("amountCents")?) {
         (None, None) => return Ok(None),
         (Some(text), None) => money::typed(&text, &charge.currency),
         (None, Some(text)) => text.parse().ok(),
@@ -267,51 +254,27 @@ fn state(books: &Books, customer: &str) -> Value {
     let subscriptions = books.newest::<Subscription>(|one| one.customer == customer);
     let subscriptions = subscriptions.into_iter().map(|one| {
         json!({
-            "id": one.head.id,
-            "status": one.status.word(),
-            "price": one.item.price,
-            "scheduledPrice": one.scheduled,
-            "cancelAtPeriodEnd": one.cancel_at_end,
+            "id": one.head.id, "status": one.status.word(), "price": one.item.price,
+            "scheduledPrice": one.scheduled, "cancelAtPeriodEnd": one.cancel_at_end,
             "currentPeriodEnd": one.period_end,
         })
     });
+    let part = |id: &str, amount: i64, status: &str| json!({ "id": id, "amountCents": amount, "status": status });
     let payments = books.newest::<Charge>(|one| one.customer.as_deref() == Some(customer));
     let payments = payments.into_iter().map(|one| {
-        let dispute = one
-            .dispute
-            .as_deref()
-            .and_then(|id| books.get::<Dispute>(id));
         let refunds = books.newest::<Refund>(|refund| refund.charge == one.head.id);
-        let refunds = refunds.into_iter().map(|refund| {
-            json!({
-                "id": refund.head.id, "amountCents": refund.amount, "status": refund.status.word(),
-            })
-        });
-        let disputes = disputes::of(books, &one.head.id)
-            .into_iter()
-            .map(|dispute| {
-                json!({
-                    "id": dispute.head.id, "amountCents": dispute.amount,
-                    "status": dispute.status.word(),
-                })
-            });
+        let refunds = refunds.into_iter().map(|refund| part(&refund.head.id, refund.amount, refund.status.word()));
+        let disputes = disputes::of(books, &one.head.id);
         json!({
-            "charge": one.head.id,
-            "paymentIntent": one.intent,
-            "amountCents": one.amount,
-            "refundedCents": one.amount_refunded,
-            "currency": one.currency,
-            "dispute": dispute.map(|dispute| dispute.status.word()),
+            "charge": one.head.id, "paymentIntent": one.intent, "amountCents": one.amount,
+            "refundedCents": one.amount_refunded, "currency": one.currency,
+            "dispute": disputes.first().map(|dispute| dispute.status.word()),
             "refunds": refunds.collect::<Vec<_>>(),
-            "disputes": disputes.collect::<Vec<_>>(),
+            "disputes": disputes.iter().map(|dispute| part(&dispute.head.id, dispute.amount, dispute.status.word())).collect::<Vec<_>>(),
         })
     });
-    let declines = books
-        .get::<Customer>(customer)
-        .is_some_and(|customer| customer.declines);
     json!({
-        "customer": customer,
-        "cardDeclines": declines,
+        "customer": customer, "cardDeclines": books.declines(customer),
         "subscriptions": subscriptions.collect::<Vec<_>>(),
         "payments": payments.collect::<Vec<_>>(),
     })

@@ -24,7 +24,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
 
 /// The shop gives in.
 pub(super) fn close(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    read::changed(books, params, id, |books, dispute: Dispute| {
+    read::changed(books, params, id, |dispute: Dispute, books| {
         disputes::closed().when(!dispute.status.is_open())?;
         disputes::close(books, dispute, false)
     })

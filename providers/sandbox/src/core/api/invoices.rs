@@ -6,7 +6,7 @@ use crate::core::prelude::*;
 pub(super) fn invoice(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
     params.flag("auto_advance")?;
     params.text("payment_method")?;
-    read::changed(books, params, id, |books, invoice: Invoice| {
+    read::changed(books, params, id, |invoice: Invoice, books| {
         match word {
             "finalize" => invoice.finalize(books)?,
             "pay" => invoice.pay(books)?,

@@ -17,11 +17,11 @@ pub(crate) fn changed<T: Kept>(
     books: &mut Books,
     params: &Params,
     id: &str,
-    change: impl FnOnce(&mut Books, T) -> Result<T>,
+    change: impl FnOnce(T, &mut Books) -> Result<T>,
 ) -> Result<Value> {
     params.finish()?;
     let object = books.find(id)?;
-    let object = change(books, object)?;
+    let object = change(object, books)?;
     Ok(object.view(books))
 }
 

@@ -72,7 +72,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
 
 pub(super) fn release(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.flag("preserve_cancel_date")?;
-    read::changed(books, params, id, |books, plan: Schedule| {
+    read::changed(books, params, id, |plan: Schedule, books| {
         let message = format!(
             "You cannot release a subscription schedule that is currently in the `{}` status.",
             plan.status.word()
@@ -88,7 +88,7 @@ pub(super) fn release(books: &mut Books, params: &Params, id: &str) -> Result<Va
 pub(super) fn cancel(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.flag("invoice_now")?;
     params.flag("prorate")?;
-    read::changed(books, params, id, |books, plan: Schedule| {
+    read::changed(books, params, id, |plan: Schedule, books| {
         plan.call_off(books)
     })
 }

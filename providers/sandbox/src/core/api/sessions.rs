@@ -10,7 +10,7 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
 
 /// As it is now: one whose time is over is closed before anybody sees it open.
 pub(super) fn retrieve(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    read::changed(books, params, id, |books, session: Session| {
+    read::changed(books, params, id, |session: Session, books| {
         let is_over = session.status == Status::Open && session.expires_at <= books.now;
         Ok(match is_over {
             true => checkout::close(books, session),
@@ -20,7 +20,7 @@ pub(super) fn retrieve(books: &mut Books, params: &Params, id: &str) -> Result<V
 }
 
 pub(super) fn expire(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    read::changed(books, params, id, |books, session: Session| {
+    read::changed(books, params, id, |session: Session, books| {
         let message = format!(
             "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout \
              Session has a status of {}.",

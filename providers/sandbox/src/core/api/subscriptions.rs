@@ -191,7 +191,7 @@ pub(super) fn resume(books: &mut Books, params: &Params, id: &str) -> Result<Val
     let anchor = params.word("billing_cycle_anchor", &["now", "unchanged"])?;
     params.choice::<Prorate>("proration_behavior")?;
     let anchored_now = anchor != Some("unchanged");
-    read::changed(books, params, id, |books, subscription: Subscription| {
+    read::changed(books, params, id, |subscription: Subscription, books| {
         subscription.resume(books, anchored_now)
     })
 }
@@ -199,7 +199,5 @@ pub(super) fn resume(books: &mut Books, params: &Params, id: &str) -> Result<Val
 pub(super) fn cancel(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.flag("invoice_now")?;
     params.flag("prorate")?;
-    read::changed(books, params, id, |books, subscription: Subscription| {
-        subscription.cancel_now(books)
-    })
+    read::changed(books, params, id, Subscription::cancel_now)
 }

@@ -18,7 +18,7 @@ impl Books {
     }
 
     /// Whether the customer's card is declined.
-    pub(super) fn declines(&self, customer: &str) -> bool {
+    pub(crate) fn declines(&self, customer: &str) -> bool {
         let customer = self.get::<Customer>(customer);
         customer.is_some_and(|customer| customer.declines)
     }
