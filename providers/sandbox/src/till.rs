@@ -47,22 +47,12 @@ pub(super) struct Till {
 }
 
 /// Nothing came of it.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    Refused(Refusal),
-    Broken(Error),
-}
-
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
-    }
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Broken(error)
-    }
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    Broken(#[from] Error),
 }
 
 impl Failure {

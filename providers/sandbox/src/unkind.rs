@@ -212,7 +212,7 @@ impl Unkind {
         let (kind, id) = named(request)?;
         let left = self.unread.get_mut(id)?;
         *left = left.checked_sub(1)?;
-        Some(Refusal::no_such(kind, id).into())
+        Some(Refusal::no_such(&kind, id).into())
     }
 
     /// Whether somebody asks too often.
@@ -300,21 +300,9 @@ impl Unkind {
     }
 }
 
-/// The kind and the name of the one object that is read.
-fn named<'a>(request: &Request<'a>) -> Option<(&'static str, &'a str)> {
-    if request.method != "GET" {
-        return None;
-    }
-    let (path, id) = request.path.rsplit_once('/')?;
-    let kind = match path {
-        "/v1/checkout/sessions" => "checkout.session",
-        "/v1/payment_intents" => "payment_intent",
-        "/v1/charges" => "charge",
-        "/v1/invoices" => "invoice",
-        "/v1/subscriptions" => "subscription",
-        "/v1/refunds" => "refund",
-        "/v1/disputes" => "dispute",
-        _ => return None,
-    };
-    Some((kind, id))
+/// The kind and the name of the one object that is read: `/v1/checkout/sessions/cs_1`.
+fn named<'a>(request: &Request<'a>) -> Option<(String, &'a str)> {
+    let (path, id) = request.path.strip_prefix("/v1/")?.rsplit_once('/')?;
+    let kind = path.trim_end_matches('s').replace('/', ".");
+    (request.method == "GET").then_some((kind, id))
 }

@@ -14,7 +14,8 @@ pub(crate) fn need<T>(value: Option<T>, param: &str) -> Result<T> {
 }
 
 /// Why not.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
     pub(crate) kind: &'static str,

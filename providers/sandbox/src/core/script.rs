@@ -34,8 +34,7 @@ fn charge(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
         false => charge_of(books, named, None)?,
     };
     charge.refunds = begins;
-    books.put(charge.clone());
-    Ok(charge.view(books))
+    Ok(books.kept(charge).view(books))
 }
 
 /// Whether their card declines.

@@ -44,6 +44,12 @@ fn fill(fields: &mut Map<String, Value>, blank: &Map<String, Value>) {
     for (name, usual) in blank {
         match (fields.get_mut(name), usual) {
             (Some(Value::Object(fields)), Value::Object(blank)) => fill(fields, blank),
+            // What may be null has its shape under its own name.
+            (Some(Value::Object(fields)), _) => {
+                if let Some(Value::Object(blank)) = BLANK.get(name) {
+                    fill(fields, blank);
+                }
+            }
             (Some(_), _) => {}
             (None, usual) => {
                 fields.insert(name.clone(), usual.clone());

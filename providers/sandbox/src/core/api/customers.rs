@@ -8,8 +8,7 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
         ..Customer::default()
     };
     let customer = filled(params, customer)?;
-    books.put(customer.clone());
-    Ok(customer.view(books))
+    Ok(books.kept(customer).view(books))
 }
 
 pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {

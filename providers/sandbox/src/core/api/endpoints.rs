@@ -28,27 +28,22 @@ fn kinds(params: &Params) -> Result<Option<Vec<String>>> {
 }
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
-    let url = need(address(params, "url")?, "url")?;
-    let kinds = need(kinds(params)?, "enabled_events")?;
-    let description = params.bounded("description", 5000)?;
-    let metadata = params.metadata("metadata")?;
-    let api_version = params.bounded("api_version", 40)?;
+    let endpoint = Endpoint {
+        head: books.head("we_"),
+        secret: books.ids.usual("whsec_"),
+        url: need(address(params, "url")?, "url")?,
+        kinds: need(kinds(params)?, "enabled_events")?,
+        enabled: true,
+        description: params.bounded("description", 5000)?,
+        metadata: params.metadata("metadata")?,
+        api_version: params.bounded("api_version", 40)?,
+    };
     params.flag("connect")?;
     params.finish()?;
     let message =
         format!("You have reached the maximum of {MAX_ENDPOINTS} test webhook endpoints.");
     Refusal::invalid(message).when(books.all::<Endpoint>().count() >= MAX_ENDPOINTS)?;
-    let endpoint = Endpoint {
-        head: books.head("we_"),
-        secret: books.ids.usual("whsec_"),
-        url,
-        kinds,
-        enabled: true,
-        description,
-        metadata,
-        api_version,
-    };
-    books.put(endpoint.clone());
+    let endpoint = books.kept(endpoint);
     let mut view = endpoint.view(books);
     // Shown this once.
     shape::set(&mut view, json!({ "secret": endpoint.secret }));
@@ -65,8 +60,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     }
     params.change_metadata("metadata", &mut endpoint.metadata)?;
     params.finish()?;
-    books.put(endpoint.clone());
-    Ok(endpoint.view(books))
+    Ok(books.kept(endpoint).view(books))
 }
 
 /// Whose key it is. The name stays as long as the sandbox's address does.

@@ -35,8 +35,7 @@ fn save(books: &mut Books, params: &Params, mut configuration: Configuration) ->
     configuration.default_return_url = return_url.or(configuration.default_return_url);
     params.bounded("business_profile[headline]", 60)?;
     params.finish()?;
-    books.put(configuration.clone());
-    Ok(configuration.view(books))
+    Ok(books.kept(configuration).view(books))
 }
 
 /// What may be offered.
@@ -137,6 +136,5 @@ pub(super) fn visit(books: &mut Books, params: &Params) -> Result<Value> {
         return_url: return_url.or(configuration.default_return_url),
         configuration: configuration.head.id,
     };
-    books.put(visit.clone());
-    Ok(visit.view(books))
+    Ok(books.kept(visit).view(books))
 }

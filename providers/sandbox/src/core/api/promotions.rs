@@ -39,31 +39,25 @@ pub(super) fn create_coupon(books: &mut Books, params: &Params) -> Result<Value>
         Some("forever") => Duration::Forever,
         _ => Duration::Once,
     };
-    let name = params.bounded("name", 40)?;
-    let max_redemptions = params.integer("max_redemptions")?;
-    let redeem_by = params.integer("redeem_by")?;
-    let metadata = params.metadata("metadata")?;
     let id = params.bounded("id", 100)?;
-    params.finish()?;
-    if let Some(id) = &id
-        && (books.get::<Coupon>(id).is_some() || id.contains(['/', '_']))
-    {
-        let message = "Coupon already exists, or its id has a slash or an underscore.";
-        return Err(Refusal::param("id", message).with_code("resource_already_exists"));
-    }
-    let id = id.unwrap_or_else(|| books.ids.usual(""));
     let coupon = Coupon {
-        head: books.head_of(id),
-        name,
+        name: params.bounded("name", 40)?,
         off,
         duration,
-        max_redemptions,
-        redeem_by,
-        metadata,
+        max_redemptions: params.integer("max_redemptions")?,
+        redeem_by: params.integer("redeem_by")?,
+        metadata: params.metadata("metadata")?,
         ..Coupon::default()
     };
-    books.put(coupon.clone());
-    Ok(coupon.view(books))
+    params.finish()?;
+    let taken = |id: &String| books.get::<Coupon>(id).is_some() || id.contains(['/', '_']);
+    let message = "Coupon already exists, or its id has a slash or an underscore.";
+    Refusal::param("id", message)
+        .with_code("resource_already_exists")
+        .when(id.as_ref().is_some_and(taken))?;
+    let id = id.unwrap_or_else(|| books.ids.usual(""));
+    let head = books.head_of(id);
+    Ok(books.kept(Coupon { head, ..coupon }).view(books))
 }
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
@@ -72,54 +66,44 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
         params.word("promotion[type]", &["coupon"])?,
         "promotion[type]",
     )?;
-    let coupon = params.required("promotion[coupon]")?;
+    let coupon = params.object::<Coupon>(books, "promotion[coupon]")?;
     let code = params.bounded("code", 100)?;
-    let customer = params.text("customer")?;
-    let active = params.flag("active")?.unwrap_or(true);
-    let expires_at = params.integer("expires_at")?;
-    let max_redemptions = params.integer("max_redemptions")?;
-    let first_time = params.flag("restrictions[first_time_transaction]")? == Some(true);
-    let minimum = match params.integer::<i64>("restrictions[minimum_amount]")? {
-        Some(amount) => {
-            let currency = params.required(MINIMUM_IN)?;
-            Some((amount, money::currency(&currency, MINIMUM_IN)?))
-        }
-        None => None,
+    let mut promotion = PromotionCode {
+        coupon: need(coupon, "promotion[coupon]")?.head.id,
+        customer: params
+            .object::<Customer>(books, "customer")?
+            .map(|customer| customer.head.id),
+        active: params.flag("active")?.unwrap_or(true),
+        expires_at: params.integer("expires_at")?,
+        max_redemptions: params.integer("max_redemptions")?,
+        first_time: params.flag("restrictions[first_time_transaction]")? == Some(true),
+        metadata: params.metadata("metadata")?,
+        ..PromotionCode::default()
     };
-    let metadata = params.metadata("metadata")?;
-    params.finish()?;
-    books.named::<Coupon>(&coupon, "promotion[coupon]")?;
-    if let Some(customer) = &customer {
-        books.named::<Customer>(customer, "customer")?;
+    if let Some(amount) = params.integer::<i64>("restrictions[minimum_amount]")? {
+        let currency = params.required(MINIMUM_IN)?;
+        promotion.minimum = Some((amount, money::currency(&currency, MINIMUM_IN)?));
     }
-    let code = code.unwrap_or_else(|| {
+    params.finish()?;
+    promotion.code = code.unwrap_or_else(|| {
         let random = books.ids.usual("").to_ascii_uppercase();
         random.chars().take(8).collect()
     });
-    let message = "A promotion code has letters, digits and dashes.";
-    Refusal::param("code", message)
-        .when(!code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'))?;
-    let now = books.now;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    Refusal::param("code", "A promotion code has letters, digits and dashes.")
+        .when(!promotion.code.bytes().all(plain))?;
     let taken = books.all::<PromotionCode>().any(|other| {
-        other.is_active(now) && other.customer == customer && other.code.eq_ignore_ascii_case(&code)
+        other.is_active(books.now)
+            && other.customer == promotion.customer
+            && other.code.eq_ignore_ascii_case(&promotion.code)
     });
-    let message = format!("An active promotion code with `code: {code}` already exists.");
-    Refusal::param("code", message).when(taken && active)?;
-    let promotion = PromotionCode {
-        head: books.head("promo_"),
-        code,
-        coupon,
-        active,
-        customer,
-        expires_at,
-        max_redemptions,
-        first_time,
-        minimum,
-        metadata,
-        ..PromotionCode::default()
-    };
-    books.put(promotion.clone());
-    Ok(promotion.view(books))
+    let message = format!(
+        "An active promotion code with `code: {}` already exists.",
+        promotion.code
+    );
+    Refusal::param("code", message).when(taken && promotion.active)?;
+    promotion.head = books.head("promo_");
+    Ok(books.kept(promotion).view(books))
 }
 
 pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {

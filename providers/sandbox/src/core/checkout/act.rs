@@ -98,10 +98,7 @@ fn on_open(
             let session = session.pay_later(books, buyer.email.as_deref())?;
             session.fail(books, action == Action::FailLate)
         }
-        _ => {
-            books.put(session.clone());
-            Ok(session)
-        }
+        _ => Ok(books.kept(session)),
     }
 }
 

@@ -19,21 +19,12 @@ const LEEWAY: i64 = 5 * MINUTE;
 /// Makes one.
 pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
     let mode = need(params.choice("mode")?, "mode")?;
-    let success_url = need(address(params, "success_url")?, "success_url")?;
-    let cancel_url = address(params, "cancel_url")?;
     let (customer, customer_email) = buyer(books, params)?;
-    let always_customer = always_customer(params, mode, customer.is_some())?;
-    let expires_at = closing(params, books.now)?;
+    let known = customer.is_some();
     let inner_path = inner(params, mode)?;
-    let inner = params.metadata(&format!("{inner_path}[metadata]"))?;
-    let description = params.bounded(&format!("{inner_path}[description]"), 500)?;
-    without_effect(params, mode)?;
-    let trial = trial(params, mode, books.now)?;
-    let wishes = wishes(params, mode, customer.is_some())?;
-    let reference = params.bounded("client_reference_id", 200)?;
-    let metadata = params.metadata("metadata")?;
     let codes_allowed = params.flag("allow_promotion_codes")?;
     let discount = discount(params, codes_allowed.is_some())?;
+    without_effect(params, mode)?;
     let basket = basket(books, params, mode)?;
     let mut session = Session {
         head: books.secret_head("cs_test_"),
@@ -42,17 +33,17 @@ pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
         lines: basket.lines,
         customer,
         customer_email,
-        always_customer,
-        success_url,
-        cancel_url,
-        expires_at,
-        reference,
-        metadata,
-        inner,
-        description,
+        always_customer: always_customer(params, mode, known)?,
+        success_url: need(address(params, "success_url")?, "success_url")?,
+        cancel_url: address(params, "cancel_url")?,
+        expires_at: closing(params, books.now)?,
+        reference: params.bounded("client_reference_id", 200)?,
+        metadata: params.metadata("metadata")?,
+        inner: params.metadata(&format!("{inner_path}[metadata]"))?,
+        description: params.bounded(&format!("{inner_path}[description]"), 500)?,
         codes_allowed: codes_allowed == Some(true),
-        trial,
-        wishes,
+        trial: trial(params, mode, books.now)?,
+        wishes: wishes(params, mode, known)?,
         ..Session::default()
     };
     one_currency(books, &session)?;
@@ -65,8 +56,7 @@ pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
         books.put(price.product);
         books.put(price.price);
     }
-    books.put(session.clone());
-    Ok(session)
+    Ok(books.kept(session))
 }
 
 /// Whether a buyer who is unknown becomes a customer.

@@ -72,10 +72,7 @@ impl Object for Price {
 /// What a price that was made up with its line has in common with a stored one.
 pub(super) fn unit(unit_amount: i64, interval: Option<Interval>) -> Value {
     json!({
-        "recurring": interval.map(|interval| json!({
-            "interval": interval.word(), "interval_count": 1, "meter": null,
-            "trial_period_days": null, "usage_type": "licensed",
-        })),
+        "recurring": interval.map(|interval| json!({ "interval": interval.word() })),
         "type": if interval.is_some() { "recurring" } else { "one_time" },
         "unit_amount": unit_amount,
         "unit_amount_decimal": unit_amount.to_string(),

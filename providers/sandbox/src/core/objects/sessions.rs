@@ -185,27 +185,13 @@ impl Object for Session {
             })),
             "billing_address_collection": wishes.billing,
             "consent": wishes.terms.then(|| json!({
-                "promotions": null,
                 "terms_of_service": (self.status == Status::Complete).then_some("accepted"),
             })),
-            "consent_collection": wishes.terms.then(|| json!({
-                "payment_method_reuse_agreement": null, "promotions": null,
-                "terms_of_service": "required",
-            })),
+            "consent_collection": wishes.terms.then(|| json!({ "terms_of_service": "required" })),
             "customer_creation": payment.then_some(creation),
-            "customer_details": email.map(|email| json!({
-                "address": null, "business_name": null, "email": email,
-                "individual_name": null, "name": null, "phone": null, "tax_exempt": "none",
-                "tax_ids": [],
-            })),
+            "customer_details": email.map(|email| json!({ "email": email })),
             "discounts": Vec::from_iter(discount),
-            "invoice_creation": payment.then(|| json!({
-                "enabled": wishes.invoice,
-                "invoice_data": {
-                    "account_tax_ids": null, "custom_fields": null, "description": null,
-                    "footer": null, "issuer": null, "metadata": {}, "rendering_options": null,
-                },
-            })),
+            "invoice_creation": payment.then(|| json!({ "enabled": wishes.invoice })),
             "locale": wishes.locale,
             "payment_method_collection": if no_card { "if_required" } else { "always" },
             "tax_id_collection": { "enabled": wishes.tax_ids },
