@@ -30,6 +30,7 @@ pub(super) fn router(sandbox: Sandbox) -> Router {
     // An action's address in a browser's bar is the page's.
     let action = get(back).post(checkout::act);
     let portal_action = get(back).post(portal::act);
+    let paper = |draw| get(move |state, path| papers::show(draw, state, path));
     Router::new()
         .route(
             "/sandbox/{project}/v1/{*path}",
@@ -41,9 +42,9 @@ pub(super) fn router(sandbox: Sandbox) -> Router {
         )
         .route("/sandbox/{project}/checkout/{id}", get(checkout::show))
         .route("/sandbox/{project}/checkout/{id}/{action}", action)
-        .route("/sandbox/{project}/receipts/{id}", get(papers::receipt))
-        .route("/sandbox/{project}/invoices/{id}", get(papers::invoice))
-        .route("/sandbox/{project}/invoices/{id}/pdf", get(papers::pdf))
+        .route("/sandbox/{project}/receipts/{id}", paper(papers::receipt))
+        .route("/sandbox/{project}/invoices/{id}", paper(papers::invoice))
+        .route("/sandbox/{project}/invoices/{id}/pdf", paper(papers::pdf))
         .route("/sandbox/{project}/portal/{id}", get(portal::show))
         .route("/sandbox/{project}/portal/{id}/{action}", portal_action)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
@@ -97,29 +98,23 @@ async fn drawn(
     }
 }
 
-/// What was done on a page did not come to its end.
-enum Ended {
-    /// A person reads it on the page.
-    Refused(Refusal),
-    Answered(Response),
-}
-
 /// Does what a form or a script asks for on a page. Once this answers it is durable, and the shop has
 /// heard of it before anybody comes back to it.
 async fn acted<T: Send + 'static>(
     sandbox: &Sandbox,
     project: ProjectId,
-    browser: bool,
     work: impl FnOnce(&mut Books) -> Result<T> + Send + 'static,
-) -> Result<T, Ended> {
-    match sandbox.work(project, work).await {
-        Ok(done) => {
-            let _: Result<(), _> = courier::deliver(&sandbox.0, project).await;
-            Ok(done)
-        }
-        Err(Failure::Refused(refusal)) if browser => Err(Ended::Refused(refusal)),
-        Err(Failure::Broken(_)) if browser => Err(Ended::Answered(pages::unavailable())),
-        Err(failure) => Err(Ended::Answered(failed(&failure))),
+) -> Result<T, Failure> {
+    let done = sandbox.work(project, work).await?;
+    let _: Result<(), _> = courier::deliver(&sandbox.0, project).await;
+    Ok(done)
+}
+
+/// It did not come to its end.
+fn ended(browser: bool, failure: &Failure) -> Response {
+    match failure {
+        Failure::Broken(_) if browser => pages::unavailable(),
+        failure => failed(failure),
     }
 }
 

@@ -17,7 +17,6 @@ pub(super) use checkout::checkout;
 pub(super) use portal::portal;
 
 use super::core::checkout::{Action, Buyer};
-use crate::core::prelude::*;
 
 const STYLE: &str = include_str!("pages/style.css");
 
@@ -38,22 +37,12 @@ pub(super) struct Notice {
 }
 
 impl Notice {
-    pub(super) fn refused(action: Action, refusal: &Refusal, typed: Buyer) -> Self {
-        let message = Some(refusal.message.clone());
+    pub(super) fn new(action: Action, message: String, typed: Buyer) -> Self {
         let (pay, code) = match action {
-            Action::Promotion => (None, message),
-            _ => (message, None),
+            Action::Promotion => (None, Some(message)),
+            _ => (Some(message), None),
         };
         Self { pay, code, typed }
-    }
-
-    pub(super) fn declined(typed: Buyer) -> Self {
-        let message = "Your card was declined. Nothing was charged: try again or pay another way.";
-        Self {
-            pay: Some(message.into()),
-            code: None,
-            typed,
-        }
     }
 }
 

@@ -48,27 +48,21 @@ pub(crate) fn typed(books: &Books, text: &str, customer: Option<&str>) -> Option
 
 /// Puts a code on a session.
 pub(crate) fn apply_code(books: &Books, session: &mut Session, code: &PromotionCode) -> Result<()> {
-    let invalid = |message: &str| Err(Refusal::invalid(message));
-    if !code.is_active(books.now) {
-        return invalid("This promotion code is not active.");
-    }
-    if code.customer.is_some() && code.customer != session.customer {
-        return invalid("This promotion code cannot be used by this customer.");
-    }
-    if let Some((minimum, currency)) = &code.minimum
-        && (*currency != session.currency || session.subtotal() < *minimum)
-    {
-        return invalid("This purchase is below the promotion code's minimum amount.");
-    }
-    if code.first_time
-        && books.all::<Intent>().any(|intent| {
-            intent.status == IntentStatus::Succeeded
-                && intent.customer.is_some()
-                && intent.customer == session.customer
-        })
-    {
-        return invalid("This promotion code is for a first purchase only.");
-    }
+    Refusal::invalid("This promotion code is not active.").when(!code.is_active(books.now))?;
+    Refusal::invalid("This promotion code cannot be used by this customer.")
+        .when(code.customer.is_some() && code.customer != session.customer)?;
+    let is_below = |(minimum, currency): &(i64, String)| {
+        *currency != session.currency || session.subtotal() < *minimum
+    };
+    Refusal::invalid("This purchase is below the promotion code's minimum amount.")
+        .when(code.minimum.as_ref().is_some_and(is_below))?;
+    let bought = |intent: &Intent| {
+        intent.status == IntentStatus::Succeeded
+            && intent.customer.is_some()
+            && intent.customer == session.customer
+    };
+    Refusal::invalid("This promotion code is for a first purchase only.")
+        .when(code.first_time && books.all().any(bought))?;
     apply_coupon(books, session, &code.coupon)?;
     session.code = Some(code.head.id.clone());
     Ok(())
@@ -78,11 +72,9 @@ pub(crate) fn apply_code(books: &Books, session: &mut Session, code: &PromotionC
 pub(crate) fn apply_coupon(books: &Books, session: &mut Session, coupon: &str) -> Result<()> {
     let coupon: Coupon = books.find(coupon)?;
     Refusal::invalid("This coupon can no longer be used.").when(!coupon.is_valid(books.now))?;
-    if let Off::Amount { currency, .. } = &coupon.off
-        && *currency != session.currency
-    {
-        return Err(Refusal::invalid("This coupon is for another currency."));
-    }
+    let other =
+        |off: &Off| matches!(off, Off::Amount { currency, .. } if *currency != session.currency);
+    Refusal::invalid("This coupon is for another currency.").when(other(&coupon.off))?;
     session.discount = coupon.off.of(session.subtotal());
     session.coupon = Some(coupon.head.id);
     session.code = None;
@@ -92,13 +84,21 @@ pub(crate) fn apply_coupon(books: &Books, session: &mut Session, coupon: &str) -
 /// Counts that a session's discount was used.
 pub(crate) fn redeem(books: &mut Books, session: &Session) {
     let code = session.code.as_ref();
-    if let Some(mut code) = code.and_then(|id| books.get::<PromotionCode>(id)).cloned() {
-        code.times_redeemed = code.times_redeemed.saturating_add(1);
-        books.put(code);
+    let code = code.and_then(|id| books.get::<PromotionCode>(id));
+    if let Some(code) = code.cloned() {
+        let times_redeemed = code.times_redeemed.saturating_add(1);
+        books.put(PromotionCode {
+            times_redeemed,
+            ..code
+        });
     }
     let coupon = session.coupon.as_ref();
-    if let Some(mut coupon) = coupon.and_then(|id| books.get::<Coupon>(id)).cloned() {
-        coupon.times_redeemed = coupon.times_redeemed.saturating_add(1);
-        books.put(coupon);
+    let coupon = coupon.and_then(|id| books.get::<Coupon>(id));
+    if let Some(coupon) = coupon.cloned() {
+        let times_redeemed = coupon.times_redeemed.saturating_add(1);
+        books.put(Coupon {
+            times_redeemed,
+            ..coupon
+        });
     }
 }

@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 
-use super::{Ended, absent, acted, drawn, fields::fields, is_browser, status};
+use super::{absent, acted, drawn, ended, fields::fields, is_browser, status};
 use crate::{
     Sandbox,
     core::{
@@ -18,10 +18,13 @@ use crate::{
         prelude::*,
     },
     pages::{self, Notice},
+    till::Failure,
 };
 
 /// Where the shop wants the session's identifier.
 const PLACE: &str = "{CHECKOUT_SESSION_ID}";
+
+const DECLINED: &str = "Your card was declined. Nothing was charged: try again or pay another way.";
 
 pub(super) async fn show(
     State(sandbox): State<Sandbox>,
@@ -72,13 +75,14 @@ pub(super) async fn act(
         let action = if begun { Action::PayLater } else { action };
         checkout::act(books, &named, action, &buyer)
     };
-    let session = match acted(&sandbox, project, browser, work).await {
+    let session = match acted(&sandbox, project, work).await {
         Ok(session) => session,
-        Err(Ended::Refused(refusal)) => {
-            let notice = Notice::refused(action, &refusal, typed);
-            return page(&sandbox, &project_text, id, status(&refusal), notice).await;
+        Err(Failure::Refused(refusal)) if browser => {
+            let status = status(&refusal);
+            let notice = Notice::new(action, refusal.message, typed);
+            return page(&sandbox, &project_text, id, status, notice).await;
         }
-        Err(Ended::Answered(answer)) => return answer,
+        Err(failure) => return ended(browser, &failure),
     };
     let on = session.success_url.replace(PLACE, &session.head.id);
     if !browser {
@@ -96,7 +100,8 @@ pub(super) async fn act(
         Action::Pay | Action::PayLater | Action::Authenticate => on,
         Action::Expire if session.status == Status::Expired => session.cancel_url.unwrap_or(here),
         Action::Decline | Action::FailAuthentication if unpaid => {
-            let (status, notice) = (StatusCode::PAYMENT_REQUIRED, Notice::declined(typed));
+            let notice = Notice::new(action, DECLINED.into(), typed);
+            let status = StatusCode::PAYMENT_REQUIRED;
             return page(&sandbox, &project_text, id, status, notice).await;
         }
         _ => here,

@@ -9,37 +9,30 @@ use axum::{
 use super::drawn;
 use crate::{Sandbox, core::prelude::*, pages::papers};
 
-pub(super) async fn receipt(
+/// How one is drawn: by its name, for a shop of this name.
+type Draw = fn(&Books, &str, &str) -> Result<Response>;
+
+pub(super) async fn show(
+    draw: Draw,
     State(sandbox): State<Sandbox>,
     Path((project, id)): Path<(String, String)>,
 ) -> Response {
-    let draw = move |books: &mut Books, shop: &str| {
-        let charge: Charge = books.find(&id)?;
-        Ok(papers::receipt(&charge, shop).answer(StatusCode::OK))
-    };
+    let draw = move |books: &mut Books, shop: &str| draw(books, &id, shop);
     drawn(&sandbox, &project, draw).await
 }
 
-pub(super) async fn invoice(
-    State(sandbox): State<Sandbox>,
-    Path((project, id)): Path<(String, String)>,
-) -> Response {
-    let draw = move |books: &mut Books, shop: &str| {
-        let invoice = written(books, &id)?;
-        Ok(papers::invoice(&invoice, books, shop).answer(StatusCode::OK))
-    };
-    drawn(&sandbox, &project, draw).await
+pub(super) fn receipt(books: &Books, id: &str, shop: &str) -> Result<Response> {
+    let charge: Charge = books.find(id)?;
+    Ok(papers::receipt(&charge, shop).answer(StatusCode::OK))
 }
 
-pub(super) async fn pdf(
-    State(sandbox): State<Sandbox>,
-    Path((project, id)): Path<(String, String)>,
-) -> Response {
-    let draw = move |books: &mut Books, shop: &str| {
-        let file = papers::pdf(&written(books, &id)?, books, shop);
-        Ok(([(header::CONTENT_TYPE, "application/pdf")], file).into_response())
-    };
-    drawn(&sandbox, &project, draw).await
+pub(super) fn invoice(books: &Books, id: &str, shop: &str) -> Result<Response> {
+    Ok(papers::invoice(&written(books, id)?, books, shop).answer(StatusCode::OK))
+}
+
+pub(super) fn pdf(books: &Books, id: &str, shop: &str) -> Result<Response> {
+    let file = papers::pdf(&written(books, id)?, books, shop);
+    Ok(([(header::CONTENT_TYPE, "application/pdf")], file).into_response())
 }
 
 /// A draft is nobody's business yet.

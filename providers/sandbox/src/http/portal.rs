@@ -9,11 +9,12 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 
-use super::{Ended, absent, acted, drawn, fields::fields, is_browser, status};
+use super::{absent, acted, drawn, ended, fields::fields, is_browser, status};
 use crate::{
     Sandbox,
     core::{prelude::*, refunds::Wanted},
     pages,
+    till::Failure,
 };
 
 const VISIT: &str = "billing_portal.session";
@@ -71,16 +72,16 @@ pub(super) async fn act(
     };
     let (params, named) = (fields(&headers, &body, &FIELDS), id.clone());
     let work = move |books: &mut Books| done(books, &named, &word, &params?).map_err(as_state);
-    match acted(&sandbox, project, browser, work).await {
+    match acted(&sandbox, project, work).await {
         Ok(_) if browser => {
             Redirect::to(&format!("/sandbox/{project}/portal/{id}")).into_response()
         }
         Ok(state) => Json(state).into_response(),
-        Err(Ended::Refused(refusal)) => {
+        Err(Failure::Refused(refusal)) if browser => {
             let (status, notice) = (status(&refusal), Some(refusal.message));
             page(&sandbox, &project_text, id, status, notice).await
         }
-        Err(Ended::Answered(answer)) => answer,
+        Err(failure) => ended(browser, &failure),
     }
 }
 
