@@ -23,19 +23,13 @@ pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
     let known = customer.is_some();
     let inner_path = inner(params, mode)?;
     let codes_allowed = params.flag("allow_promotion_codes")?;
-    let discount = discount(params, codes_allowed.is_some())?;
-    without_effect(params, mode)?;
-    let basket = basket(books, params, mode)?;
     let mut session = Session {
-        head: books.secret_head("cs_test_"),
         mode,
-        currency: basket.currency,
-        lines: basket.lines,
         customer,
         customer_email,
-        always_customer: always_customer(params, mode, known)?,
         success_url: need(address(params, "success_url")?, "success_url")?,
         cancel_url: address(params, "cancel_url")?,
+        always_customer: always_customer(params, mode, known)?,
         expires_at: closing(params, books.now)?,
         reference: params.bounded("client_reference_id", 200)?,
         metadata: params.metadata("metadata")?,
@@ -46,6 +40,13 @@ pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
         wishes: wishes(params, mode, known)?,
         ..Session::default()
     };
+    without_effect(params, mode)?;
+    let discount = discount(params, codes_allowed.is_some())?;
+    // Last, since what it names is looked up.
+    let basket = basket(books, params, mode)?;
+    session.head = books.secret_head("cs_test_");
+    session.currency = basket.currency;
+    session.lines = basket.lines;
     one_currency(books, &session)?;
     take_off(books, &mut session, discount)?;
     params.finish()?;
