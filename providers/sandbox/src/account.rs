@@ -13,7 +13,7 @@ use crate::{
         operations::{self, Call, Instead},
         prelude::*,
     },
-    unkind::{Answer, Request, Unkindness},
+    unkind::{Request, Unkindness},
 };
 
 /// An account and all that is in it.
@@ -48,9 +48,8 @@ impl Account {
 
     /// Answers a request as Stripe does; with the same failure for a day, where one is to be kept.
     pub fn answer(&mut self, request: &Request<'_>, failure: Option<Answer>) -> Reply {
-        let instead = failure.map(|Answer { status, body }| Instead {
-            status,
-            body,
+        let instead = failure.map(|answer| Instead {
+            answer,
             is_kept: true,
         });
         let (method, key) = (request.method, request.operation);
@@ -69,19 +68,13 @@ impl Account {
         drop(self.0.take_changes());
         match done {
             Ok(done) => Reply {
-                answer: Answer {
-                    status: done.status,
-                    body: done.body,
-                },
+                answer: done.answer,
                 is_replayed: done.is_replayed,
                 fault: None,
             },
             Err(refusal) => Reply {
                 fault: (!refusal.is_outcome()).then(|| refusal.message.clone()),
-                answer: Answer {
-                    status: refusal.status,
-                    body: refusal.body(),
-                },
+                answer: refusal.into(),
                 is_replayed: false,
             },
         }

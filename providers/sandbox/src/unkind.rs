@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
+pub use crate::core::refusal::Answer;
 use crate::core::refusal::Refusal;
 
 use foreign::Foreign;
@@ -50,15 +51,6 @@ pub struct Request<'a> {
     pub now: i64,
     /// The time by which requests are counted, in milliseconds since any instant.
     pub millis: i64,
-}
-
-/// What a kinder provider would answer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
-    /// The HTTP status.
-    pub status: u16,
-    /// The body.
-    pub body: Value,
 }
 
 /// What this one does.

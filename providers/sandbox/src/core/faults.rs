@@ -103,11 +103,9 @@ impl Fault {
             Kind::Error => true,
             Kind::Hang | Kind::Lost => return None,
         };
-        Some(Instead {
-            status: self.status,
-            body: self.body(),
-            is_kept,
-        })
+        let (status, body) = (self.status, self.body());
+        let answer = Answer { status, body };
+        Some(Instead { answer, is_kept })
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) mod prelude {
         objects::*,
         params::{Metadata, Params},
         promotions, refunds,
-        refusal::{Refusal, Result, need},
+        refusal::{Answer, Refusal, Result, need},
         shape,
         words::Word,
     };

@@ -24,16 +24,14 @@ pub(crate) struct Call<'a> {
 
 /// A failure that somebody ordered.
 pub(crate) struct Instead {
-    pub(crate) status: u16,
-    pub(crate) body: Value,
+    pub(crate) answer: Answer,
     /// Whether the same key gets the same answer for a day: it began.
     pub(crate) is_kept: bool,
 }
 
 /// What comes of a request.
 pub(crate) struct Done {
-    pub(crate) status: u16,
-    pub(crate) body: Value,
+    pub(crate) answer: Answer,
     /// Whether it was done before.
     pub(crate) is_replayed: bool,
 }
@@ -41,42 +39,42 @@ pub(crate) struct Done {
 /// Answers a request, once for its key.
 pub(crate) fn answer(books: &mut Books, call: Call<'_>) -> Result<Done> {
     let digest = digest(call.method, call.path, call.params);
-    if let Some(key) = call.key
-        && let Some((status, body)) = replay(books, key, &digest)?
-    {
+    let replayed = call
+        .key
+        .map(|key| replay(books, key, &digest))
+        .transpose()?;
+    if let Some(answer) = replayed.flatten() {
         return Ok(Done {
-            status,
-            body,
+            answer,
             is_replayed: true,
         });
     }
-    let mut is_kept = true;
-    let (status, body) = match call.instead {
-        Some(instead) => {
-            is_kept = instead.is_kept;
-            (instead.status, instead.body)
-        }
+    let is_kept = call.instead.as_ref().is_none_or(|instead| instead.is_kept);
+    let answer = match call.instead {
+        Some(instead) => instead.answer,
         None => match api::call(books, call.method, call.path, call.params) {
-            Ok(body) => (200, body),
             // What was looked up and found wrong is an outcome; a malformed request has none.
-            Err(refusal) if refusal.is_outcome() && !books.is_changed() => {
-                (refusal.status, refusal.body())
-            }
-            Err(refusal) => return Err(refusal),
+            Err(refusal) if !refusal.is_outcome() || books.is_changed() => return Err(refusal),
+            done => done.into(),
         },
     };
     if let Some(key) = call.key.filter(|_| is_kept) {
-        keep(books, key, digest, status, &body);
+        let operation = Operation {
+            head: books.head_of(id(key)),
+            digest,
+            status: answer.status,
+            body: answer.body.to_string(),
+        };
+        books.put(operation);
     }
     Ok(Done {
-        status,
-        body,
+        answer,
         is_replayed: false,
     })
 }
 
 /// What a request is, to be told from another.
-pub(crate) fn digest(method: &str, path: &str, params: &Params) -> String {
+fn digest(method: &str, path: &str, params: &Params) -> String {
     let mut hash = Sha256::new();
     for (key, value) in [(method, path)].into_iter().chain(params.pairs()) {
         for text in [key, value] {
@@ -93,27 +91,14 @@ fn id(key: &str) -> String {
 }
 
 /// The answer that was given under this key, if one was.
-pub(crate) fn replay(books: &Books, key: &str, digest: &str) -> Result<Option<(u16, Value)>> {
+fn replay(books: &Books, key: &str, digest: &str) -> Result<Option<Answer>> {
     Refusal::invalid("Idempotency keys have 1 to 255 characters.")
         .when(key.is_empty() || key.len() > MAX_KEY_BYTES)?;
     let found = books.get::<Operation>(&id(key));
-    match found.filter(|done| done.forget_at().is_none_or(|at| at > books.now)) {
-        None => Ok(None),
-        Some(done) if done.digest == digest => {
-            let body = serde_json::from_str(&done.body).unwrap_or_default();
-            Ok(Some((done.status, body)))
-        }
-        Some(_) => Err(Refusal::key_reused(key)),
-    }
-}
-
-/// Keeps an answer.
-pub(crate) fn keep(books: &mut Books, key: &str, digest: String, status: u16, body: &Value) {
-    let head = books.head_of(id(key));
-    books.put(Operation {
-        head,
-        digest,
-        status,
-        body: body.to_string(),
-    });
+    let found = found.filter(|done| done.forget_at().is_none_or(|at| at > books.now));
+    Refusal::key_reused(key).when(found.is_some_and(|done| done.digest != digest))?;
+    Ok(found.map(|done| Answer {
+        status: done.status,
+        body: serde_json::from_str(&done.body).unwrap_or_default(),
+    }))
 }

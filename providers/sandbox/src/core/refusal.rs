@@ -8,6 +8,30 @@ use super::shape;
 /// What came of a request.
 pub(crate) type Result<T, E = Refusal> = std::result::Result<T, E>;
 
+/// What a program is answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// The body.
+    pub body: Value,
+}
+
+impl From<Result<Value>> for Answer {
+    fn from(done: Result<Value>) -> Self {
+        done.map_or_else(Self::from, |body| Self { status: 200, body })
+    }
+}
+
+impl From<Refusal> for Answer {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            status: refusal.status,
+            body: refusal.body(),
+        }
+    }
+}
+
 /// What has to be there.
 pub(crate) fn need<T>(value: Option<T>, param: &str) -> Result<T> {
     value.ok_or_else(|| Refusal::missing(param))

@@ -25,7 +25,7 @@ use crate::{
         script,
     },
     till::Failure,
-    unkind::{Answer, Outcome, Request},
+    unkind::{Outcome, Request},
 };
 use stripe::API_VERSION;
 
@@ -153,8 +153,7 @@ async fn answer(
             };
             let done = operations::answer(books, call)?;
             is_replayed = done.is_replayed;
-            let (status, body) = (done.status, done.body);
-            Ok::<_, Refusal>(Answer { status, body })
+            Ok::<_, Refusal>(done.answer)
         })?;
         Ok((outcome, is_replayed))
     };

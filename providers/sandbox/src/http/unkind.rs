@@ -13,7 +13,7 @@ use crate::{
     Error,
     core::api,
     till::Failure,
-    unkind::{Answer, Form, Unkind, Unkindness},
+    unkind::{Form, Unkind, Unkindness},
 };
 
 /// So long a caller gets no answer before it is told that there is none.

@@ -1,22 +1,7 @@
 //! Refusals that come of no look at what was asked for, in Stripe's words.
 
-use super::{Answer, Outcome};
+use super::Outcome;
 use crate::core::prelude::*;
-
-impl From<Refusal> for Answer {
-    fn from(refusal: Refusal) -> Self {
-        Self {
-            status: refusal.status,
-            body: refusal.body(),
-        }
-    }
-}
-
-impl From<Result<Value>> for Answer {
-    fn from(done: Result<Value>) -> Self {
-        done.map_or_else(Self::from, |body| Self { status: 200, body })
-    }
-}
 
 impl From<Refusal> for Outcome {
     fn from(refusal: Refusal) -> Self {

@@ -234,30 +234,26 @@ fn an_expiry_has_five_minutes_of_leeway() {
 #[test]
 fn an_operation_is_known_by_key_and_form() {
     let mut shop = Shop::new();
-    let params = |query: &str| {
-        Params::new(url::form_urlencoded::parse(query.as_bytes()).into_owned()).unwrap()
+    let mut ask = |key: &str, path: &str, query: &str| {
+        let form = url::form_urlencoded::parse(query.as_bytes()).into_owned();
+        let call = operations::Call {
+            method: "POST",
+            path,
+            params: &Params::new(form).unwrap(),
+            key: Some(key),
+            instead: None,
+        };
+        let done = operations::answer(&mut shop.books, call);
+        done.map(|done| (done.is_replayed, done.answer))
+            .map_err(|refusal| refusal.status)
     };
-    let one = operations::digest("POST", "customers", &params("name=a"));
-    assert_ne!(
-        one,
-        operations::digest("POST", "customers", &params("name=b"))
-    );
-    assert_ne!(
-        one,
-        operations::digest("POST", "products", &params("name=a"))
-    );
-    let body = Value::from(7);
-    operations::keep(&mut shop.books, "k", one.clone(), 200, &body);
-    let books = &shop.books;
-    assert_eq!(
-        operations::replay(books, "k", &one).unwrap(),
-        Some((200, body))
-    );
-    assert_eq!(operations::replay(books, "other", &one).unwrap(), None);
-    assert_eq!(
-        operations::replay(books, "k", "else").unwrap_err().status,
-        400
-    );
+    let (replayed, first) = ask("k", "customers", "name=a").unwrap();
+    assert!(!replayed);
+    assert_eq!(ask("k", "customers", "name=a"), Ok((true, first.clone())));
+    assert_eq!(ask("k", "customers", "name=b"), Err(400));
+    assert_eq!(ask("k", "products", "name=a"), Err(400));
+    let (replayed, other) = ask("other", "customers", "name=a").unwrap();
+    assert!(!replayed && other != first);
 }
 
 #[test]
