@@ -152,33 +152,22 @@ pub(super) fn some<T: Kept>(
 /// Where an object has to say what, if the parameter of a rule was sent: `name` is a text that objects say
 /// under this name, `name=a|b` one of these words, `name?` a flag, and `names[]=name` one of a list.
 fn asked_for(params: &Params, rule: &'static str) -> Result<Option<(String, Vec<Value>)>> {
+    let at = |field: &str| format!("/{}", field.replace('[', "/").replace(']', ""));
     let (name, rest) = rule.split_once('=').unwrap_or((rule, ""));
-    let (field, values): (&str, Vec<Value>) = if let Some(name) = name.strip_suffix('?') {
-        (
-            name,
-            params.flag(name)?.into_iter().map(Value::from).collect(),
-        )
-    } else if let Some(name) = name.strip_suffix("[]") {
-        (
-            rest,
-            params.list(name)?.into_iter().map(Value::from).collect(),
-        )
-    } else if rest.is_empty() {
-        (
-            name,
-            params.text(name)?.into_iter().map(Value::from).collect(),
-        )
-    } else {
-        let words: Vec<&str> = rest.split('|').collect();
-        (
-            name,
-            params
-                .word(name, &words)?
-                .into_iter()
-                .map(Value::from)
-                .collect(),
-        )
+    if let Some(name) = name.strip_suffix('?') {
+        let flag = params.flag(name)?;
+        return Ok(flag.map(|flag| (at(name), vec![flag.into()])));
+    }
+    if let Some(name) = name.strip_suffix("[]") {
+        let texts: Vec<Value> = params.list(name)?.into_iter().map(Value::from).collect();
+        return Ok((!texts.is_empty()).then(|| (at(rest), texts)));
+    }
+    let text = match rest {
+        "" => params.text(name)?,
+        words => {
+            let words: Vec<&str> = words.split('|').collect();
+            params.word(name, &words)?.map(str::to_owned)
+        }
     };
-    let field = format!("/{}", field.replace('[', "/").replace(']', ""));
-    Ok((!values.is_empty()).then_some((field, values)))
+    Ok(text.map(|text| (at(name), vec![text.into()])))
 }
