@@ -9,7 +9,7 @@ use domain::{
     id::{OrderId, OrderSerial, PriceId},
     metadata::Metadata,
     terms::Terms,
-    text::{CheckoutId, InvoiceId, PaymentId, SubscriptionId},
+    text::{CheckoutId, InvoiceId},
     wallet::{
         Currency, Reversal, SubscriptionStatus,
         bill::{Bill, Pays},
@@ -21,8 +21,8 @@ use domain::{
     },
 };
 use port::{
-    InvoiceName, Money, Owners, PaidInvoice, PaidOrder, Payable, Provider, Report, Standing,
-    Subject, SubscriptionNow, Unplaceable, Unplaced,
+    InvoiceName, Money, Owners, PaidInvoice, PaidOrder, Payable, Provider, Report, Subject,
+    SubscriptionNow, Unplaceable, Unplaced,
 };
 
 use super::{
@@ -148,30 +148,18 @@ pub(crate) struct Placed<'a> {
     pub(crate) scope: &'a Scope,
 }
 
-impl Placed<'_> {
-    fn read(found: Result<Option<OrderId>, actors::Error>) -> Result<Option<OrderId>, port::Error> {
+impl Owners for Placed<'_> {
+    fn order_of(&self, subject: &Subject) -> Result<Option<OrderId>, port::Error> {
+        let found = match subject {
+            Subject::Checkout(id) => self.handle.checkout_order(self.scope, id),
+            Subject::Subscription(id) => self.handle.order_of_subscription(self.scope, id),
+            Subject::Invoice(id) => self.handle.order_of_invoice(self.scope, id),
+            Subject::Payment(id) => self.handle.order_of_payment(self.scope, id),
+        };
         found.map_err(|error| port::Error::Unavailable {
             reason: error.to_string(),
             retry_after_seconds: None,
         })
-    }
-}
-
-impl Owners for Placed<'_> {
-    fn of_checkout(&self, id: &CheckoutId) -> Result<Option<OrderId>, port::Error> {
-        Self::read(self.handle.checkout_order(self.scope, id))
-    }
-
-    fn of_subscription(&self, id: &SubscriptionId) -> Result<Option<OrderId>, port::Error> {
-        Self::read(self.handle.order_of_subscription(self.scope, id))
-    }
-
-    fn of_invoice(&self, id: &InvoiceId) -> Result<Option<OrderId>, port::Error> {
-        Self::read(self.handle.order_of_invoice(self.scope, id))
-    }
-
-    fn of_payment(&self, id: &PaymentId) -> Result<Option<OrderId>, port::Error> {
-        Self::read(self.handle.order_of_payment(self.scope, id))
     }
 }
 
@@ -415,10 +403,8 @@ impl Telling<'_> {
             self.bill(now.first, paid).await?;
             failpoint::reached("cycle.told");
         }
-        let status = match now.standing {
-            Standing::Is(status) => status,
-            Standing::NotBegun => return Ok(()),
-            Standing::NeverBegan => SubscriptionStatus::Canceled,
+        let Some(status) = now.status else {
+            return Ok(());
         };
         let terms = now.price.and_then(|price| self.terms(price));
         let report = UpdateSubscription {

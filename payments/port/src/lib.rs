@@ -15,7 +15,7 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use domain::{
     id::{OrderId, ProjectId},
-    text::{CheckoutId, InvoiceId, PaymentId, SubscriptionId},
+    text::{CheckoutId, PaymentId, SubscriptionId},
     time::Timestamp,
 };
 
@@ -24,8 +24,8 @@ pub use self::{
     error::{Error, Untrusted},
     report::{
         Charged, InvoiceName, Money, Origin, PaidInvoice, PaidOrder, Part, Payable, Pays,
-        Proration, Report, RunningSubscription, Standing, Subject, SubscriptionNow, Told,
-        Unplaceable, Unplaced,
+        Proration, Report, RunningSubscription, Subject, SubscriptionNow, Told, Unplaceable,
+        Unplaced,
     },
     request::{
         CheckoutRequest, Discount, OpenedCheckout, Operation, PortalRequest, Reference,
@@ -60,22 +60,13 @@ pub struct Span {
 
 /// What Scrip has placed already. Whose something is at the provider, this says; what is written on it
 /// there, anybody may have replaced, and it counts only for what was never placed.
-///
-/// # Errors
-///
-/// Each: [`Error::Unavailable`], where it cannot be read.
 pub trait Owners: Send + Sync {
-    /// The order of a page on which a buyer pays.
-    fn of_checkout(&self, id: &CheckoutId) -> Result<Option<OrderId>, Error>;
-
-    /// The order that began a subscription.
-    fn of_subscription(&self, id: &SubscriptionId) -> Result<Option<OrderId>, Error>;
-
-    /// The order that a bill paid.
-    fn of_invoice(&self, id: &InvoiceId) -> Result<Option<OrderId>, Error>;
-
-    /// The order that a payment paid.
-    fn of_payment(&self, id: &PaymentId) -> Result<Option<OrderId>, Error>;
+    /// The order of a page on which a buyer pays; that began a subscription; that a bill or a payment paid.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`], where it cannot be read.
+    fn order_of(&self, subject: &Subject) -> Result<Option<OrderId>, Error>;
 }
 
 /// Some of a provider's list of events.

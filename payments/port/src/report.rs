@@ -152,25 +152,6 @@ pub struct PaidOrder {
     pub subscription: Option<SubscriptionNow>,
 }
 
-/// How a subscription stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// As a wallet knows it.
-    Is(SubscriptionStatus),
-    /// It has not begun: nothing changes for the wallet.
-    NotBegun,
-    /// It never began, and will not.
-    NeverBegan,
-}
-
-impl Standing {
-    /// Whether the provider's status is that it is paused.
-    #[must_use]
-    pub fn is_paused(self) -> bool {
-        self == Self::Is(SubscriptionStatus::Paused)
-    }
-}
-
 /// A subscription, as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionNow {
@@ -178,8 +159,8 @@ pub struct SubscriptionNow {
     pub first: OrderId,
     /// The provider's name for it.
     pub id: SubscriptionId,
-    /// How it stands.
-    pub standing: Standing,
+    /// How it stands; `None`: it has not begun, and nothing changes for the wallet.
+    pub status: Option<SubscriptionStatus>,
     /// The bill that waits for the buyer.
     pub open_invoice: Option<OpenInvoice>,
     /// Whether nothing is collected for it for the time being.

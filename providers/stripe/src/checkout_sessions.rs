@@ -120,10 +120,9 @@ pub struct Session {
     pub url: Option<String>,
     /// How far it is.
     pub status: Option<SessionStatus>,
-    /// Whether the money is there.
-    pub payment_status: PaymentStatus,
-    /// What it is for.
-    pub mode: SessionMode,
+    /// Whether the money is there: `paid`, `unpaid`, or `no_payment_required` where the total is zero or due
+    /// later.
+    payment_status: String,
     /// The payment, of a session in payment mode that had something to charge.
     pub payment_intent: Option<Expandable<PaymentId>>,
     /// The subscription, once there is one.
@@ -165,10 +164,7 @@ impl Session {
     #[must_use]
     pub fn is_paid(&self) -> bool {
         self.status == Some(SessionStatus::Complete)
-            && matches!(
-                self.payment_status,
-                PaymentStatus::Paid | PaymentStatus::NoPaymentRequired
-            )
+            && matches!(&*self.payment_status, "paid" | "no_payment_required")
     }
 }
 
@@ -186,24 +182,6 @@ words! {
         Complete,
         /// Closed, and nothing was bought.
         Expired,
-    }
-}
-
-words! {
-    /// Whether the money of a session is there.
-    PaymentStatus {
-        /// It is.
-        Paid,
-        /// There is none to wait for: the total is zero, or due later.
-        NoPaymentRequired,
-    }
-}
-
-words! {
-    /// What a session is for.
-    SessionMode {
-        /// To be paid each cycle.
-        Subscription,
     }
 }
 

@@ -158,6 +158,16 @@ impl From<Failure> for Error {
     }
 }
 
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self {
+            error,
+            replayed: false,
+            attempt: Failed::default(),
+        }
+    }
+}
+
 impl Client {
     /// The same for what nobody waits for: it lets others go first.
     #[must_use]
@@ -216,7 +226,7 @@ impl Client {
         key: &Operation,
     ) -> Result<T, Failure> {
         let call = self.call(Method::POST, path, form, Some(key));
-        self.send(&call.map_err(Failure::new)?).await
+        self.send(&call?).await
     }
 
     /// DELETEs `/v1/<path>`. Doing so again is refused: there is nothing left.
@@ -315,7 +325,7 @@ impl Client {
                     status: Some(status.as_u16()),
                     ..Failed::default()
                 },
-                ..Failure::new(Error::garbage(why))
+                ..Failure::from(Error::garbage(why))
             });
         }
         let body = body(response).await.map_err(|error| unanswered(&error))?;
@@ -393,14 +403,6 @@ impl Failure {
     pub(super) fn broke(&self) -> bool {
         self.attempt.status.is_some_and(|status| status >= 500)
     }
-
-    fn new(error: Error) -> Self {
-        Self {
-            error,
-            replayed: false,
-            attempt: Failed::default(),
-        }
-    }
 }
 
 impl Pauses {
@@ -430,7 +432,7 @@ fn unanswered(error: &reqwest::Error) -> Failure {
         true => "it does not answer in time".into(),
         false => root(error),
     };
-    Failure::new(Error::unavailable(reason, None))
+    Failure::from(Error::unavailable(reason, None))
 }
 
 /// What is at the bottom of an error, such as a refused connection. Not the error itself, which

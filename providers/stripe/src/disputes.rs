@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{
     id::{ChargeId, DisputeId, PaymentId},
-    object::{Expandable, object, words},
+    object::{Expandable, object},
 };
 
 /// A dispute, as it is now.
@@ -16,8 +16,9 @@ use super::{
 pub struct Dispute {
     /// Its identifier.
     pub id: DisputeId,
-    /// How it stands.
-    pub status: DisputeStatus,
+    /// How it stands: an inquiry's begins with `warning_`, one that waits for an answer ends with
+    /// `needs_response`.
+    status: String,
     /// What is asked back, in the minor unit.
     pub amount: i64,
     /// Lower case.
@@ -43,30 +44,6 @@ struct EvidenceDetails {
     due_by: Option<i64>,
 }
 
-words! {
-    /// How a dispute stands.
-    DisputeStatus {
-        /// An inquiry: the money is still here.
-        WarningNeedsResponse,
-        /// An inquiry that was answered.
-        WarningUnderReview,
-        /// An inquiry that came to nothing.
-        WarningClosed,
-        /// The money is withheld, and an answer is due.
-        NeedsResponse,
-        /// The money is withheld, and the bank decides.
-        UnderReview,
-        /// Lost at first; the bank may be asked again.
-        AppealNeedsResponse,
-        /// Lost at first; the bank decides again.
-        AppealUnderReview,
-        /// The money is back.
-        Won,
-        /// The money is gone.
-        Lost,
-    }
-}
-
 /// Where the money of a dispute is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DisputedMoney {
@@ -80,47 +57,36 @@ pub enum DisputedMoney {
     Unclear,
 }
 
-impl DisputeStatus {
+impl Dispute {
     /// Where the money is.
     #[must_use]
-    pub const fn money(self) -> DisputedMoney {
-        match self {
-            Self::WarningNeedsResponse
-            | Self::WarningUnderReview
-            | Self::WarningClosed
-            | Self::Won => DisputedMoney::Kept,
-            Self::NeedsResponse
-            | Self::UnderReview
-            | Self::AppealNeedsResponse
-            | Self::AppealUnderReview => DisputedMoney::Withheld,
-            Self::Lost => DisputedMoney::Lost,
-            Self::Other => DisputedMoney::Unclear,
+    pub fn money(&self) -> DisputedMoney {
+        match &*self.status {
+            "warning_needs_response" | "warning_under_review" | "warning_closed" | "won" => {
+                DisputedMoney::Kept
+            }
+            // The first loss may be appealed.
+            "needs_response" | "under_review" | "appeal_needs_response" | "appeal_under_review" => {
+                DisputedMoney::Withheld
+            }
+            "lost" => DisputedMoney::Lost,
+            _ => DisputedMoney::Unclear,
         }
     }
-}
 
-impl Dispute {
     /// Whether it has the money, for now or for good.
-    pub(super) const fn took(&self) -> bool {
-        let money = self.status.money();
-        matches!(money, DisputedMoney::Withheld | DisputedMoney::Lost)
+    pub(super) fn took(&self) -> bool {
+        matches!(self.money(), DisputedMoney::Withheld | DisputedMoney::Lost)
     }
 
     /// In Scrip's own words; `None`: it was settled before it became one, or nobody knows how it stands.
     pub(super) fn told(&self) -> Option<domain::wallet::Dispute> {
-        use DisputeStatus::{
-            AppealNeedsResponse, NeedsResponse, WarningClosed, WarningNeedsResponse,
-            WarningUnderReview, Won,
-        };
-        let won = match self.status.money() {
+        let won = match self.money() {
             DisputedMoney::Unclear => return None,
             DisputedMoney::Lost => Some(false),
-            _ => matches!(self.status, Won | WarningClosed).then_some(true),
+            _ => matches!(&*self.status, "won" | "warning_closed").then_some(true),
         };
-        let waits = matches!(
-            self.status,
-            WarningNeedsResponse | NeedsResponse | AppealNeedsResponse
-        );
+        let waits = self.status.ends_with("needs_response");
         let due_by = self.evidence_details.as_ref().and_then(|it| it.due_by);
         let due_by = due_by.filter(|&due_by| waits && due_by > 0);
         let instant = |seconds: i64| Timestamp(seconds.saturating_mul(1000));
@@ -130,10 +96,7 @@ impl Dispute {
             currency: Currency::new(&self.currency)?,
             reason: DisputeReason::named(self.reason.as_deref().unwrap_or_default()),
             respond_by: due_by.map(instant),
-            inquiry: matches!(
-                self.status,
-                WarningNeedsResponse | WarningUnderReview | WarningClosed
-            ),
+            inquiry: self.status.starts_with("warning_"),
             won,
         })
     }
@@ -164,7 +127,7 @@ mod tests {
                 "currency":"usd","charge":"ch_1","payment_intent":"pi_1","reason":"general"}}"#
             ))
             .unwrap();
-            assert_eq!(dispute.status.money(), money, "{status}");
+            assert_eq!(dispute.money(), money, "{status}");
         }
     }
 }

@@ -45,17 +45,19 @@ impl From<Error> for port::Error {
             Error::Other(error) => return error,
         };
         let reason = refusal.to_string();
-        if let Some(permission) = refusal.permission() {
-            let permission = permission.to_owned();
-            Self::Permission { permission, reason }
-        } else if refusal.is_about_the_key() {
-            Self::Key(reason)
-        } else if refusal.is_missing() {
-            Self::Missing(reason)
-        } else if refusal.is_about_the_currency() {
-            Self::CurrencyMismatch(reason)
-        } else {
-            Self::Refused(reason)
+        match refusal.permission() {
+            Some(permission) => Self::Permission {
+                permission: permission.to_owned(),
+                reason,
+            },
+            // Unknown or revoked.
+            None if refusal.status == 401 => Self::Key(reason),
+            None if refusal.is_missing() => Self::Missing(reason),
+            // The customer is bound to another one. Stripe has no code for it, only words.
+            None if refusal.message.contains("combine currencies") => {
+                Self::CurrencyMismatch(reason)
+            }
+            None => Self::Refused(reason),
         }
     }
 }
@@ -92,11 +94,6 @@ impl Refusal {
         }
     }
 
-    /// Whether the account's key was not accepted: unknown or revoked.
-    pub(super) const fn is_about_the_key(&self) -> bool {
-        self.status == 401
-    }
-
     /// What the key lacks to ask this, as Stripe names it ("Having the 'rak_dispute_read' permission would
     /// allow this request to continue."); where it gives no name, its code. Other questions are answered.
     pub(super) fn permission(&self) -> Option<&str> {
@@ -116,11 +113,6 @@ impl Refusal {
     /// Whether there is no such object (in this account, in this mode).
     pub(super) fn is_missing(&self) -> bool {
         self.status == 404 || self.code.as_deref() == Some("resource_missing")
-    }
-
-    /// Whether the customer is bound to another currency. Stripe has no code for it, only words.
-    pub(super) fn is_about_the_currency(&self) -> bool {
-        self.message.contains("combine currencies")
     }
 }
 

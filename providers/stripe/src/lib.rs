@@ -24,7 +24,6 @@ pub mod metadata;
 pub mod object;
 pub mod payment_intents;
 pub mod permissions;
-mod portal;
 pub mod prices;
 mod promotion_codes;
 mod provider;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::{
     id::{ChargeId, PaymentId},
     metadata::Metadata,
-    object::{Expandable, object, words},
+    object::{Expandable, object},
 };
 
 /// A payment intent, as it is now.
@@ -15,8 +15,8 @@ pub struct PaymentIntent {
     pub id: PaymentId,
     /// What came in, in the minor unit.
     pub amount_received: i64,
-    /// How far it is.
-    pub status: Option<IntentStatus>,
+    /// How far it is, such as `processing`.
+    pub status: Option<String>,
     /// The last charge that was tried for it.
     pub latest_charge: Option<Expandable<ChargeId>>,
     /// What we wrote on it.
@@ -25,16 +25,6 @@ pub struct PaymentIntent {
 }
 
 object!(PaymentId => PaymentIntent, "payment_intents", ["latest_charge"]);
-
-words! {
-    /// How far a payment intent is.
-    IntentStatus {
-        /// Nothing was tried, or what was tried failed.
-        RequiresPaymentMethod,
-        /// Called off.
-        Canceled,
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -11,22 +11,12 @@ use std::{
     fmt,
 };
 
+use reqwest::Method;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::{client::Client, error::Error, form::Form, key};
-
-/// How a call is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verb {
-    /// Nothing is changed.
-    Get,
-    /// Something is made or changed.
-    Post,
-    /// Something is ended.
-    Delete,
-}
 
 /// What a permission is about, as Stripe writes it, and how much of Scrip is without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,28 +43,16 @@ pub enum Need {
 }
 
 /// One of Stripe's endpoints that is called.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Endpoint {
     /// How.
-    pub verb: Verb,
+    pub method: Method,
     /// Below `/v1/`; `{}` stands for an identifier.
     pub path: &'static str,
     /// What has to be allowed.
     pub of: &'static Resource,
-    trial: Trial,
-}
-
-/// How it is found out whether an endpoint may be called.
-#[derive(Debug, Clone, Copy)]
-enum Trial {
-    /// A list of one.
-    List,
-    /// By an object that is not there.
-    Nobody,
-    /// By a form that lacks what it has to have.
-    Blank,
-    /// Another call of the same permission says it.
-    Elsewhere,
+    /// Whether it is called to find out whether it may be: else another call of the same permission says it.
+    is_tried: bool,
 }
 
 macro_rules! resources {
@@ -109,65 +87,61 @@ resources! {
         "optional: tells one account from another when the key is changed";
 }
 
-const fn endpoint(verb: Verb, path: &'static str, of: &'static Resource, trial: Trial) -> Endpoint {
+const fn called(method: Method, path: &'static str, of: &'static Resource) -> Endpoint {
     Endpoint {
-        verb,
+        method,
         path,
         of,
-        trial,
+        is_tried: false,
     }
 }
 
 /// Every call that this crate makes.
 pub static ENDPOINTS: &[Endpoint] = {
-    use Trial::{Blank, Elsewhere, List, Nobody};
-    use Verb::{Delete, Get, Post};
+    const GET: Method = Method::GET;
+    const POST: Method = Method::POST;
+    const DELETE: Method = Method::DELETE;
     &[
-        endpoint(Get, "account", &ACCOUNT, Elsewhere),
-        endpoint(Get, "billing_portal/configurations", &PORTAL, Elsewhere),
-        endpoint(Post, "billing_portal/configurations", &PORTAL, Blank),
-        endpoint(Post, "billing_portal/sessions", &PORTAL, Blank),
-        endpoint(Get, "charges", &CHARGES, Elsewhere),
-        endpoint(Get, "charges/{}", &CHARGES, Nobody),
-        endpoint(Post, "checkout/sessions", &CHECKOUTS, Blank),
-        endpoint(Get, "checkout/sessions", &CHECKOUTS, Elsewhere),
-        endpoint(Get, "checkout/sessions/{}", &CHECKOUTS, Nobody),
-        endpoint(Post, "checkout/sessions/{}/expire", &CHECKOUTS, Elsewhere),
+        called(GET, "account", &ACCOUNT),
+        called(GET, "billing_portal/configurations", &PORTAL),
+        called(POST, "billing_portal/configurations", &PORTAL).tried(),
+        called(POST, "billing_portal/sessions", &PORTAL).tried(),
+        called(GET, "charges", &CHARGES),
+        called(GET, "charges/{}", &CHARGES).tried(),
+        called(POST, "checkout/sessions", &CHECKOUTS).tried(),
+        called(GET, "checkout/sessions", &CHECKOUTS),
+        called(GET, "checkout/sessions/{}", &CHECKOUTS).tried(),
+        called(POST, "checkout/sessions/{}/expire", &CHECKOUTS),
         // As a part of what `subscriptions` answers.
-        endpoint(Get, "customers/{}", &CUSTOMERS, Nobody),
-        endpoint(Get, "disputes", &DISPUTES, List),
-        endpoint(Get, "disputes/{}", &DISPUTES, Elsewhere),
-        endpoint(Get, "events", &EVENTS, List),
-        endpoint(Get, "invoice_payments", &INVOICE_PAYMENTS, List),
-        endpoint(Get, "invoices", &INVOICES, Elsewhere),
-        endpoint(Get, "invoices/{}", &INVOICES, Nobody),
-        endpoint(Get, "invoices/{}/lines", &INVOICES, Elsewhere),
-        endpoint(Get, "payment_intents/{}", &PAYMENTS, Nobody),
-        endpoint(Get, "prices", &PRICES, Elsewhere),
-        endpoint(Post, "prices", &PRICES, Blank),
-        endpoint(Get, "prices/{}", &PRICES, Nobody),
-        endpoint(Post, "prices/{}", &PRICES, Elsewhere),
-        endpoint(Get, "products/{}", &PRODUCTS, Nobody),
-        endpoint(Post, "products", &PRODUCTS, Blank),
-        endpoint(Get, "promotion_codes", &PROMOTIONS, List),
-        endpoint(Get, "refunds", &CHARGES, List),
-        endpoint(Get, "refunds/{}", &CHARGES, Elsewhere),
-        endpoint(Post, "refunds", &CHARGES, Blank),
-        endpoint(
-            Post,
-            "subscription_schedules/{}/release",
-            &SCHEDULES,
-            Nobody,
-        ),
-        endpoint(Get, "subscriptions", &SUBSCRIPTIONS, Elsewhere),
-        endpoint(Get, "subscriptions/{}", &SUBSCRIPTIONS, Nobody),
-        endpoint(Post, "subscriptions/{}", &SUBSCRIPTIONS, Nobody),
-        endpoint(Delete, "subscriptions/{}", &SUBSCRIPTIONS, Elsewhere),
-        endpoint(Post, "subscriptions/{}/resume", &SUBSCRIPTIONS, Elsewhere),
-        endpoint(Get, "webhook_endpoints", &WEBHOOKS, List),
-        endpoint(Post, "webhook_endpoints", &WEBHOOKS, Blank),
-        endpoint(Post, "webhook_endpoints/{}", &WEBHOOKS, Elsewhere),
-        endpoint(Delete, "webhook_endpoints/{}", &WEBHOOKS, Elsewhere),
+        called(GET, "customers/{}", &CUSTOMERS).tried(),
+        called(GET, "disputes", &DISPUTES).tried(),
+        called(GET, "disputes/{}", &DISPUTES),
+        called(GET, "events", &EVENTS).tried(),
+        called(GET, "invoice_payments", &INVOICE_PAYMENTS).tried(),
+        called(GET, "invoices", &INVOICES),
+        called(GET, "invoices/{}", &INVOICES).tried(),
+        called(GET, "invoices/{}/lines", &INVOICES),
+        called(GET, "payment_intents/{}", &PAYMENTS).tried(),
+        called(GET, "prices", &PRICES),
+        called(POST, "prices", &PRICES).tried(),
+        called(GET, "prices/{}", &PRICES).tried(),
+        called(POST, "prices/{}", &PRICES),
+        called(GET, "products/{}", &PRODUCTS).tried(),
+        called(POST, "products", &PRODUCTS).tried(),
+        called(GET, "promotion_codes", &PROMOTIONS).tried(),
+        called(GET, "refunds", &CHARGES).tried(),
+        called(GET, "refunds/{}", &CHARGES),
+        called(POST, "refunds", &CHARGES).tried(),
+        called(POST, "subscription_schedules/{}/release", &SCHEDULES).tried(),
+        called(GET, "subscriptions", &SUBSCRIPTIONS),
+        called(GET, "subscriptions/{}", &SUBSCRIPTIONS).tried(),
+        called(POST, "subscriptions/{}", &SUBSCRIPTIONS).tried(),
+        called(DELETE, "subscriptions/{}", &SUBSCRIPTIONS),
+        called(POST, "subscriptions/{}/resume", &SUBSCRIPTIONS),
+        called(GET, "webhook_endpoints", &WEBHOOKS).tried(),
+        called(POST, "webhook_endpoints", &WEBHOOKS).tried(),
+        called(POST, "webhook_endpoints/{}", &WEBHOOKS),
+        called(DELETE, "webhook_endpoints/{}", &WEBHOOKS),
     ]
 };
 
@@ -188,26 +162,26 @@ impl fmt::Display for Permission {
 }
 
 impl Endpoint {
+    const fn tried(mut self) -> Self {
+        self.is_tried = true;
+        self
+    }
+
     /// What it needs.
     #[must_use]
     pub fn permission(&self) -> Permission {
         Permission {
             of: self.of,
-            writes: self.verb != Verb::Get,
+            writes: self.method != Method::GET,
         }
     }
 
     /// Whether this is the endpoint of a call; the path begins below `/v1/`.
     #[must_use]
     pub fn is(&self, method: &str, path: &str) -> bool {
-        let verb = match self.verb {
-            Verb::Get => "GET",
-            Verb::Post => "POST",
-            Verb::Delete => "DELETE",
-        };
         let mut parts = path.split('/');
         let same = |part: &str| parts.next().is_some_and(|at| part == "{}" || part == at);
-        verb == method && self.path.split('/').all(same) && parts.next().is_none()
+        self.method == method && self.path.split('/').all(same) && parts.next().is_none()
     }
 }
 
@@ -253,27 +227,23 @@ impl Client {
     ///
     /// See [`Error`]: the key does not work at all, or Stripe does not answer.
     pub async fn try_key(&self) -> Result<Vec<Missing>, Error> {
-        let tried = |endpoint: &&Endpoint| !matches!(endpoint.trial, Trial::Elsewhere);
+        let tried = ENDPOINTS.iter().filter(|endpoint| endpoint.is_tried);
         // The one without which nothing is worth trying goes first.
-        let (first, rest): (Vec<_>, Vec<_>) = ENDPOINTS
-            .iter()
-            .filter(tried)
-            .partition(|endpoint| endpoint.of == &EVENTS);
+        let (first, rest): (Vec<_>, Vec<_>) = tried.partition(|endpoint| endpoint.of == &EVENTS);
         let mut missing = Vec::new();
-        for endpoint in first {
-            missing.extend(self.try_endpoint(endpoint).await?);
+        for at_once in [first, rest] {
+            let mut trials = JoinSet::new();
+            for (at, endpoint) in at_once.into_iter().enumerate() {
+                let client = self.clone();
+                trials.spawn(async move { (at, client.try_endpoint(endpoint).await) });
+            }
+            let mut found = BTreeMap::new();
+            while let Some(tried) = trials.join_next().await {
+                let (at, tried) = tried.map_err(|error| Error::garbage(error.to_string()))?;
+                found.insert(at, tried?);
+            }
+            missing.extend(found.into_values().flatten());
         }
-        let mut trials = JoinSet::new();
-        for (at, endpoint) in rest.into_iter().enumerate() {
-            let client = self.clone();
-            trials.spawn(async move { (at, client.try_endpoint(endpoint).await) });
-        }
-        let mut found = BTreeMap::new();
-        while let Some(tried) = trials.join_next().await {
-            let (at, tried) = tried.map_err(|error| Error::garbage(error.to_string()))?;
-            found.insert(at, tried?);
-        }
-        missing.extend(found.into_values().flatten());
         let mut names = BTreeSet::new();
         missing.retain(|missing: &Missing| names.insert(missing.permission.clone()));
         Ok(missing)
@@ -301,8 +271,7 @@ impl Client {
     pub async fn try_missing(&self) -> Result<(), Error> {
         let missing = self.missing_permissions();
         for endpoint in ENDPOINTS {
-            let is_tried = !matches!(endpoint.trial, Trial::Elsewhere);
-            if is_tried && missing.contains(&endpoint.permission().to_string()) {
+            if endpoint.is_tried && missing.contains(&endpoint.permission().to_string()) {
                 self.try_endpoint(endpoint).await?;
             }
         }
@@ -315,16 +284,15 @@ impl Client {
         let path: Vec<&str> = parts
             .map(|part| if part == "{}" { NOBODY } else { part })
             .collect();
-        let form = match endpoint.trial {
-            Trial::List => Form::new().with("limit", 1),
-            _ => Form::new(),
-        };
+        // A list of one; else by an object that is not there, or by a form that lacks what it has to have.
+        let is_list = endpoint.method == Method::GET && !path.contains(&NOBODY);
+        let form = Form::new().with_some("limit", is_list.then_some(1));
         // A double of Stripe knows by this name that it is meant to be refused.
         let key = key::anew("permission-check")?;
-        let tried: Result<Value, Error> = match endpoint.verb {
-            Verb::Get => self.get(&path, &form, false).await,
-            Verb::Post => self.post(&path, &form, &key).await,
-            Verb::Delete => self.delete(&path, &key).await,
+        let tried: Result<Value, Error> = match endpoint.method {
+            Method::GET => self.get(&path, &form, false).await,
+            Method::DELETE => self.delete(&path, &key).await,
+            _ => self.post(&path, &form, &key).await,
         };
         match tried {
             Err(Error::Refused(refusal)) if refusal.status == 403 => {
@@ -373,9 +341,8 @@ mod tests {
     #[test]
     fn every_permission_is_tried() {
         for permission in all() {
-            let tried = ENDPOINTS.iter().any(|endpoint| {
-                endpoint.permission() == permission && !matches!(endpoint.trial, Trial::Elsewhere)
-            });
+            let mut tried = ENDPOINTS.iter().filter(|endpoint| endpoint.is_tried);
+            let tried = tried.any(|endpoint| endpoint.permission() == permission);
             assert!(tried || permission.of == &ACCOUNT, "{permission}");
         }
     }

@@ -334,7 +334,7 @@ async fn a_dispute_withholds_and_gives_back() {
                 "charge.dispute.closed",
                 "charge.dispute.funds_reinstated",
             ]);
-            assert_eq!(dispute.status.money(), expected);
+            assert_eq!(dispute.money(), expected);
             let charge: Charge = stage.client().read(dispute.charge.id()).await.unwrap();
             assert_eq!(charge.payment_intent, dispute.payment_intent);
         }

@@ -1,11 +1,14 @@
 //! What a paid bill of a subscription pays for, by its lines: of the tier that is ours, whatever else is on it.
 
-use domain::{id::PriceId, wallet::pay::Billing};
+use domain::{
+    id::PriceId,
+    wallet::{SubscriptionStatus, pay::Billing},
+};
 use port::{InvoiceName, PaidInvoice, Pays, Proration, Unplaceable, Unplaced};
 
 use super::{
     Stripe,
-    look::{Tier, instant, is_after_end, standing},
+    look::{Tier, instant, is_after_end, status},
 };
 use crate::{
     Error,
@@ -152,7 +155,8 @@ fn billing_of(subscription: &Subscription, invoice: &Invoice, (start, end): (i64
         current_period_end: instant(end),
         trial: false,
         after_end: is_after_end(subscription, invoice),
-        paused: subscription.is_paused() || standing(subscription).is_paused(),
+        paused: subscription.is_paused()
+            || status(subscription) == Some(SubscriptionStatus::Paused),
         reported_at: instant(invoice.created),
     }
 }

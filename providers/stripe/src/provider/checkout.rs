@@ -92,26 +92,17 @@ impl Stripe {
 
 impl Attempt {
     /// What may help against a refusal; the same again where nothing does.
-    fn after(self, refusal: &Refusal) -> Self {
+    fn after(mut self, refusal: &Refusal) -> Self {
         let param = refusal.param.as_deref().unwrap_or_default();
         if refusal.code.as_deref() == Some("email_invalid") || param == "customer_email" {
-            let without_email = true;
-            Self {
-                without_email,
-                ..self
-            }
+            self.without_email = true;
         } else if param.starts_with("line_items") {
-            let repriced = true;
-            Self { repriced, ..self }
+            self.repriced = true;
         } else if refusal.is_missing() && (param == "customer" || param.is_empty()) {
             // Where it does not say which: a price that is there is found again.
-            Self {
-                as_new: true,
-                ..self
-            }
-        } else {
-            self
+            self.as_new = true;
         }
+        self
     }
 
     /// Another form needs another key.

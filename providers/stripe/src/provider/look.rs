@@ -9,16 +9,15 @@ use domain::{
         pay::{Billing, Payment},
     },
 };
-use port::{Owners, PaidOrder, Report, Standing, Subject, SubscriptionNow};
+use port::{Owners, PaidOrder, Report, Subject, SubscriptionNow};
 
 use super::{Stripe, money::readable};
 use crate::{
     Error,
-    checkout_sessions::{Session, SessionMode, SessionStatus},
+    checkout_sessions::{Session, SessionStatus},
     id::StripePriceId,
     invoices::{BillingReason, Invoice, InvoiceStatus},
     object::Expandable,
-    payment_intents::IntentStatus,
     prices::StoredPrice,
     subscriptions::{Subscription, SubscriptionItem, SubscriptionStatus},
 };
@@ -38,7 +37,7 @@ impl Stripe {
         owners: &dyn Owners,
     ) -> Result<Vec<Report>, Error> {
         match subject {
-            Subject::Checkout(id) => self.session(id, owners).await,
+            Subject::Checkout(id) => self.session(id, owners.order_of(subject)?).await,
             Subject::Subscription(id) => {
                 let subscription = self.client.read(id).await?;
                 self.subscription(subscription, None, owners).await
@@ -55,15 +54,18 @@ impl Stripe {
         }
     }
 
-    async fn session(&self, id: &CheckoutId, owners: &dyn Owners) -> Result<Vec<Report>, Error> {
+    async fn session(
+        &self,
+        id: &CheckoutId,
+        placed: Option<OrderId>,
+    ) -> Result<Vec<Report>, Error> {
         let session = self.client.read(id).await?;
-        let placed = owners.of_checkout(id)?;
         let Some(order) = placed.or_else(|| self.ours(&session.metadata)) else {
             return Ok(Vec::new());
         };
-        let subscription = match (session.mode, &session.subscription) {
-            (SessionMode::Subscription, Some(there)) => Some(self.client.open(there).await?),
-            _ => None,
+        let subscription = match &session.subscription {
+            Some(there) => Some(self.client.open(there).await?),
+            None => None,
         };
         if session.is_paid() {
             return self.paid(order, &session, subscription).await;
@@ -114,8 +116,9 @@ impl Stripe {
             }
             None => None,
         };
-        let failed = [IntentStatus::RequiresPaymentMethod, IntentStatus::Canceled];
-        Ok(status.is_some_and(|status| failed.contains(&status)))
+        // Nothing was tried, or what was tried failed; or it was called off.
+        let failed = ["requires_payment_method", "canceled"];
+        Ok(status.is_some_and(|status| failed.contains(&&*status)))
     }
 
     async fn paid(
@@ -181,7 +184,7 @@ impl Stripe {
         let snapshot = snapshot.or_else(|| newest.map(Invoice::subscription_metadata));
         // What was placed here is known here; what is written there is for what never was.
         let written = self.ours(&subscription.metadata);
-        let placed = owners.of_subscription(&subscription.id)?;
+        let placed = owners.order_of(&Subject::Subscription(subscription.id.clone()))?;
         let billed = || snapshot.as_ref().and_then(|written| self.ours(written));
         let Some(first) = placed.or(written).or_else(billed) else {
             return Ok(Vec::new());
@@ -194,14 +197,16 @@ impl Stripe {
         for invoice in self.bills(&subscription, told).await? {
             let of_first = invoice.billing_reason == Some(BillingReason::SubscriptionCreate);
             if invoice.status != Some(InvoiceStatus::Paid) {
-                let late = [Status::PastDue, Status::Canceled].map(Standing::Is);
+                let late = [Status::PastDue, Status::Canceled].map(Some);
+                let began = subscription.status != SubscriptionStatus::IncompleteExpired;
                 now.open_invoice = invoice.waiting().or(now.open_invoice);
-                if of_first && late.contains(&now.standing) {
+                if of_first && began && late.contains(&now.status) {
                     reports.push(Report::Failed(first));
                 }
                 continue;
             }
-            if owners.of_invoice(&invoice.id)?.is_some() && !invoice.is_carrying() {
+            let placed = owners.order_of(&Subject::Invoice(invoice.id.clone()))?;
+            if placed.is_some() && !invoice.is_carrying() {
                 continue;
             }
             if of_first {
@@ -296,7 +301,7 @@ impl Stripe {
         let now = SubscriptionNow {
             first,
             id: subscription.id.clone(),
-            standing: standing(subscription),
+            status: status(subscription),
             open_invoice: None,
             collection_paused: subscription.is_paused(),
             price: tier.price,
@@ -447,14 +452,16 @@ fn page_of(invoice: &Invoice) -> Option<PageUrl> {
     page(invoice.hosted_invoice_url.as_deref())
 }
 
-pub(super) fn standing(subscription: &Subscription) -> Standing {
+/// How a subscription stands for a wallet. One that never began, and will not, is over.
+pub(super) fn status(subscription: &Subscription) -> Option<Status> {
     match subscription.status {
-        SubscriptionStatus::Active | SubscriptionStatus::Trialing => Standing::Is(Status::Active),
-        SubscriptionStatus::PastDue | SubscriptionStatus::Unpaid => Standing::Is(Status::PastDue),
-        SubscriptionStatus::Paused => Standing::Is(Status::Paused),
-        SubscriptionStatus::Canceled => Standing::Is(Status::Canceled),
-        SubscriptionStatus::IncompleteExpired => Standing::NeverBegan,
-        SubscriptionStatus::Other => Standing::NotBegun,
+        SubscriptionStatus::Active | SubscriptionStatus::Trialing => Some(Status::Active),
+        SubscriptionStatus::PastDue | SubscriptionStatus::Unpaid => Some(Status::PastDue),
+        SubscriptionStatus::Paused => Some(Status::Paused),
+        SubscriptionStatus::Canceled | SubscriptionStatus::IncompleteExpired => {
+            Some(Status::Canceled)
+        }
+        SubscriptionStatus::Other => None,
     }
 }
 

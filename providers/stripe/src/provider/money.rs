@@ -1,7 +1,7 @@
 //! How much of a payment is still there, and giving some back.
 
 use domain::{id::OrderId, wallet::Reversal};
-use port::{Money, Owners, Part, Payable, RefundRequest, Report};
+use port::{Money, Owners, Part, Payable, RefundRequest, Report, Subject};
 
 use super::{Stripe, anew, bills::name_of};
 use crate::{
@@ -55,7 +55,7 @@ impl Stripe {
             bills = self.client.invoice_payments_of_intent(id).await?;
             // Its metadata was replaced, if it is ours.
             order = match bills.is_empty() {
-                true => owners.of_payment(id)?,
+                true => owners.order_of(&Subject::Payment(id.clone()))?,
                 false => None,
             };
         }
@@ -111,7 +111,9 @@ impl Stripe {
     /// The order that began the subscription that a bill is of.
     fn first_of(&self, invoice: &Invoice, owners: &dyn Owners) -> Result<Option<OrderId>, Error> {
         let placed = match invoice.subscription() {
-            Some(subscription) => owners.of_subscription(subscription.id())?,
+            Some(subscription) => {
+                owners.order_of(&Subject::Subscription(subscription.id().clone()))?
+            }
             None => None,
         };
         Ok(placed.or_else(|| self.ours(&invoice.subscription_metadata())))
