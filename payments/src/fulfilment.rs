@@ -16,7 +16,6 @@ use domain::{
         pay::{Billing, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
-        switch::Proration,
         update_subscription::UpdateSubscription,
     },
 };
@@ -88,7 +87,7 @@ impl Fulfilment {
         let mut progress = Progress::Settled;
         let owners = Placed {
             handle: &self.handle,
-            scope: &project.scope,
+            project,
         };
         let reports = provider.look(subject, &owners).await;
         self.silence
@@ -145,21 +144,26 @@ pub(crate) fn orders_of(handle: &Handle, scope: &Scope, invoice: &InvoiceName) -
 /// What the wallets of a project have.
 pub(crate) struct Placed<'a> {
     pub(crate) handle: &'a Handle,
-    pub(crate) scope: &'a Scope,
+    pub(crate) project: &'a ProjectCatalog,
 }
 
 impl Owners for Placed<'_> {
     fn order_of(&self, subject: &Subject) -> Result<Option<OrderId>, port::Error> {
+        let scope = &self.project.scope;
         let found = match subject {
-            Subject::Checkout(id) => self.handle.checkout_order(self.scope, id),
-            Subject::Subscription(id) => self.handle.order_of_subscription(self.scope, id),
-            Subject::Invoice(id) => self.handle.order_of_invoice(self.scope, id),
-            Subject::Payment(id) => self.handle.order_of_payment(self.scope, id),
+            Subject::Checkout(id) => self.handle.checkout_order(scope, id),
+            Subject::Subscription(id) => self.handle.order_of_subscription(scope, id),
+            Subject::Invoice(id) => self.handle.order_of_invoice(scope, id),
+            Subject::Payment(id) => self.handle.order_of_payment(scope, id),
         };
         found.map_err(|error| port::Error::Unavailable {
             reason: error.to_string(),
             retry_after_seconds: None,
         })
+    }
+
+    fn terms(&self, price: PriceId) -> Option<Terms> {
+        self.project.any_price(&price).map(Terms::from)
     }
 }
 
@@ -285,7 +289,7 @@ impl Telling<'_> {
         } = paid;
         // What the provider dates is never ahead of our own clock, by which what is asked for is dated.
         billing.reported_at = billing.reported_at.min(self.at);
-        let carried = matches!(pays, port::Pays::Carried(_));
+        let carried = matches!(pays, Some(Pays::Carried(_)));
         let [whole, switches] = orders_of(self.handle, &self.project.scope, &invoice);
         let order = if carried { switches } else { whole };
         let mut unplaced = Unplaced {
@@ -309,25 +313,10 @@ impl Telling<'_> {
         if terms.is_none() {
             tracing::warn!(order = %first, "A subscription was billed under a price that is not ours");
         }
-        let pays = match pays {
-            port::Pays::Renewal => Pays::Cycle,
-            port::Pays::Anew => Pays::Anew,
-            port::Pays::Switch(left) => {
-                let left = left.and_then(|left| self.proration(left));
-                // From a tier that is none of ours nothing can be reckoned.
-                let Some(left) = left else {
-                    unplaced.why = Unplaceable::UnknownPrice;
-                    return self.unplaced(unplaced).await;
-                };
-                Pays::Switch {
-                    old: left.terms,
-                    at: left.at,
-                }
-            }
-            port::Pays::Carried(lines) => {
-                let lines = lines.into_iter();
-                Pays::Carried(lines.filter_map(|line| self.proration(line)).collect())
-            }
+        // From a tier that is none of ours nothing can be reckoned.
+        let Some(pays) = pays else {
+            unplaced.why = Unplaceable::UnknownPrice;
+            return self.unplaced(unplaced).await;
         };
         let bill = Purchase::Bill(Box::new(Bill {
             order,
@@ -383,16 +372,6 @@ impl Telling<'_> {
         let (list, checkout) = (self.unfulfilled, self.checkout());
         list.keep(self.project, self.provider, unplaced, checkout)
             .await
-    }
-
-    fn proration(&self, line: port::Proration) -> Option<Proration> {
-        Some(Proration {
-            terms: self.terms(line.price)?.many(line.quantity),
-            given_back: line.given_back,
-            at: line.at,
-            cycle_start: line.cycle_start,
-            cycle_end: line.cycle_end,
-        })
     }
 
     /// Its bills first: then what is said of it is about a cycle that is known. A bill that finds no place

@@ -108,7 +108,7 @@ impl Accounts {
             .map_err(port::Error::from)?;
         let here = listed.iter().filter(|endpoint| endpoint.url == url);
         let (ours, others): (Vec<_>, Vec<_>) =
-            here.partition(|endpoint| endpoint.metadata.project() == Some(id));
+            here.partition(|endpoint| endpoint.metadata.project == Some(id));
         if ours.is_empty() && !others.is_empty() {
             return Ok(Endpoint::NotOurs);
         }
@@ -153,7 +153,7 @@ impl Accounts {
         tokio::spawn(async move {
             let listed = client.webhook_endpoints().await.unwrap_or_default();
             let ours = |metadata: Option<ProjectId>| metadata == Some(id);
-            for endpoint in listed.iter().filter(|it| ours(it.metadata.project())) {
+            for endpoint in listed.iter().filter(|it| ours(it.metadata.project)) {
                 if let Err(error) = client.delete_webhook_endpoint(&endpoint.id).await {
                     tracing::warn!(%error, project = %id, "The webhook endpoint at the former account could not be deleted");
                 }

@@ -14,7 +14,8 @@ mod request;
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use domain::{
-    id::{OrderId, ProjectId},
+    id::{OrderId, PriceId, ProjectId},
+    terms::Terms,
     text::{CheckoutId, PaymentId, SubscriptionId},
     time::Timestamp,
 };
@@ -23,9 +24,8 @@ pub use self::{
     books::{Book, BookPage, Charge, Entry, Movement},
     error::{Error, Untrusted},
     report::{
-        Charged, InvoiceName, Money, Origin, PaidInvoice, PaidOrder, Part, Payable, Pays,
-        Proration, Report, RunningSubscription, Subject, SubscriptionNow, Told, Unplaceable,
-        Unplaced,
+        Charged, InvoiceName, Money, Origin, PaidInvoice, PaidOrder, Part, Payable, Report,
+        RunningSubscription, Subject, SubscriptionNow, Told, Unplaceable, Unplaced,
     },
     request::{
         CheckoutRequest, Discount, OpenedCheckout, Operation, PortalRequest, Reference,
@@ -58,8 +58,8 @@ pub struct Span {
     pub until: Option<Timestamp>,
 }
 
-/// What Scrip has placed already. Whose something is at the provider, this says; what is written on it
-/// there, anybody may have replaced, and it counts only for what was never placed.
+/// What Scrip has placed already, and what its prices bring. Whose something is at the provider, this says; what
+/// is written on it there, anybody may have replaced, and it counts only for what was never placed.
 pub trait Owners: Send + Sync {
     /// The order of a page on which a buyer pays; that began a subscription; that a bill or a payment paid.
     ///
@@ -67,6 +67,9 @@ pub trait Owners: Send + Sync {
     ///
     /// [`Error::Unavailable`], where it cannot be read.
     fn order_of(&self, subject: &Subject) -> Result<Option<OrderId>, Error>;
+
+    /// What a price of the project's brings; `None`: it has none such.
+    fn terms(&self, price: PriceId) -> Option<Terms>;
 }
 
 /// Some of a provider's list of events.

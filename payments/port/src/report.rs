@@ -10,6 +10,7 @@ use domain::{
     time::Timestamp,
     wallet::{
         Currency, OpenInvoice, Reversal, SubscriptionStatus,
+        bill::Pays,
         pay::{Billing, Payment},
     },
 };
@@ -192,8 +193,8 @@ pub struct InvoiceName {
 pub struct PaidInvoice {
     /// The bill.
     pub invoice: InvoiceName,
-    /// What it pays for.
-    pub pays: Pays,
+    /// What it pays for; `None`: a switch from a tier that is none of ours.
+    pub pays: Option<Pays>,
     /// Our price that it was reckoned by; `None`: none of ours.
     pub price: Option<PriceId>,
     /// How many of it.
@@ -202,36 +203,6 @@ pub struct PaidInvoice {
     pub payment: Payment,
     /// The subscription, and the cycle that the bill is of.
     pub billing: Billing,
-}
-
-/// What a bill pays for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Pays {
-    /// The next cycle.
-    Renewal,
-    /// A switch that began a cycle anew.
-    Anew,
-    /// A switch in mid-cycle: what was left; `None`: nothing of ours.
-    Switch(Option<Proration>),
-    /// Switches of the cycle before.
-    Carried(Vec<Proration>),
-}
-
-/// The rest of a cycle, as a switch in its midst settles it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proration {
-    /// Our price of it.
-    pub price: PriceId,
-    /// How many of it.
-    pub quantity: Quantity,
-    /// Whether its money was given back, being what was left.
-    pub given_back: bool,
-    /// When the switch took place.
-    pub at: Timestamp,
-    /// When that cycle began.
-    pub cycle_start: Timestamp,
-    /// When it ends.
-    pub cycle_end: Timestamp,
 }
 
 /// What a payment was for.

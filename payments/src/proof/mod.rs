@@ -302,7 +302,7 @@ impl Proofs {
         let looked = Subject::Payment(payment.clone());
         let owners = crate::fulfilment::Placed {
             handle: &ground.handle,
-            scope,
+            project,
         };
         let reports = provider.look(&looked, &owners).await?;
         let mut of = None;

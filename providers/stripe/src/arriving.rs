@@ -9,16 +9,7 @@ use tokio::sync::mpsc::{self, Receiver};
 
 /// Chunks that arrived and are not read yet.
 const CHUNKS: usize = 8;
-
-/// Why a document was not read.
-pub(super) enum Unread {
-    /// It stopped arriving.
-    Cut(reqwest::Error),
-    /// It has more bytes than were allowed.
-    TooLarge,
-    /// It is not what was expected: where, and why.
-    Wrong(String),
-}
+pub(super) const TOO_LARGE: &str = "it is too large";
 
 /// The document's bytes for a reader that waits for them in a thread of its own.
 struct Arriving {
@@ -39,11 +30,11 @@ impl Read for Arriving {
     }
 }
 
-/// Reads a JSON document of at most so many bytes.
+/// Reads a JSON document of at most so many bytes; else what is wrong with it, or why it stopped arriving.
 pub(super) async fn read<T: DeserializeOwned + Send + 'static>(
     mut response: Response,
     most: usize,
-) -> Result<T, Unread> {
+) -> Result<Result<T, String>, reqwest::Error> {
     let (send, chunks) = mpsc::channel(CHUNKS);
     let current = Cursor::default();
     let reader = BufReader::new(Arriving { chunks, current });
@@ -53,10 +44,10 @@ pub(super) async fn read<T: DeserializeOwned + Send + 'static>(
         parsed.map_err(|error| error.to_string())
     });
     let mut length = 0_usize;
-    while let Some(chunk) = response.chunk().await.map_err(Unread::Cut)? {
+    while let Some(chunk) = response.chunk().await? {
         length = length.saturating_add(chunk.len());
         if length > most {
-            return Err(Unread::TooLarge);
+            return Ok(Err(TOO_LARGE.into()));
         }
         // Nobody receives where the document is wrong already, or at its end.
         if !chunk.is_empty() && send.send(chunk.to_vec()).await.is_err() {
@@ -65,6 +56,5 @@ pub(super) async fn read<T: DeserializeOwned + Send + 'static>(
     }
     drop(send);
     let parsed = parsing.await;
-    let parsed = parsed.unwrap_or_else(|_| Err("it could not be read to its end".into()));
-    parsed.map_err(Unread::Wrong)
+    Ok(parsed.unwrap_or_else(|_| Err("it could not be read to its end".into())))
 }

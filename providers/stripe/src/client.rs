@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::SemaphorePermit;
 
 use super::{
-    arriving::{self, Unread},
+    arriving,
     error::{Error, ErrorBody},
     form::Form,
     key::SecretKey,
@@ -312,13 +312,11 @@ impl Client {
             self.quota.permitted(&call.question());
             let read = match call.is_long {
                 true => arriving::read(response, MAX_LIST_BYTES).await,
-                false => self.short(response).await,
+                false => short(response).await,
             };
-            let why = match read {
+            let why = match read.map_err(|error| unanswered(&error))? {
                 Ok(answer) => return Ok(answer),
-                Err(Unread::Cut(error)) => return Err(unanswered(&error)),
-                Err(Unread::TooLarge) => "it is too large".into(),
-                Err(Unread::Wrong(why)) => self.key.redact(&why),
+                Err(why) => self.key.redact(&why),
             };
             return Err(Failure {
                 attempt: Failed {
@@ -367,14 +365,6 @@ impl Client {
             attempt,
         })
     }
-
-    async fn short<T: Answer>(&self, response: Response) -> Result<T, Unread> {
-        let body = body(response).await.map_err(Unread::Cut)?;
-        let body = body.ok_or(Unread::TooLarge)?;
-        let mut json = serde_json::Deserializer::from_slice(&body);
-        let parsed = serde_path_to_error::deserialize(&mut json);
-        parsed.map_err(|error| Unread::Wrong(error.to_string()))
-    }
 }
 
 /// What can be read of a successful answer, also in a thread of its own.
@@ -413,6 +403,16 @@ impl Pauses {
             Self::Noted(noted) => noted.lock().push(pause),
         }
     }
+}
+
+/// Reads a JSON document that has arrived; else what is wrong with it.
+async fn short<T: Answer>(response: Response) -> Result<Result<T, String>, reqwest::Error> {
+    let Some(body) = body(response).await? else {
+        return Ok(Err(arriving::TOO_LARGE.into()));
+    };
+    let mut json = serde_json::Deserializer::from_slice(&body);
+    let parsed = serde_path_to_error::deserialize(&mut json);
+    Ok(parsed.map_err(|error| error.to_string()))
 }
 
 /// The body; `None` where it is too large to be one of Stripe's.

@@ -152,7 +152,7 @@ impl Notice {
         };
         let about = about.map_err(|_| format!("a {kind} does not name what it is about"))?;
         let is_ours = self.metadata.as_ref();
-        let is_ours = is_ours.map(|metadata| metadata.project() == Some(project));
+        let is_ours = is_ours.map(|metadata| metadata.project == Some(project));
         // Refunds and disputes have metadata of their own. A charge has that of what is paid once, and of a
         // subscription none, but then it names its customer.
         let is_of_payment = matches!(about, Subject::Payment(_));

@@ -326,7 +326,7 @@ mod tests {
                 "pricing":{{"type":"price_details","price_details":{{"price":"price_1"}}}}}}]}}"#
         ));
         assert_eq!(invoice.subscription().unwrap().id().as_str(), "sub_1");
-        assert_eq!(invoice.subscription_metadata().order(), Some(order));
+        assert_eq!(invoice.subscription_metadata().order, Some(order));
         assert_eq!(invoice.status, Some(InvoiceStatus::Paid));
         assert_eq!(
             invoice.billing_reason,

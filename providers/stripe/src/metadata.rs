@@ -2,7 +2,7 @@
 //!
 //! Metadata is the merchant's to edit, so reading it never fails; what does not parse is not ours.
 
-use std::{collections::BTreeMap, str::FromStr};
+use std::collections::BTreeMap;
 
 use domain::{
     Quantity,
@@ -42,7 +42,22 @@ pub(super) fn put(reference: &Reference, form: Form, prefix: &str) -> Form {
 
 /// What was read back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Metadata(pub(super) BTreeMap<String, String>);
+pub struct Metadata {
+    /// The project, where one is named.
+    pub project: Option<ProjectId>,
+    /// The order, where one is named.
+    pub order: Option<OrderId>,
+    /// Our price, where one is named.
+    pub price: Option<PriceId>,
+    /// The user, where one is named.
+    pub user: Option<ExternalUserId>,
+    /// How many; one where it does not say so.
+    pub quantity: Quantity,
+    /// The operation that made it, where one is named.
+    pub operation: Option<String>,
+    /// All of it, also what the merchant wrote.
+    pub all: BTreeMap<String, String>,
+}
 
 impl<'de> Deserialize<'de> for Metadata {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -50,52 +65,19 @@ impl<'de> Deserialize<'de> for Metadata {
         let all: Option<BTreeMap<String, Value>> = Option::deserialize(from)?;
         let texts = all.unwrap_or_default().into_iter();
         let texts = texts.filter_map(|(key, value)| Some((key, value.as_str()?.to_owned())));
-        Ok(Self(texts.collect()))
-    }
-}
-
-impl Metadata {
-    fn text(&self, key: &str) -> Option<&str> {
-        self.0.get(key).map(String::as_str)
-    }
-
-    fn parsed<T: FromStr>(&self, key: &str) -> Option<T> {
-        self.text(key).and_then(|text| text.parse().ok())
-    }
-
-    /// The project, where one is named.
-    #[must_use]
-    pub fn project(&self) -> Option<ProjectId> {
-        self.parsed(PROJECT)
-    }
-
-    /// The order, where one is named.
-    #[must_use]
-    pub fn order(&self) -> Option<OrderId> {
-        self.parsed(ORDER)
-    }
-
-    /// Our price, where one is named.
-    pub(super) fn price(&self) -> Option<PriceId> {
-        self.parsed(PRICE)
-    }
-
-    /// The user, where one is named.
-    pub(super) fn user(&self) -> Option<ExternalUserId> {
-        self.text(USER)
-            .and_then(|text| ExternalUserId::new(text).ok())
-    }
-
-    /// How many, where it says so.
-    pub(super) fn quantity(&self) -> Quantity {
-        self.parsed(QUANTITY)
-            .and_then(Quantity::new)
-            .unwrap_or_default()
-    }
-
-    /// The operation that made it, where one is named.
-    pub(super) fn operation(&self) -> Option<&str> {
-        self.text(OPERATION)
+        let all: BTreeMap<String, String> = texts.collect();
+        let text = |key: &str| all.get(key).map(String::as_str);
+        Ok(Self {
+            project: text(PROJECT).and_then(|text| text.parse().ok()),
+            order: text(ORDER).and_then(|text| text.parse().ok()),
+            price: text(PRICE).and_then(|text| text.parse().ok()),
+            user: text(USER).and_then(|text| ExternalUserId::new(text).ok()),
+            quantity: text(QUANTITY)
+                .and_then(|text| Quantity::new(text.parse().ok()?))
+                .unwrap_or_default(),
+            operation: text(OPERATION).map(ToOwned::to_owned),
+            all,
+        })
     }
 }
 
@@ -116,11 +98,11 @@ mod tests {
         let json =
             format!(r#"{{"{PROJECT}":"{project}","{ORDER}":"{order}","{PRICE}":"else","x":"y"}}"#);
         let metadata = read(&json);
-        assert_eq!(metadata.project(), Some(project));
-        assert_eq!(metadata.order(), Some(order));
-        assert_eq!((metadata.price(), metadata.user()), (None, None));
-        assert_eq!(metadata.quantity(), Quantity::ONE);
-        assert_eq!(metadata.operation(), None);
+        assert_eq!(metadata.project, Some(project));
+        assert_eq!(metadata.order, Some(order));
+        assert_eq!((metadata.price, metadata.user), (None, None));
+        assert_eq!(metadata.quantity, Quantity::ONE);
+        assert_eq!(metadata.operation, None);
         assert_eq!(read("{}"), Metadata::default());
         assert_eq!(read("null"), Metadata::default());
     }

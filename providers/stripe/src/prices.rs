@@ -206,7 +206,7 @@ mod tests {
             serde_json::from_str::<StoredPrice>(&price).unwrap()
         };
         let same = stored("eur", 1900, "month", 1);
-        assert_eq!(same.metadata.price(), Some(PriceId(3)));
+        assert_eq!(same.metadata.price, Some(PriceId(3)));
         assert!(same.sells(&meant));
         let archived = serde_json::from_str(r#"{"id":"prod_x","active":false}"#).unwrap();
         for other in [

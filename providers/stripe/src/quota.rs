@@ -174,9 +174,10 @@ impl Quota {
         let turn = {
             let mut rates = rates.lock();
             let now = Instant::now();
-            let turn = rates.all.earliest(now).max(rates.of(kind).earliest(now));
-            rates.all.take(turn);
-            rates.of(kind).take(turn);
+            let [all, of_kind] = rates.of(kind);
+            let turn = all.earliest(now).max(of_kind.earliest(now));
+            all.take(turn);
+            of_kind.take(turn);
             turn
         };
         tokio::time::sleep_until(turn).await;
@@ -187,8 +188,9 @@ impl Quota {
         if let Some(rates) = &self.rates {
             let mut rates = rates.lock();
             let now = Instant::now();
-            rates.all.go_first(now);
-            rates.of(kind).go_first(now);
+            for rate in rates.of(kind) {
+                rate.go_first(now);
+            }
         }
     }
 
@@ -242,9 +244,10 @@ impl Quota {
 }
 
 impl Rates {
-    fn of(&mut self, kind: &str) -> &mut Rate {
-        let fresh = self.fresh;
-        self.of_a_kind.entry(kind.into()).or_insert(fresh)
+    /// Those that a request keeps to.
+    fn of(&mut self, kind: &str) -> [&mut Rate; 2] {
+        let of_kind = self.of_a_kind.entry(kind.into()).or_insert(self.fresh);
+        [&mut self.all, of_kind]
     }
 }
 

@@ -40,7 +40,7 @@ impl Client {
                 .with("limit", PAGE)
                 .with_some("starting_after", after);
             let page = self.list::<RefundId>(&query, &[]).await?;
-            let named = |refund: &Refund| refund.metadata.operation() == Some(name);
+            let named = |refund: &Refund| refund.metadata.operation.as_deref() == Some(name);
             if page.data.iter().any(named) {
                 return Ok(true);
             }

@@ -33,7 +33,7 @@ async fn something_is_bought_once_and_given_back_in_two_parts() {
         .await
         .unwrap();
     assert_eq!(intent.amount_received, 500);
-    assert!(intent.metadata.order().is_some());
+    assert!(intent.metadata.order.is_some());
     assert_eq!(stage.told(1).await, ["payment_intent.succeeded"]);
     let event = stage.came.recv().await.unwrap();
     assert_eq!(event.created, START / 1000);
@@ -50,7 +50,7 @@ async fn something_is_bought_once_and_given_back_in_two_parts() {
         let event = stage.came.recv().await.unwrap();
         let charge: Charge = event.about(&["charge.refunded"]);
         assert_eq!((charge.amount_refunded, charge.refunded), (refunded, whole));
-        assert_eq!(charge.metadata.order(), intent.metadata.order());
+        assert_eq!(charge.metadata.order, intent.metadata.order);
         assert_eq!(client.read(&charge.id).await.unwrap(), charge);
     }
 }
@@ -182,10 +182,7 @@ async fn a_subscription_renews_by_the_clock() {
         first.billing_reason,
         Some(BillingReason::SubscriptionCreate)
     );
-    assert_eq!(
-        first.subscription_metadata().order(),
-        session.metadata.order()
-    );
+    assert_eq!(first.subscription_metadata().order, session.metadata.order);
     for days in [28, 59, 89] {
         let due = stage.sandbox.next_due(PROJECT).await.unwrap().unwrap();
         assert_eq!(due, Timestamp(START + days * DAY));

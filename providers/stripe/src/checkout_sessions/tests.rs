@@ -208,7 +208,7 @@ fn a_paid_session_is_read() {
     ));
     assert!(session.is_paid());
     assert_eq!(session.email(), Some("a@b.example"));
-    assert_eq!(session.metadata.order(), Some(ORDER_ID));
+    assert_eq!(session.metadata.order, Some(ORDER_ID));
     let intent = session.payment_intent.as_ref().map(Expandable::id);
     assert_eq!(intent.map(|intent| intent.as_str()), Some("pi_1"));
     assert_eq!(session.amount_total, Some(499));

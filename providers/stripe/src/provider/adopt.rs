@@ -61,7 +61,7 @@ impl Stripe {
         let [item] = subscription.items() else {
             return Err(refused("the subscription has not exactly one price"));
         };
-        let elsewhere = subscription.metadata.project();
+        let elsewhere = subscription.metadata.project;
         if elsewhere.is_some_and(|project| project != self.project) {
             return Err(refused("the subscription is another project's"));
         }
@@ -137,7 +137,7 @@ fn neutral(subscription: Subscription) -> Option<RunningSubscription> {
         newest: newest.and_then(Expandable::object).map(name_of),
         current_period_end: ends.map(instant),
         customer_metadata: customer.map(|it| it.metadata.clone()).unwrap_or_default(),
-        metadata: subscription.metadata.0,
+        metadata: subscription.metadata.all,
         id: subscription.id,
     })
 }

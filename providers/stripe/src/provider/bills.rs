@@ -2,9 +2,9 @@
 
 use domain::{
     id::PriceId,
-    wallet::{SubscriptionStatus, pay::Billing},
+    wallet::{SubscriptionStatus, bill::Pays, pay::Billing, switch::Proration},
 };
-use port::{InvoiceName, PaidInvoice, Pays, Proration, Unplaceable, Unplaced};
+use port::{InvoiceName, Owners, PaidInvoice, Unplaceable, Unplaced};
 
 use super::{
     Stripe,
@@ -23,6 +23,7 @@ impl Stripe {
         subscription: &Subscription,
         tier: &Tier<'_>,
         invoice: Invoice,
+        owners: &dyn Owners,
     ) -> Result<Result<Vec<PaidInvoice>, Unplaced>, Error> {
         let invoice = self.client.complete(invoice).await?;
         let whole = self.own_line(invoice.cycle_lines()).await?;
@@ -31,7 +32,7 @@ impl Stripe {
         let reason = invoice.billing_reason;
         let (line, price, pays) = match (reason, whole) {
             (Some(BillingReason::SubscriptionCycle), Some((line, price))) => {
-                (line, price, Pays::Renewal)
+                (line, price, Some(Pays::Cycle))
             }
             (Some(BillingReason::SubscriptionCycle), None) => {
                 return Ok(Err(Unplaced {
@@ -44,20 +45,20 @@ impl Stripe {
                 }));
             }
             (Some(BillingReason::SubscriptionUpdate), Some((line, Some(price)))) => {
-                (line, Some(price), Pays::Anew)
+                (line, Some(price), Some(Pays::Anew))
             }
             (Some(BillingReason::SubscriptionUpdate | BillingReason::Manual), _) => {
-                match self.switch(&invoice).await? {
-                    Some((line, price, left)) => (line, Some(price), Pays::Switch(left)),
+                match self.switch(&invoice, owners).await? {
+                    Some((line, price, pays)) => (line, Some(price), pays),
                     None => return Ok(Ok(Vec::new())),
                 }
             }
             _ => return Ok(Ok(Vec::new())),
         };
         let cycle_start = match &pays {
-            Pays::Renewal | Pays::Anew | Pays::Carried(_) => line.period.start,
+            Some(Pays::Cycle | Pays::Anew | Pays::Carried(_)) => line.period.start,
             // The lines of a switch do not say when its cycle began.
-            Pays::Switch(_) => subscription.start_of(tier.item, line.period.end),
+            Some(Pays::Switch { .. }) | None => subscription.start_of(tier.item, line.period.end),
         };
         let mut paid = PaidInvoice {
             invoice: name_of(&invoice),
@@ -67,17 +68,21 @@ impl Stripe {
             billing: billing_of(subscription, &invoice, (cycle_start, line.period.end)),
             pays,
         };
-        if paid.pays == Pays::Renewal
+        if paid.pays == Some(Pays::Cycle)
             && let Some((cents, lines)) = self.carried(&invoice).await?
         {
             let mut switch = paid.clone();
             switch.payment.amount_cents = cents;
-            let lines = lines.into_iter();
-            let lines = lines.map(|(line, price)| Proration {
-                cycle_start: instant(subscription.start_of(tier.item, line.period.end)),
-                ..proration(line, price)
+            let settled = lines.into_iter().filter_map(|(line, price)| {
+                Some(Proration {
+                    terms: owners.terms(price)?.many(line.quantity()),
+                    given_back: line.amount < 0,
+                    at: instant(line.period.start),
+                    cycle_start: instant(subscription.start_of(tier.item, line.period.end)),
+                    cycle_end: instant(line.period.end),
+                })
             });
-            switch.pays = Pays::Carried(lines.collect());
+            switch.pays = Some(Pays::Carried(settled.collect()));
             paid.payment.amount_cents = paid.payment.amount_cents.saturating_sub(cents);
             return Ok(Ok(vec![paid, switch]));
         }
@@ -109,7 +114,8 @@ impl Stripe {
     async fn switch<'a>(
         &self,
         invoice: &'a Invoice,
-    ) -> Result<Option<(&'a Line, PriceId, Option<Proration>)>, Error> {
+        owners: &dyn Owners,
+    ) -> Result<Option<(&'a Line, PriceId, Option<Pays>)>, Error> {
         let lines = || invoice.lines().iter().filter(|line| line.is_proration());
         let charged = self
             .own_line(lines().filter(|line| line.amount >= 0))
@@ -121,9 +127,9 @@ impl Stripe {
             .own_line(lines().filter(|line| line.amount < 0))
             .await?;
         let left = left.and_then(|(line, price)| {
-            Some(Proration {
+            Some(Pays::Switch {
+                old: owners.terms(price?)?.many(line.quantity()),
                 at: instant(charged.period.start),
-                ..proration(line, price?)
             })
         });
         Ok(Some((charged, price, left)))
@@ -158,18 +164,6 @@ fn billing_of(subscription: &Subscription, invoice: &Invoice, (start, end): (i64
         paused: subscription.is_paused()
             || status(subscription) == Some(SubscriptionStatus::Paused),
         reported_at: instant(invoice.created),
-    }
-}
-
-/// What a line says of a switch. Of when its cycle began it says nothing.
-fn proration(line: &Line, price: PriceId) -> Proration {
-    Proration {
-        price,
-        quantity: line.quantity(),
-        given_back: line.amount < 0,
-        at: instant(line.period.start),
-        cycle_start: instant(line.period.start),
-        cycle_end: instant(line.period.end),
     }
 }
 

@@ -147,9 +147,9 @@ impl Stripe {
         };
         let paid = PaidOrder {
             order,
-            price: session.metadata.price(),
-            user: session.metadata.user(),
-            quantity: session.metadata.quantity(),
+            price: session.metadata.price,
+            user: session.metadata.user.clone(),
+            quantity: session.metadata.quantity,
             amount_cents: session.amount_total,
             currency: session.currency.as_deref().and_then(Currency::new),
             payment: Payment {
@@ -214,7 +214,7 @@ impl Stripe {
                 reports.push(Report::Paid(Box::new(report.await?)));
                 continue;
             }
-            match self.bill(&subscription, &tier, invoice).await? {
+            match self.bill(&subscription, &tier, invoice, owners).await? {
                 Ok(paid) => now.paid.extend(paid),
                 Err(unplaced) => reports.push(Report::Unplaced(Box::new(unplaced))),
             }
@@ -262,9 +262,9 @@ impl Stripe {
         let written = &subscription.metadata;
         Ok(PaidOrder {
             order: first,
-            price: written.price().or(now.price),
-            user: written.user(),
-            quantity: written.quantity(),
+            price: written.price.or(now.price),
+            user: written.user.clone(),
+            quantity: written.quantity,
             amount_cents: Some(invoice.amount_paid),
             currency: Currency::new(&invoice.currency),
             payment: self.payment_of(invoice).await?,
@@ -332,7 +332,7 @@ impl Stripe {
     }
 
     async fn price_of(&self, price: &StoredPrice) -> Result<Option<PriceId>, Error> {
-        match price.metadata.price() {
+        match price.metadata.price {
             Some(ours) => {
                 let theirs = (self.project, price.id.clone());
                 // What is remembered of it may be newer than this subscription.
@@ -350,7 +350,7 @@ impl Stripe {
             return Ok(*ours);
         }
         let ours = match self.client.read(id).await {
-            Ok(price) => price.metadata.price(),
+            Ok(price) => price.metadata.price,
             Err(Error::Refused(refusal)) if refusal.is_missing() => return Ok(None),
             Err(error) => return Err(error),
         };
@@ -362,7 +362,7 @@ impl Stripe {
     /// of a permission, is not needed.
     async fn mark(&self, subscription: &Subscription, first: OrderId) {
         let id = &subscription.id;
-        if subscription.metadata.project().is_some() {
+        if subscription.metadata.project.is_some() {
             tracing::warn!(subscription = id.as_str(), order = %first, "A subscription of ours is marked as another project's");
             return;
         }

@@ -127,8 +127,8 @@ impl Stripe {
 
     /// The order that something was made for, if it is one of this project's.
     fn ours(&self, metadata: &Metadata) -> Option<OrderId> {
-        let is_ours = metadata.project() == Some(self.project);
-        metadata.order().filter(|_| is_ours)
+        let is_ours = metadata.project == Some(self.project);
+        metadata.order.filter(|_| is_ours)
     }
 
     /// An event of the other mode is none of this account's key.
