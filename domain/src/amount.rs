@@ -1,10 +1,13 @@
 //! Credits: whole numbers within what JSON carries exactly.
 
+use serde::{Deserialize, Serialize};
+
 /// The largest balance and the largest amount: 2^53 - 1, the last integer every JSON reader keeps.
 pub const MAX_CREDITS: i64 = (1 << 53) - 1;
 
 /// A positive number of credits, 1 to [`MAX_CREDITS`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "i64", into = "i64")]
 pub struct Amount(i64);
 
 impl Amount {
@@ -26,7 +29,8 @@ impl Amount {
 }
 
 /// How many of a price are bought at once, 1 to 1,000.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
 pub struct Quantity(u32);
 
 impl Quantity {
@@ -61,5 +65,33 @@ impl Quantity {
 impl Default for Quantity {
     fn default() -> Self {
         Self::ONE
+    }
+}
+
+impl From<Amount> for i64 {
+    fn from(amount: Amount) -> Self {
+        amount.0
+    }
+}
+
+impl TryFrom<i64> for Amount {
+    type Error = &'static str;
+
+    fn try_from(credits: i64) -> Result<Self, Self::Error> {
+        Self::new(credits).ok_or("an amount is not a positive number of credits")
+    }
+}
+
+impl From<Quantity> for u32 {
+    fn from(quantity: Quantity) -> Self {
+        quantity.0
+    }
+}
+
+impl TryFrom<u32> for Quantity {
+    type Error = &'static str;
+
+    fn try_from(quantity: u32) -> Result<Self, Self::Error> {
+        Self::new(quantity).ok_or("a quantity is not 1 to 1,000")
     }
 }

@@ -33,7 +33,7 @@ pub enum Reason {
 }
 
 /// One change of one product's balance.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// Whose balance.
     pub product: ProductId,
@@ -54,7 +54,7 @@ pub struct Entry {
 }
 
 /// How a hold stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldStatus {
     /// Credits are set aside.
@@ -68,7 +68,7 @@ pub enum HoldStatus {
 }
 
 /// A hold's facts at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HoldFacts {
     /// Which hold.
     pub id: HoldId,
@@ -85,7 +85,7 @@ pub struct HoldFacts {
 }
 
 /// What a record says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fact {
     /// A ledger entry.
     Entry(Entry),
@@ -103,7 +103,7 @@ pub enum Fact {
 }
 
 /// One line of a wallet's history.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// The wallet's version after the event that left it: rising, not without gaps.
     pub seq: u64,

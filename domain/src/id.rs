@@ -3,6 +3,8 @@
 
 use std::{fmt, str::FromStr};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
 use crate::time::Timestamp;
 
 /// Crockford's alphabet in lower case; ids are compared exactly, never folded.
@@ -45,6 +47,30 @@ fn parse_body(text: &str) -> Result<u128, ParseIdError> {
     Ok(value)
 }
 
+/// In text formats an identifier is its text; where it is stored, its number or bytes.
+macro_rules! serde_of_id {
+    ($name:ident, $stored:ty, $to:expr, $from:expr) => {
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                if to.is_human_readable() {
+                    return to.collect_str(self);
+                }
+                let stored: fn(&Self) -> $stored = $to;
+                stored(self).serialize(to)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                if from.is_human_readable() {
+                    return String::deserialize(from)?.parse().map_err(D::Error::custom);
+                }
+                <$stored>::deserialize(from).map($from)
+            }
+        }
+    };
+}
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*
@@ -76,6 +102,8 @@ macro_rules! id {
                 parse_body(text.strip_prefix(Self::PREFIX).ok_or(ParseIdError)?).map(Self)
             }
         }
+
+        serde_of_id!($name, u128, |id| id.0, $name);
     };
 }
 
@@ -130,8 +158,10 @@ impl FromStr for WalletKey {
     }
 }
 
+serde_of_id!(WalletKey, [u8; 16], |key| key.0, WalletKey);
+
 /// A keyed hash of a recovery code: how a code is found without being stored.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CodeHash(pub [u8; 16]);
 
 impl fmt::Debug for CodeHash {
@@ -142,7 +172,7 @@ impl fmt::Debug for CodeHash {
 
 /// An order within its wallet: a UUID version 7, or one derived from a renewal's invoice. Callers
 /// see it inside an [`OrderId`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OrderSerial(pub u128);
 
 impl OrderSerial {
@@ -212,6 +242,16 @@ macro_rules! id_in_wallet {
                 })
             }
         }
+
+        serde_of_id!(
+            $name,
+            (u128, WalletKey),
+            |id| ($number(id.serial), id.wallet),
+            |(serial, wallet)| {
+                let serial = $serial(serial);
+                Self { serial, wallet }
+            }
+        );
     };
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::text::TextError;
 
 /// Pairs of one order.
@@ -15,7 +17,8 @@ pub const MAX_VALUE: usize = 500;
 pub const MAX_BYTES: usize = 11 * 1024;
 
 /// At most 20 pairs of a key of 1 to 40 characters and a value of up to 500.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "BTreeMap<Box<str>, Box<str>>")]
 pub struct Metadata(BTreeMap<Box<str>, Box<str>>);
 
 impl Metadata {
@@ -49,6 +52,14 @@ impl Metadata {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl TryFrom<BTreeMap<Box<str>, Box<str>>> for Metadata {
+    type Error = TextError;
+
+    fn try_from(pairs: BTreeMap<Box<str>, Box<str>>) -> Result<Self, TextError> {
+        Self::new(pairs)
     }
 }
 

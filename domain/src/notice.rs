@@ -15,9 +15,10 @@ use crate::{
         Wallet, event::SubscriptionNews,
     },
 };
+use serde::{Deserialize, Serialize};
 
 /// One thing to tell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
     /// Whose servers are told.
     pub project: ProjectId,
@@ -46,7 +47,7 @@ impl Notice {
 }
 
 /// What happened to an order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum OrderNews {
     /// It was paid.
     Paid,
@@ -63,7 +64,7 @@ pub enum OrderNews {
 }
 
 /// An order as it stood.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderFacts {
     /// Names it within the wallet.
     pub serial: OrderSerial,
@@ -78,7 +79,7 @@ pub struct OrderFacts {
 }
 
 /// A subscription, as far as a notice tells of it: when it is told, the wallet may not have it any more.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscriptionFacts {
     /// Of which product.
     pub product: ProductId,
@@ -99,7 +100,7 @@ pub struct SubscriptionFacts {
 }
 
 /// What there is to tell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum News {
     /// A wallet came to be that somebody can use.
     WalletCreated,

@@ -1,6 +1,7 @@
 //! What an order buys: the price as it was when the order was placed. A price changed later changes
 //! nothing that was sold before.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
 const DAY_SECONDS: i64 = 86_400;
 
 /// One sale's conditions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
     /// Under which price.
     pub price: PriceId,

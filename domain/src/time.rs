@@ -21,7 +21,7 @@ impl Timestamp {
 }
 
 /// How often a free grant is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Period {
     /// Once in a wallet's life; never expires.

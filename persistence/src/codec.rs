@@ -8,7 +8,16 @@ use crate::contract::Error;
 /// The version of every value that is stored by itself.
 pub(crate) const FORMAT: u8 = 1;
 
-const CONFIG: bincode::config::Configuration = bincode::config::standard();
+/// More bytes than any value has: what a damaged length asks for beyond that is not even tried.
+const MOST_BYTES: usize = 256 << 20;
+
+const CONFIG: Config = bincode::config::standard().with_limit::<MOST_BYTES>();
+
+type Config = bincode::config::Configuration<
+    bincode::config::LittleEndian,
+    bincode::config::Varint,
+    bincode::config::Limit<MOST_BYTES>,
+>;
 
 /// Adds a value without a version: whoever calls writes one.
 pub(crate) fn encode_into<T: Serialize>(bytes: &mut Vec<u8>, value: &T) -> Result<(), Error> {

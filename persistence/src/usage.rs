@@ -10,6 +10,7 @@ use domain::{
     Timestamp,
     history::Reason,
     id::{ProductId, WalletKey},
+    text::Meta,
     time::{Period, Span},
 };
 use serde::Deserialize;
@@ -232,7 +233,7 @@ impl Tally {
     }
 
     /// Adds a ledger entry of this frame. Frames come in order.
-    pub(crate) fn add(&mut self, lsn: u64, wallet: &WalletKey, entry: &Counted<'_>) {
+    pub(crate) fn add(&mut self, lsn: u64, wallet: &WalletKey, entry: &Counted) {
         let Some(hour) = self.hour(entry.product, entry.at) else {
             return;
         };
@@ -240,7 +241,8 @@ impl Tally {
             hour.wallets.add(wallet);
         }
         if let Some(usage) = hour.part(lsn) {
-            usage.add(entry.reason, entry.delta, entry.meta);
+            let meta = entry.meta.as_ref().map(Meta::as_str);
+            usage.add(entry.reason, entry.delta, meta);
         }
     }
 
@@ -264,13 +266,13 @@ impl Tally {
 }
 
 /// What of a ledger entry counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Counted<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Counted {
     pub(crate) at: Timestamp,
     pub(crate) product: ProductId,
     pub(crate) reason: Reason,
     pub(crate) delta: i64,
-    pub(crate) meta: Option<&'a str>,
+    pub(crate) meta: Option<Meta>,
 }
 
 #[cfg(test)]

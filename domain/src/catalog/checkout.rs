@@ -1,7 +1,8 @@
 //! What a project has its provider's checkout ask for, and make, beside the money.
 
+use serde::{Deserialize, Serialize};
 /// Settings of a project, each off until it is set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CheckoutSettings {
     /// The provider adds the tax that is due where the buyer is.
     pub automatic_tax: bool,

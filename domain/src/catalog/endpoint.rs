@@ -7,6 +7,7 @@ use crate::{
     id::{EndpointId, ProjectId},
     time::Timestamp,
 };
+use serde::{Deserialize, Serialize};
 
 /// Endpoints that a project may have at once.
 pub const MAX_ENDPOINTS: usize = 20;
@@ -16,7 +17,7 @@ pub const MAX_EVENTS: usize = 50;
 const MAX_EVENT: usize = 40;
 
 /// Somewhere to send events to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
     /// Its identifier.
     pub id: EndpointId,
@@ -37,7 +38,7 @@ pub struct Endpoint {
 }
 
 /// Whether an endpoint is sent anything, and if not, why.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EndpointStatus {
     /// It is.
     Active,

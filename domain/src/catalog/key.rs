@@ -1,6 +1,6 @@
 //! An API key, as it is kept: by its hash. Drawing one takes randomness and is done outside.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Refusal;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// What a key may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyKind {
     /// Browser-safe.
@@ -30,7 +30,7 @@ impl KeyKind {
 }
 
 /// An API key, by its hash.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiKey {
     /// Its name.
     pub id: KeyId,

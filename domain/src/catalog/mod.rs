@@ -6,6 +6,7 @@
 //! A command is decided by [`NewProject::decide`] and its like: the document as it will be, or a
 //! [`Refusal`]. [`verify`] holds stored documents against the same rules.
 
+use serde::{Deserialize, Serialize};
 mod charge;
 mod checkout;
 mod endpoint;
@@ -41,7 +42,7 @@ pub use self::{
 use crate::id::ProjectId;
 
 /// One document of the catalog, as it is logged and stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Document {
     /// A project.
     Project(Project),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     ProductType, Products, Refusal, charge,
@@ -24,7 +24,7 @@ const MAX_TRIAL_DAYS: i64 = 730;
 const MAX_TIERS: usize = 10;
 
 /// How often a price is charged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interval {
     /// Once.
@@ -36,7 +36,7 @@ pub enum Interval {
 }
 
 /// What a product costs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Price {
     /// Its identifier.
     pub id: PriceId,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Refusal,
@@ -18,7 +18,7 @@ const MAX_DESCRIPTION: usize = 2000;
 const MAX_UNIT: usize = 100;
 
 /// What a product is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProductType {
     /// Prepaid credits.
@@ -30,7 +30,7 @@ pub enum ProductType {
 }
 
 /// Credits that every wallet gets each period.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FreeGrant {
     /// How many.
     pub credits: Amount,
@@ -39,7 +39,7 @@ pub struct FreeGrant {
 }
 
 /// Something to sell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Product {
     /// Its identifier.
     pub id: ProductId,

@@ -1,6 +1,6 @@
 //! A project: a tenant and its settings.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     CheckoutChange, CheckoutSettings, Origin, Refusal,
@@ -15,7 +15,7 @@ const MAX_WINDOW_SECONDS: u32 = 366 * 24 * 3600;
 const MAX_GRACE_DAYS: i64 = 365;
 
 /// How a project's wallets are addressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Anonymous code wallets, and external ones.
@@ -26,7 +26,7 @@ pub enum Mode {
 }
 
 /// So many in so long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreationLimit {
     /// Wallets, at least 1.
     pub max: u32,
@@ -35,7 +35,7 @@ pub struct CreationLimit {
 }
 
 /// A tenant.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
     /// Its identifier.
     pub id: ProjectId,

@@ -1,6 +1,7 @@
 //! Who takes a project's money, and how its sandbox behaves. Secrets arrive here encrypted; what
 //! they say is known outside only.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use super::{Found, Holder, Refusal, Tenure, rules};
@@ -19,11 +20,11 @@ const MAX_DELAY_SECONDS: i64 = 7 * 24 * 3600;
 const MAX_DUPLICATES: i64 = 10;
 
 /// A secret, encrypted under the server key.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed(pub Box<[u8]>);
 
 /// A project's payment provider. One document for each project that ever had one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provider {
     /// Whose.
     pub project: ProjectId,
@@ -36,7 +37,7 @@ pub struct Provider {
 }
 
 /// Which provider takes a project's money.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Account {
     /// None: nothing can be bought.
     None,
@@ -47,7 +48,7 @@ pub enum Account {
 }
 
 /// A Stripe account.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stripe {
     /// Its API key.
     pub secret_key: Sealed,
@@ -58,7 +59,7 @@ pub struct Stripe {
 }
 
 /// A secret that webhooks are signed with.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookSecret {
     /// The secret.
     pub secret: Sealed,
@@ -67,7 +68,7 @@ pub struct WebhookSecret {
 }
 
 /// How a project's sandbox behaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sandbox {
     /// How far the project's clock was moved on, in milliseconds; 0 or more.
     pub ahead_millis: i64,

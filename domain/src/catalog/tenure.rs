@@ -3,12 +3,13 @@
 //! was begun with the one before ends.
 
 use super::{Account, Refusal};
+use serde::{Deserialize, Serialize};
 
 /// Longer than any name that Stripe gives.
 const MAX_ACCOUNT: usize = 255;
 
 /// One account's turn.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tenure {
     /// How many there were before it.
     pub number: u32,
@@ -19,7 +20,7 @@ pub struct Tenure {
 }
 
 /// Whose turn it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Holder {
     /// The one that is built in.
     Sandbox,

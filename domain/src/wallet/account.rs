@@ -4,7 +4,6 @@
 use super::{
     apply::Corrupt,
     lots::{CycleTag, Lot, Lots},
-    parts::AccountParts,
 };
 use crate::{
     amount::MAX_CREDITS,
@@ -12,9 +11,10 @@ use crate::{
     id::{OrderSerial, ProductId},
     time::{Period, Timestamp},
 };
+use serde::{Deserialize, Serialize};
 
 /// The last period in which a free grant was given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FreeMark {
     /// Which kind of period.
     pub period: Period,
@@ -41,7 +41,7 @@ pub(super) struct Bought {
 }
 
 /// A product's balance.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
     /// Whose credits.
     pub product: ProductId,
@@ -51,8 +51,8 @@ pub struct Account {
     pub held: i64,
     /// The last free grant.
     pub free: Option<FreeMark>,
-    lots: Lots,
-    next_lot: u64,
+    pub(super) lots: Lots,
+    pub(super) next_lot: u64,
 }
 
 impl Account {
@@ -65,64 +65,6 @@ impl Account {
             lots: Lots::new(),
             next_lot: 0,
         }
-    }
-
-    /// What there is to store.
-    pub(super) fn parts(&self) -> AccountParts {
-        let Self {
-            product,
-            balance,
-            held,
-            free,
-            lots,
-            next_lot,
-        } = self;
-        AccountParts {
-            product: *product,
-            balance: *balance,
-            held: *held,
-            free: *free,
-            lots: lots.in_burn_order().into_iter().cloned().collect(),
-            next_lot: *next_lot,
-        }
-    }
-
-    /// The account that such parts make up. `Err`: they are not an account's.
-    pub(super) fn of(parts: AccountParts) -> Result<Self, Corrupt> {
-        let AccountParts {
-            product,
-            balance,
-            held,
-            free,
-            lots,
-            next_lot,
-        } = parts;
-        let sound =
-            |lot: &Lot| lot.left > 0 && (0..=lot.left).contains(&lot.held) && lot.number < next_lot;
-        if !lots.iter().all(sound) {
-            return Err(Corrupt("a lot breaks its bounds"));
-        }
-        // Saturated sums are above any balance.
-        let sum = |of: fn(&Lot) -> i64| lots.iter().map(of).fold(0, i64::saturating_add);
-        if sum(|lot| lot.left) != balance || !(0..=MAX_CREDITS).contains(&balance) {
-            return Err(Corrupt("lots do not add up to the balance"));
-        }
-        if sum(|lot| lot.held) != held {
-            return Err(Corrupt("lots do not add up to what is held"));
-        }
-        let mut numbers: Vec<_> = lots.iter().map(|lot| lot.number).collect();
-        numbers.sort_unstable();
-        if numbers.array_windows().any(|[one, next]| one == next) {
-            return Err(Corrupt("two lots have one number"));
-        }
-        Ok(Self {
-            product,
-            balance,
-            held,
-            free,
-            lots: lots.into_iter().collect(),
-            next_lot,
-        })
     }
 
     /// Credits that can be spent now.

@@ -1,6 +1,7 @@
 //! What of its purchases a wallet keeps: what can still change by itself. Kept behind one pointer, so
 //! that a wallet that never bought anything is as small as before.
 
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
@@ -16,7 +17,7 @@ use crate::{
 };
 
 /// A wallet's purchases.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Commerce {
     pub(super) customer: Option<CustomerId>,
     /// Pending ones; a settled one is archived by the decision that settles or recalls it.
@@ -27,7 +28,8 @@ pub(super) struct Commerce {
     pub(super) early: BTreeMap<OrderSerial, Reversal>,
     /// How many archived orders unlock each feature.
     pub(super) unlocked: BTreeMap<Feature, u64>,
-    /// Pending orders by when they expire.
+    /// Pending orders by when they expire: follows from the orders.
+    #[serde(skip)]
     pub(super) pending: BTreeSet<(Timestamp, OrderSerial)>,
 }
 

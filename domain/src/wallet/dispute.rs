@@ -1,6 +1,7 @@
 //! A dispute: a buyer's bank asks for an order's money back, or what it was for. What it takes is in the
 //! order's [`Reversal`](super::Reversal); here is what a person has to know of it.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use crate::{notice::OrderNews, time::Timestamp};
@@ -28,7 +29,7 @@ const REASONS: [&str; 17] = [
 const OTHER: u8 = 16;
 
 /// A dispute, as it stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dispute {
     /// When it was opened. Tells it from another one of the same payment.
     pub opened_at: Timestamp,
@@ -64,27 +65,26 @@ impl Dispute {
 }
 
 /// A currency: ISO 4217, in capitals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "[u8; 3]")]
 pub struct Currency([u8; 3]);
 
 impl Currency {
     /// In either case; `None`: it is no three letters.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
-        Self::from_bytes(text.to_ascii_uppercase().as_bytes().try_into().ok()?)
+        let letters: [u8; 3] = text.to_ascii_uppercase().as_bytes().try_into().ok()?;
+        Self::try_from(letters).ok()
     }
+}
 
-    /// From what [`Currency::bytes`] gave.
-    #[must_use]
-    pub fn from_bytes(bytes: [u8; 3]) -> Option<Self> {
-        let fits = bytes.iter().all(u8::is_ascii_uppercase);
-        fits.then_some(Self(bytes))
-    }
+impl TryFrom<[u8; 3]> for Currency {
+    type Error = &'static str;
 
-    /// Its letters.
-    #[must_use]
-    pub const fn bytes(self) -> [u8; 3] {
-        self.0
+    fn try_from(letters: [u8; 3]) -> Result<Self, Self::Error> {
+        let fits = letters.iter().all(u8::is_ascii_uppercase);
+        fits.then_some(Self(letters))
+            .ok_or("a currency is three capital letters")
     }
 }
 
@@ -96,8 +96,9 @@ impl fmt::Display for Currency {
     }
 }
 
-/// Why a bank asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Why a bank asks: its index in the list, which is only ever added to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u8")]
 pub struct DisputeReason(u8);
 
 impl DisputeReason {
@@ -108,22 +109,21 @@ impl DisputeReason {
         Self(place.and_then(|at| u8::try_from(at).ok()).unwrap_or(OTHER))
     }
 
-    /// From what [`DisputeReason::place`] gave.
-    #[must_use]
-    pub fn at(place: u8) -> Option<Self> {
-        (usize::from(place) < REASONS.len()).then_some(Self(place))
-    }
-
-    /// Its place in the list, which is only ever added to.
-    #[must_use]
-    pub const fn place(self) -> u8 {
-        self.0
-    }
-
     /// Its word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         REASONS.get(usize::from(self.0)).copied().unwrap_or("other")
+    }
+}
+
+impl TryFrom<u8> for DisputeReason {
+    type Error = &'static str;
+
+    fn try_from(index: u8) -> Result<Self, Self::Error> {
+        let known = usize::from(index) < REASONS.len();
+        known
+            .then_some(Self(index))
+            .ok_or("a dispute's reason is not in the list")
     }
 }
 
@@ -188,11 +188,11 @@ mod tests {
         for word in REASONS {
             let reason = DisputeReason::named(word);
             assert_eq!(reason.as_str(), word);
-            assert_eq!(DisputeReason::at(reason.place()), Some(reason));
+            assert_eq!(DisputeReason::try_from(reason.0), Ok(reason));
         }
         assert_eq!(DisputeReason::named("of_tomorrow").as_str(), "other");
-        assert_eq!(DisputeReason::at(17), None);
-        assert_eq!(Currency::new("usd").map(Currency::bytes), Some(*b"USD"));
+        assert!(DisputeReason::try_from(17).is_err());
+        assert_eq!(Currency::new("usd"), Some(Currency(*b"USD")));
         assert!(Currency::new("us").is_none() && Currency::new("u$d").is_none());
     }
 }

@@ -17,9 +17,10 @@ use crate::{
     },
     time::{Period, Timestamp},
 };
+use serde::{Deserialize, Serialize};
 
 /// One thing that happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     /// When.
     pub at: Timestamp,
@@ -28,7 +29,7 @@ pub struct Event {
 }
 
 /// A wallet's first event.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Created {
     /// What callers see.
     pub id: WalletId,
@@ -39,7 +40,7 @@ pub struct Created {
 }
 
 /// An order came to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderPlaced {
     /// Names it within the wallet.
     pub order: OrderSerial,
@@ -62,7 +63,7 @@ pub struct OrderPlaced {
 }
 
 /// An order was paid.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderPaid {
     /// Which.
     pub order: OrderSerial,
@@ -93,7 +94,7 @@ pub struct OrderPaid {
 }
 
 /// A pending order was not paid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderClosed {
     /// Which.
     pub order: OrderSerial,
@@ -104,7 +105,7 @@ pub struct OrderClosed {
 }
 
 /// What there is to tell about a subscription.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SubscriptionNews {
     /// Its first cycle was paid.
     Started,
@@ -119,7 +120,7 @@ pub enum SubscriptionNews {
 }
 
 /// A subscription started, or is not as it was.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscriptionChanged {
     /// The wallet's tenant.
     pub project: ProjectId,
@@ -132,7 +133,7 @@ pub struct SubscriptionChanged {
 }
 
 /// What happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Change {
     /// The wallet came to be.
     Created(Box<Created>),
@@ -250,13 +251,6 @@ pub enum Change {
     OrderFailed(OrderClosed),
     /// A pending order was not paid in time.
     OrderExpired(OrderClosed),
-    /// The money of an order that is not paid is on its way, or is not any more.
-    OrderProcessing {
-        /// Which.
-        order: OrderSerial,
-        /// Whether it is.
-        on_its_way: bool,
-    },
     /// How much of a payment went back or is disputed was heard of. Also of an order that is not
     /// known yet.
     OrderReversed {
@@ -291,4 +285,11 @@ pub enum Change {
     OrderRecalled(Box<ArchivedOrder>),
     /// The provider is to do something, or did it, or refused to.
     Instructed(Box<Instructed>),
+    /// The money of an order that is not paid is on its way, or is not any more.
+    OrderProcessing {
+        /// Which.
+        order: OrderSerial,
+        /// Whether it is.
+        on_its_way: bool,
+    },
 }

@@ -1,68 +1,130 @@
 //! What must hold in every wallet, whatever it has lived through. For whoever checks the books: a wallet
 //! that has a fault was damaged, or its rules are wrong.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Order, OrderKind, Reversal, Stage, Subscription, SubscriptionStatus, Wallet,
-    commerce::Commerce, reverse::MAX_EARLY, switch::MAX_STEPS,
+    Account, Order, OrderKind, Reversal, Stage, Subscription, SubscriptionStatus, Wallet,
+    commerce::Commerce, lots::Lot, reverse::MAX_EARLY, switch::MAX_STEPS,
 };
-use crate::{id::OrderSerial, time::Timestamp};
+use crate::{
+    MAX_CREDITS,
+    id::{OrderSerial, ProductId},
+    time::Timestamp,
+};
 
 impl Wallet {
     /// What does not hold, a plain sentence each.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
+        // Its first event leaves no record.
+        if self.version <= self.records || self.touched_at < self.created_at {
+            faults.push("its numbers do not follow from its events".into());
+        }
+        let mut products = BTreeSet::new();
         for account in &self.accounts {
             let product = account.product;
-            let (left, held) = account
-                .lots()
-                .iter()
-                .fold((0_i64, 0_i64), |(left, held), lot| {
-                    (left.saturating_add(lot.left), held.saturating_add(lot.held))
-                });
-            if left != account.balance {
-                faults.push(format!(
-                    "the lots of {product} do not add up to its balance"
-                ));
+            if !products.insert(product) {
+                faults.push(format!("{product} has two accounts"));
             }
-            if held != account.held || held > left {
-                faults.push(format!(
-                    "the lots of {product} do not add up to what is held"
-                ));
+            faults.extend(account.faults());
+        }
+        faults.extend(self.faults_of_holds());
+        if let Some(commerce) = &self.commerce {
+            faults.extend(commerce.faults());
+            let mut orders = commerce.orders.values();
+            if orders.any(|order| order.rotations > self.rotations) {
+                faults.push("an order is of a code that is not there yet".into());
             }
-            let mut pinned = BTreeMap::<u64, i64>::new();
-            let holds = self.holds().values().filter(|hold| hold.product == product);
-            for (lot, credits) in holds.flat_map(|hold| &hold.pins) {
-                let sum = pinned.entry(*lot).or_default();
-                *sum = sum.saturating_add(*credits);
+        }
+        faults
+    }
+
+    /// Open holds pin what the lots say is held, each what it set aside.
+    fn faults_of_holds(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let mut pinned = BTreeMap::<(ProductId, u64), i64>::new();
+        for (id, hold) in self.holds() {
+            let mut sum = 0_i64;
+            for &(lot, credits) in &hold.pins {
+                if credits <= 0 {
+                    faults.push(format!("{id} pins nothing of a lot"));
+                }
+                sum = sum.saturating_add(credits);
+                let of_lot = pinned.entry((hold.product, lot)).or_default();
+                *of_lot = of_lot.saturating_add(credits);
             }
-            let same = account
-                .lots()
-                .iter()
-                .all(|lot| pinned.remove(&lot.number).unwrap_or_default() == lot.held);
-            if !same || !pinned.is_empty() {
+            if sum != hold.amount.get() {
+                faults.push(format!("{id} does not pin what it sets aside"));
+            }
+        }
+        for account in &self.accounts {
+            let product = account.product;
+            let mut lots = account.lots().into_iter();
+            let same = lots
+                .all(|lot| pinned.remove(&(product, lot.number)).unwrap_or_default() == lot.held);
+            if !same {
                 faults.push(format!(
                     "open holds of {product} do not pin what its lots hold"
                 ));
             }
         }
-        let commerce = self.commerce.iter();
-        faults.extend(commerce.flat_map(|commerce| commerce.faults()));
+        if faults.is_empty() && !pinned.is_empty() {
+            faults.push("a hold pins a lot that is gone".into());
+        }
+        faults
+    }
+}
+
+impl Account {
+    fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let mut wrong = |what: &str| faults.push(format!("the lots of {} {what}", self.product));
+        let lots = self.lots();
+        let sound = |lot: &&Lot| {
+            lot.left > 0 && (0..=lot.left).contains(&lot.held) && lot.number < self.next_lot
+        };
+        if !lots.iter().all(sound) {
+            wrong("break their bounds");
+        }
+        // Saturated sums are above any balance.
+        let sum = |of: fn(&Lot) -> i64| lots.iter().map(|lot| of(lot)).fold(0, i64::saturating_add);
+        if sum(|lot| lot.left) != self.balance || !(0..=MAX_CREDITS).contains(&self.balance) {
+            wrong("do not add up to its balance");
+        }
+        if sum(|lot| lot.held) != self.held {
+            wrong("do not add up to what is held");
+        }
+        let mut numbers: Vec<_> = lots.iter().map(|lot| lot.number).collect();
+        numbers.sort_unstable();
+        if numbers.array_windows().any(|[one, next]| one == next) {
+            wrong("have one number twice");
+        }
         faults
     }
 }
 
 impl Commerce {
     /// What does not hold of its purchases.
-    pub(super) fn faults(&self) -> Vec<String> {
+    fn faults(&self) -> Vec<String> {
         let orders = self.orders.iter();
         let orders = orders.flat_map(|(serial, order)| order.faults(*serial));
         let subscriptions = self.subscriptions.iter().flat_map(Subscription::faults);
         let mut faults: Vec<String> = orders.chain(subscriptions).collect();
         if self.early.len() > MAX_EARLY {
             faults.push("reversals are kept of too many orders that are not known".into());
+        }
+        if self.unlocked.values().any(|&count| count == 0) {
+            faults.push("a feature is unlocked by no order".into());
+        }
+        let mut names = BTreeSet::new();
+        if !self
+            .subscriptions
+            .iter()
+            .all(|known| names.insert(&known.id))
+        {
+            faults.push("a subscription is there twice".into());
         }
         faults
     }

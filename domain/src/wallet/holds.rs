@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize, Serializer};
+
 use super::Hold;
 use crate::{id::HoldId, time::Timestamp};
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "BTreeMap<HoldId, Hold>")]
 pub(super) struct Holds {
     open: BTreeMap<HoldId, Hold>,
     /// The same by when they expire.
@@ -67,5 +70,11 @@ impl From<BTreeMap<HoldId, Hold>> for Holds {
         let ends = open.iter().map(|(&id, hold)| (hold.expires_at, id));
         let ends = ends.collect();
         Self { open, ends }
+    }
+}
+
+impl Serialize for Holds {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.open.serialize(to)
     }
 }

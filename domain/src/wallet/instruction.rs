@@ -14,9 +14,10 @@ use crate::{
     text::{IdempotencyKey, SubscriptionId},
     time::Timestamp,
 };
+use serde::{Deserialize, Serialize};
 
 /// What the provider is to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Instruction {
     /// Give money of an order back.
     Refund {
@@ -46,7 +47,7 @@ pub enum Instruction {
 }
 
 /// How far an instruction came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum InstructionStage {
     /// It is to be done; whether it was is not known.
     Asked,
@@ -57,7 +58,7 @@ pub enum InstructionStage {
 }
 
 /// An instruction under its caller's key, as of one moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Instructed {
     /// Names it within the wallet, among those of its kind.
     pub key: IdempotencyKey,

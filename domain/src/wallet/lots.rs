@@ -2,6 +2,7 @@
 //! makes two of them one. A few lie in a row, the usual one in place; more of them are kept in
 //! order, so that nothing looks through all of them.
 
+use serde::{Deserialize, Serialize, Serializer};
 use std::{
     collections::{BTreeMap, BTreeSet},
     hash::Hasher,
@@ -19,7 +20,7 @@ use crate::{
 };
 
 /// Credits that came together and expire together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lot {
     /// Unique in its account; a higher number is younger.
     pub number: u64,
@@ -38,7 +39,7 @@ pub struct Lot {
 }
 
 /// A subscription's short name within its wallet: a keyed hash of the provider's name for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CycleTag(NonZeroU64);
 
 impl CycleTag {
@@ -88,7 +89,8 @@ type Place = (Timestamp, u64);
 const FEW: usize = if cfg!(test) { 2 } else { 8 };
 
 /// Lots that are not empty.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "Vec<Lot>")]
 pub(super) enum Lots {
     /// In burn order.
     Few(SmallVec<[Lot; 1]>),
@@ -304,6 +306,19 @@ impl FromIterator<Lot> for Lots {
         let mut all = Self::new();
         lots.into_iter().for_each(|lot| all.insert(lot));
         all
+    }
+}
+
+/// In burn order, however they are kept.
+impl Serialize for Lots {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.in_burn_order())
+    }
+}
+
+impl From<Vec<Lot>> for Lots {
+    fn from(lots: Vec<Lot>) -> Self {
+        lots.into_iter().collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! A wallet: balances per product in lots, holds, manual features, what of its purchases can still
 //! change. One file per verb decides; only `apply.rs` and `apply_order.rs` change anything.
 
+use serde::{Deserialize, Serialize};
 pub mod account;
 mod apply;
 mod apply_order;
@@ -26,13 +27,13 @@ pub mod lapse;
 pub mod leave_provider;
 mod lots;
 pub mod order;
-pub mod parts;
 pub mod pay;
 pub mod place_order;
 pub mod purchase;
 pub mod refund;
 pub mod resume;
 pub mod reverse;
+mod stored;
 pub mod subscription;
 pub mod switch;
 #[cfg(test)]
@@ -53,7 +54,6 @@ pub use lots::{CycleTag, Lot};
 pub use order::{
     ArchivedOrder, AskedBack, Order, OrderKind, OrderStatus, ProviderKind, Receipt, Reversal, Stage,
 };
-pub use parts::{AccountParts, CommerceParts, WalletParts};
 pub use subscription::{
     LastTier, OpenInvoice, Subscription, SubscriptionOver, SubscriptionStatus, Switched,
 };
@@ -71,7 +71,7 @@ use crate::{
 };
 
 /// Who may address a wallet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Owner {
     /// The caller's own user, with a secret key.
     External(ExternalUserId),
@@ -87,7 +87,7 @@ pub enum Owner {
 }
 
 /// Credits set aside for work whose cost is not known yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
     /// Whose credits.
     pub product: ProductId,
@@ -106,7 +106,8 @@ pub struct Hold {
 }
 
 /// The state of one wallet, exactly what its events add up to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Wallet {
     /// Where it is stored.
     pub key: WalletKey,
@@ -131,6 +132,7 @@ pub struct Wallet {
     holds: Holds,
     features: BTreeSet<Feature>,
     /// The earliest instant at which a lot, a hold or an order expires; until then, touching is free.
+    #[serde(skip)]
     due_at: Timestamp,
     /// Absent until the first order.
     commerce: Option<Box<Commerce>>,

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Why there is an order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OrderKind {
     /// A buyer went to the provider's checkout.
@@ -68,7 +68,7 @@ pub enum OrderStatus {
 }
 
 /// How far an order's payment came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     /// The provider completes the checkout.
     Pending,
@@ -81,7 +81,7 @@ pub enum Stage {
 }
 
 /// What of a payment is not with the seller: as it stands, whatever was reported on the way there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Reversal {
     /// Refunds that succeeded or are under way, in the currency's minor unit.
     pub refunded_cents: i64,
@@ -107,7 +107,7 @@ impl Reversal {
 }
 
 /// Money that callers asked to be given back and that is not seen in the payment yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskedBack {
     /// What is back of the payment once all of it went through, in the currency's minor unit.
     pub cents: i64,
@@ -120,7 +120,7 @@ const fn at_least_zero(cents: i64) -> i64 {
 }
 
 /// One checkout, one renewal or one switch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// Why it is there.
     pub kind: OrderKind,
@@ -175,7 +175,7 @@ pub struct Order {
 }
 
 /// A settled order as the wallet's history keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchivedOrder {
     /// Names it within the wallet.
     pub serial: OrderSerial,
@@ -256,7 +256,7 @@ impl Order {
         // Both factors fit 64 bits. Where nothing was charged, nothing can go back in part.
         let product = i128::from(self.granted).saturating_mul(reversal.cents().into());
         let credits = product.checked_div(self.amount_cents.into()).unwrap_or(0);
-        i64::try_from(credits).map_or(self.granted, |credits| credits.clamp(0, self.granted))
+        i64::try_from(credits).map_or(self.granted, |credits| credits.clamp(0, self.granted.max(0)))
     }
 
     /// Whether all of it went back, or counts so while it is disputed.

@@ -5,7 +5,7 @@
 //! a switch up is in force at once, and one down with the next cycle. One whose payment went back is not
 //! in force, also while the provider goes on naming it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{dispute::Currency, switch::Step};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How a subscription stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubscriptionStatus {
     /// Paid up.
@@ -30,7 +30,7 @@ pub enum SubscriptionStatus {
 }
 
 /// A higher tier that was paid for within a cycle.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Switched {
     /// The order that paid it.
     pub order: OrderSerial,
@@ -43,7 +43,7 @@ pub struct Switched {
 }
 
 /// A bill that was not paid and still may be: a card was declined, or its bank asks the buyer to confirm.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenInvoice {
     /// What is left to pay, in the currency's minor unit.
     pub amount_cents: i64,
@@ -56,7 +56,7 @@ pub struct OpenInvoice {
 }
 
 /// One subscription.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subscription {
     /// The provider's name for it.
     pub id: SubscriptionId,
@@ -103,7 +103,7 @@ pub struct Subscription {
 }
 
 /// A subscription that is over.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscriptionOver {
     /// The provider's name for it.
     pub id: SubscriptionId,
@@ -112,7 +112,7 @@ pub struct SubscriptionOver {
 }
 
 /// What of a subscription that is over can still be told.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastTier {
     /// To which product.
     pub product: ProductId,

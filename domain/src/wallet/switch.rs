@@ -11,12 +11,13 @@ use crate::{
     terms::Terms,
     time::Timestamp,
 };
+use serde::{Deserialize, Serialize};
 
 /// Switches of one cycle that are remembered. Each one was paid for; with more, the oldest are forgotten.
 pub const MAX_STEPS: usize = 32;
 
 /// The credits between two tiers, paid for from some instant on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// Which order paid.
     pub order: OrderSerial,

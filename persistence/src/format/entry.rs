@@ -171,7 +171,7 @@ impl<'a> Entry<'a> {
     }
 
     /// What of it counts as usage, if it is a ledger entry.
-    pub(crate) fn counted(&self) -> Result<Option<Counted<'a>>, Error> {
+    pub(crate) fn counted(&self) -> Result<Option<Counted>, Error> {
         match (self.has_record(), self.flags >> 4) {
             (false, _) => Ok(None),
             (true, v1::VERSION) => v1::read_counted(self.body),

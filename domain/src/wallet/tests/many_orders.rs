@@ -16,9 +16,9 @@ use crate::{
     },
 };
 
-/// How much there is to store of a wallet, as its parts read.
+/// How much there is of a wallet.
 fn size(wallet: &Wallet) -> usize {
-    format!("{:?}", wallet.parts()).len()
+    format!("{wallet:?}").len()
 }
 
 /// What one purchase came to: its events, what it visited, and bytes of the wallet afterwards.

@@ -15,7 +15,6 @@ use crate::{
     wallet::{
         Change, Event, OrderKind, OrderStatus, ProviderKind, Receipt,
         SubscriptionStatus::{Active, Canceled, PastDue, Paused},
-        Wallet,
         feature::FeatureAction,
         pay::Pay,
         place_order::PlaceOrder,
@@ -365,7 +364,7 @@ fn an_order_is_of_the_code_that_it_was_placed_under_or_minted() {
     teller.pay(2, 1000).unwrap();
     teller.pay(3, 1000).unwrap();
     assert_eq!(all(&teller), [false, false, true], "paid, it is the same");
-    let restored = Wallet::from_parts(teller.wallet.parts()).unwrap();
+    let restored = teller.wallet.clone().recovered().unwrap();
     assert_eq!(restored, teller.wallet);
     let order = teller.placed_order(3).clone();
     rotate(&mut teller, 3, Some(2));

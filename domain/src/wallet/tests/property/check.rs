@@ -209,7 +209,7 @@ pub(in crate::wallet::tests) fn replays(teller: &Teller) {
         let (wallet, record) = Wallet::replay(state, KEY, event.clone()).unwrap();
         records.extend(record);
         assert_eq!(&wallet, expected);
-        let restored = Wallet::from_parts(wallet.parts()).unwrap();
+        let restored = wallet.clone().recovered().unwrap();
         assert_eq!(restored, wallet);
         assert!(wallet.due_at() <= restored.due_at(), "early at most");
         state = Some(restored);

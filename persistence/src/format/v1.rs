@@ -1,32 +1,16 @@
-//! The first version of what is stored: plain numbers and texts, whatever the domain's types look
-//! like. Written by `From` a borrowed domain type, read by `TryFrom` through the domain's checked
-//! constructors, so that damaged bytes are an error and never credits out of bounds.
-//!
-//! Nothing here changes any more once a release wrote it. Fields follow each other in the order of
-//! their structs and variants are numbered by the order of their enums: both are only ever added to,
-//! and only in the folder of a new version.
+//! The first version of what is stored: the domain's own types, field by field in their order and variants by the
+//! order of their enums. They are read through the domain's checked constructors, so that damaged bytes are an error
+//! and never credits out of bounds. Golden files fail where a change of the domain would change what is on the disk:
+//! once a release wrote it, such a change needs a copy of the former types here, and a version of its own.
 
-mod change;
-mod document;
-mod endpoint;
-mod fact;
-mod instruction;
-mod kind;
-mod notice;
-mod order;
-mod owner;
-mod price;
-mod provider;
-mod purchase;
-mod read;
-mod subscription;
-mod wallet;
+use std::borrow::Cow;
 
 use domain::{
-    catalog,
+    catalog::Document,
     history::{Entry, Fact, HoldFacts, HoldStatus, Reason, Record},
-    id::{ProductId, ProjectId},
-    notice::Notice,
+    id::{ProjectId, WalletId, WalletKey},
+    notice::{News, Notice},
+    text::ExternalUserId,
     time::Timestamp,
     wallet::{Change, Event, Wallet},
 };
@@ -51,8 +35,7 @@ enum After<'a> {
     /// A placed hold's, which follows from the event.
     Hold,
     /// Something that does not follow from the event.
-    #[serde(borrow)]
-    Fact(fact::Fact<'a>),
+    Fact(Cow<'a, Fact>),
 }
 
 /// How a record follows from its event.
@@ -67,7 +50,7 @@ pub(super) enum Follows {
 }
 
 pub(super) fn write_event(bytes: &mut Vec<u8>, event: &Event) -> Result<Follows, Error> {
-    encode_into(bytes, &(event.at.0, change::Change::from(&event.change)))?;
+    encode_into(bytes, event)?;
     Ok(match &event.change {
         Change::Deducted { .. } | Change::Granted { .. } | Change::FreeGranted { .. } => {
             Follows::Balance
@@ -86,43 +69,71 @@ pub(super) fn write_after(
         (None, _) => After::Nothing,
         (Some(Fact::Entry(entry)), Follows::Balance) => After::Balance(entry.balance_after),
         (Some(Fact::HoldPlaced(..)), Follows::Hold) => After::Hold,
-        (Some(fact), _) => After::Fact(fact.into()),
+        (Some(fact), _) => After::Fact(Cow::Borrowed(fact)),
     };
     encode_into(bytes, &after)
 }
 
 pub(super) fn read_body(bytes: &[u8], version: u64) -> Result<Said, Error> {
-    let (at, change, after): (i64, change::Change<'_>, After<'_>) = decode_all(bytes)?;
-    let at = Timestamp(at);
-    let change = Change::try_from(change)?;
+    let (event, after): (Event, After<'_>) = decode_all(bytes)?;
     let fact = match after {
         After::Nothing => None,
-        After::Fact(fact) => Some(fact.try_into()?),
-        After::Balance(balance) => Some(Fact::Entry(entry(&change, balance)?)),
-        After::Hold => Some(placed(&change)?),
+        After::Fact(fact) => Some(fact.into_owned()),
+        After::Balance(balance) => Some(Fact::Entry(entry(&event.change, balance)?)),
+        After::Hold => Some(placed(&event.change)?),
     };
     let record = fact.map(|fact| Record {
         seq: version,
-        at,
+        at: event.at,
         fact,
     });
-    Ok(Said {
-        event: Event { at, change },
-        record,
-    })
+    Ok(Said { event, record })
 }
 
-/// What of an entry counts as usage, read where it lies; `None`: it is no ledger entry.
-pub(super) fn read_counted(bytes: &[u8]) -> Result<Option<Counted<'_>>, Error> {
-    let (at, change, after): (i64, change::Change<'_>, After<'_>) = decode_all(bytes)?;
-    let counted = match after {
-        After::Balance(_) => change.counted(),
-        After::Fact(fact) => fact.counted(),
-        After::Nothing | After::Hold => None,
+/// What of an entry counts as usage; `None`: it is no ledger entry.
+pub(super) fn read_counted(bytes: &[u8]) -> Result<Option<Counted>, Error> {
+    let (event, after): (Event, After<'_>) = decode_all(bytes)?;
+    let (product, reason, delta, meta) = match (after, event.change) {
+        (
+            After::Balance(_),
+            Change::Deducted {
+                product,
+                amount,
+                meta,
+                ..
+            },
+        ) => (
+            product,
+            Reason::Deduction,
+            amount.get().saturating_neg(),
+            meta,
+        ),
+        (
+            After::Balance(_),
+            Change::Granted {
+                product,
+                amount,
+                meta,
+                ..
+            },
+        ) => (product, Reason::Manual, amount.get(), meta),
+        (
+            After::Balance(_),
+            Change::FreeGranted {
+                product, credits, ..
+            },
+        ) => (product, Reason::FreeGrant, credits.get(), None),
+        (After::Fact(fact), _) => match fact.into_owned() {
+            Fact::Entry(entry) | Fact::HoldClosed(_, Some(entry)) => {
+                (entry.product, entry.reason, entry.delta, entry.meta)
+            }
+            _ => return Ok(None),
+        },
+        _ => return Ok(None),
     };
-    Ok(counted.map(|(product, reason, delta, meta)| Counted {
-        at: Timestamp(at),
-        product: ProductId(product),
+    Ok(Some(Counted {
+        at: event.at,
+        product,
         reason,
         delta,
         meta,
@@ -209,35 +220,60 @@ fn unfit() -> Error {
 
 /// Adds a wallet's snapshot.
 pub(super) fn write_wallet(bytes: &mut Vec<u8>, wallet: &Wallet) -> Result<(), Error> {
-    encode_into(bytes, &wallet::Wallet::from(&wallet.parts()))
+    encode_into(bytes, wallet)
 }
 
 pub(super) fn read_wallet(bytes: &[u8]) -> Result<Wallet, Error> {
-    decode_all::<wallet::Wallet<'_>>(bytes)?.try_into()
+    decode_all(bytes)
 }
 
 /// Adds a catalog document.
-pub(super) fn write_document(
-    bytes: &mut Vec<u8>,
-    document: &catalog::Document,
-) -> Result<(), Error> {
-    encode_into(bytes, &document::Document::from(document))
+pub(super) fn write_document(bytes: &mut Vec<u8>, document: &Document) -> Result<(), Error> {
+    encode_into(bytes, document)
 }
 
-pub(super) fn read_document(bytes: &[u8]) -> Result<catalog::Document, Error> {
-    decode_all::<document::Document<'_>>(bytes)?.try_into()
+pub(super) fn read_document(bytes: &[u8]) -> Result<Document, Error> {
+    decode_all(bytes)
 }
+
+/// A notice's fields but for its project, which stands beside it.
+type NoticeFields = (
+    Timestamp,
+    Timestamp,
+    WalletKey,
+    WalletId,
+    Option<ExternalUserId>,
+    News,
+);
 
 /// Adds a notice.
 pub(super) fn write_notice(bytes: &mut Vec<u8>, notice: &Notice) -> Result<(), Error> {
-    encode_into(bytes, &notice::Notice::from(notice))
+    let Notice {
+        project: _,
+        at,
+        recorded,
+        key,
+        wallet,
+        user,
+        news,
+    } = notice;
+    encode_into(bytes, &(at, recorded, key, wallet, user, news))
 }
 
 pub(super) fn read_notice(project: ProjectId, bytes: &[u8]) -> Result<Notice, Error> {
-    decode_all::<notice::Notice<'_>>(bytes)?.read(project)
+    let (at, recorded, key, wallet, user, news) = decode_all::<NoticeFields>(bytes)?;
+    Ok(Notice {
+        project,
+        at,
+        recorded,
+        key,
+        wallet,
+        user,
+        news,
+    })
 }
 
 /// Adds a record by itself.
 pub(super) fn write_record(bytes: &mut Vec<u8>, record: &Record) -> Result<(), Error> {
-    encode_into(bytes, &fact::Record::from(record))
+    encode_into(bytes, record)
 }

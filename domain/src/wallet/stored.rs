@@ -1,0 +1,76 @@
+//! A wallet as it is stored: its fields, without what follows from the rest. Read back it is held against what is
+//! true of every wallet, because a disk is not to be trusted: an error here is better than credits made up by a
+//! flipped bit.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+use super::{Wallet, order::Stage};
+
+impl Serialize for Wallet {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Wallet {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Self::deserialize(from)?
+            .recovered()
+            .map_err(D::Error::custom)
+    }
+}
+
+impl Wallet {
+    /// With what follows from the rest worked out anew. `Err`: its first fault.
+    pub(super) fn recovered(mut self) -> Result<Self, String> {
+        if let Some(commerce) = self.commerce.as_deref_mut() {
+            let orders = commerce.orders.iter();
+            let waiting = orders.filter(|(_, order)| order.stage == Stage::Pending);
+            let pending = waiting.map(|(&serial, order)| (order.expires_at, serial));
+            commerce.pending = pending.collect();
+        }
+        if let Some(fault) = self.faults().into_iter().next() {
+            return Err(fault);
+        }
+        self.refresh_due();
+        Ok(self)
+    }
+}
+
+/// The same events came to it. When it is due is no part of that: it may be early by what the wallet
+/// went through (a lot that was spent before its end), and only costs a look.
+impl PartialEq for Wallet {
+    fn eq(&self, other: &Self) -> bool {
+        let Self {
+            key,
+            id,
+            project,
+            owner,
+            created_at,
+            touched_at,
+            version,
+            records,
+            rotations,
+            accounts,
+            holds,
+            features,
+            due_at: _,
+            commerce,
+        } = self;
+        *key == other.key
+            && *id == other.id
+            && *project == other.project
+            && *owner == other.owner
+            && *created_at == other.created_at
+            && *touched_at == other.touched_at
+            && *version == other.version
+            && *records == other.records
+            && *rotations == other.rotations
+            && *accounts == other.accounts
+            && *holds == other.holds
+            && *features == other.features
+            && *commerce == other.commerce
+    }
+}
+
+impl Eq for Wallet {}

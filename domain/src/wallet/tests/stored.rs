@@ -1,0 +1,228 @@
+//! A wallet that is read back is as it was; one that no events add up to is refused.
+
+use super::{
+    GOLD, TIN, credit, deduct, hold, hold_id,
+    shop::{tier, unlock},
+    teller::Teller,
+};
+use crate::{
+    Timestamp,
+    id::{HoldId, OrderSerial},
+    wallet::{
+        Hold, Lot, Order, OrderKind, Reversal, Subscription, SubscriptionStatus, Wallet,
+        commerce::Commerce, feature::FeatureAction, holds::Holds, lots::Lots,
+    },
+};
+use std::collections::BTreeMap;
+
+/// Lots, open holds, features, orders pending and archived, a subscription.
+fn busy() -> Teller {
+    let mut teller = Teller::new();
+    teller.credit(credit("for good", 50, None)).unwrap();
+    for (name, seconds) in [("soon", 500), ("later", 900)] {
+        let end = teller.after_seconds(seconds);
+        teller.credit(credit(name, 30, Some(end))).unwrap();
+    }
+    teller
+        .place(hold(1, 40, teller.after_seconds(600)))
+        .unwrap();
+    teller.place(hold(2, 5, teller.after_seconds(300))).unwrap();
+    teller.set_feature("manual", FeatureAction::Grant);
+    teller.buy(1, unlock("export"));
+    teller.subscribe(2, 1, tier("basic", 100));
+    teller.order(3, unlock("other")).unwrap();
+    teller
+}
+
+/// The fault of a wallet that was broken.
+fn broken(break_it: impl FnOnce(&mut Wallet)) -> String {
+    let mut wallet = busy().wallet;
+    break_it(&mut wallet);
+    wallet.recovered().unwrap_err()
+}
+
+fn of_lots(break_it: impl FnOnce(&mut Vec<Lot>)) -> String {
+    broken(|wallet| lots(wallet, break_it))
+}
+
+fn lots(wallet: &mut Wallet, change: impl FnOnce(&mut Vec<Lot>)) {
+    let account = &mut wallet.accounts[0];
+    let mut lots: Vec<Lot> = account.lots().into_iter().cloned().collect();
+    change(&mut lots);
+    account.lots = Lots::Few(lots.into());
+}
+
+fn of_holds(break_it: impl FnOnce(&mut BTreeMap<HoldId, Hold>)) -> String {
+    broken(|wallet| {
+        let mut open = wallet.holds().clone();
+        break_it(&mut open);
+        wallet.holds = Holds::from(open);
+    })
+}
+
+fn of_purchases(break_it: impl FnOnce(&mut Commerce)) -> String {
+    broken(|wallet| break_it(wallet.commerce.as_mut().unwrap()))
+}
+
+/// A lot of which nothing is held.
+fn free(lots: &mut [Lot]) -> &mut Lot {
+    lots.iter_mut().find(|lot| lot.held == 0).unwrap()
+}
+
+#[test]
+fn a_wallet_is_read_back_as_it_was() {
+    let mut teller = busy();
+    let mut stored = teller.wallet.clone();
+    stored.due_at = Timestamp::default();
+    stored.commerce.as_mut().unwrap().pending.clear();
+    let recovered = stored.recovered().unwrap();
+    assert_eq!(recovered, teller.wallet);
+    assert_eq!(recovered.due_at(), teller.after_seconds(300));
+    // What falls due is found as before: holds, lots, pending orders.
+    let mut other = busy();
+    other.wallet = recovered;
+    for seconds in [400, 200, 400, 90_000] {
+        teller.pass_seconds(seconds);
+        other.pass_seconds(seconds);
+        assert_eq!(other.wallet, teller.wallet);
+    }
+    assert_eq!(other.records, teller.records);
+    assert!(teller.wallet.holds().is_empty());
+    assert_eq!(teller.wallet.orders().count(), 0);
+}
+
+#[test]
+fn a_wallet_that_is_due_too_early_is_the_same() {
+    let mut teller = Teller::new();
+    let end = teller.after_seconds(500);
+    teller
+        .credit(credit("spent before", 10, Some(end)))
+        .unwrap();
+    teller.deduct(deduct("all", 10)).unwrap();
+    let recovered = teller.wallet.clone().recovered().unwrap();
+    assert_eq!(recovered, teller.wallet);
+    assert!(teller.wallet.due_at() < recovered.due_at());
+}
+
+#[test]
+fn credits_that_no_lot_has_are_found() {
+    let balance = |fault: String| assert!(fault.ends_with("do not add up to its balance"));
+    balance(broken(|it| it.accounts[0].balance += 1));
+    balance(of_lots(Vec::clear));
+    balance(broken(|it| {
+        lots(it, |lots| free(lots).left = i64::MAX);
+        it.accounts[0].balance = i64::MAX;
+    }));
+    let held = broken(|it| it.accounts[0].held += 1);
+    assert!(held.ends_with("do not add up to what is held"), "{held}");
+}
+
+#[test]
+fn lots_out_of_their_bounds_are_found() {
+    let bounds = |fault: String| assert!(fault.ends_with("break their bounds"), "{fault}");
+    bounds(broken(|it| it.accounts[0].next_lot = 1));
+    bounds(broken(|it| {
+        let mut less = 0;
+        lots(it, |lots| {
+            less = std::mem::replace(&mut free(lots).left, -1)
+        });
+        it.accounts[0].balance -= less + 1;
+    }));
+    let twice = of_lots(|lots| {
+        let number = lots[0].number;
+        free(&mut lots[1..]).number = number;
+    });
+    assert!(twice.ends_with("have one number twice"), "{twice}");
+    let again = broken(|it| {
+        let mut same = it.clone();
+        lots(&mut same, |lots| lots.retain(|lot| lot.held == 0));
+        let mut same = same.accounts.remove(0);
+        same.held = 0;
+        same.balance = same.lots().iter().map(|lot| lot.left).sum();
+        it.accounts.push(same);
+    });
+    assert!(again.ends_with("has two accounts"), "{again}");
+}
+
+#[test]
+fn holds_that_pin_what_is_not_held_are_found() {
+    let first = hold_id(1);
+    for fault in [
+        of_holds(|open| drop(open.remove(&first))),
+        of_holds(|open| open.get_mut(&first).unwrap().product = TIN),
+    ] {
+        assert!(fault.ends_with("do not pin what its lots hold"), "{fault}");
+    }
+    let more = of_holds(|open| open.get_mut(&first).unwrap().pins[0].1 += 1);
+    assert!(more.ends_with("does not pin what it sets aside"), "{more}");
+    let nothing = of_holds(|open| open.get_mut(&first).unwrap().pins.push((0, 0)));
+    assert!(nothing.ends_with("pins nothing of a lot"), "{nothing}");
+    let gone = broken(|it| {
+        lots(it, |lots| lots.retain(|lot| lot.held == 0));
+        let account = &mut it.accounts[0];
+        account.held = 0;
+        account.balance = account.lots().iter().map(|lot| lot.left).sum();
+    });
+    assert_eq!(gone, "a hold pins a lot that is gone");
+    assert_eq!(busy().wallet.account(GOLD).unwrap().held, 45);
+}
+
+#[test]
+fn a_wallet_has_more_events_than_records() {
+    let numbers = "its numbers do not follow from its events";
+    assert_eq!(broken(|it| it.records = it.version), numbers);
+    assert_eq!(broken(|it| it.touched_at.0 = it.created_at.0 - 1), numbers);
+}
+
+#[test]
+fn purchases_that_cannot_be_are_found() {
+    fn known(it: &mut Commerce) -> &mut Subscription {
+        &mut it.subscriptions[0]
+    }
+    fn order(it: &mut Commerce) -> &mut Order {
+        it.orders.values_mut().next().unwrap()
+    }
+    type Break = (fn(&mut Commerce), &'static str);
+    let breaks: [Break; 11] = [
+        (|it| order(it).taken = 1, "gave back more than it brought"),
+        (|it| order(it).granted = 5, "without being paid"),
+        (
+            |it| order(it).paid_at = Some(Timestamp(1)),
+            "when it was paid",
+        ),
+        (|it| order(it).kind = OrderKind::Switch, "has a checkout"),
+        (|it| order(it).rotations = 1, "of a code that is not there"),
+        (
+            |it| it.unlocked.values_mut().for_each(|n| *n = 0),
+            "unlocked by no order",
+        ),
+        (
+            |it| it.subscriptions.push(it.subscriptions[0].clone()),
+            "there twice",
+        ),
+        (
+            |it| known(it).status = SubscriptionStatus::PastDue,
+            "days of grace",
+        ),
+        (
+            |it| known(it).past_due_since = Some(Timestamp(1)),
+            "days of grace",
+        ),
+        (
+            |it| (known(it).order, known(it).reversed) = (None, true),
+            "gave back a payment that was not heard of",
+        ),
+        (
+            |it| {
+                let serials = (500..601).map(OrderSerial);
+                it.early
+                    .extend(serials.map(|serial| (serial, Reversal::default())));
+            },
+            "too many orders that are not known",
+        ),
+    ];
+    for (break_it, fault) in breaks {
+        let found = of_purchases(break_it);
+        assert!(found.contains(fault), "{fault}: {found}");
+    }
+}
