@@ -39,7 +39,7 @@ use crate::{
         webhooks::{self, Webhooks},
     },
     payments::{self, Payments},
-    providers::{Accounts, MadeNote, Place, SandboxNote, Sandboxes},
+    providers::{Accounts, ObjectIdNote, Place, SandboxNote, Sandboxes},
     secrets::{Given, Secrets},
     server::{
         self, Server,
@@ -142,7 +142,7 @@ impl Reserved {
 /// All kinds of notes that there are, whoever keeps them.
 pub(crate) fn note_kinds() -> Vec<AnyKind> {
     const OTHERS: [AnyKind; 3] = [
-        AnyKind::of::<MadeNote>(),
+        AnyKind::of::<ObjectIdNote>(),
         AnyKind::of::<SandboxNote>(),
         AnyKind::of::<PageNote>(),
     ];

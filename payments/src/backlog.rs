@@ -180,18 +180,18 @@ impl OfProject {
 #[cfg(test)]
 mod tests {
     use domain::text::PaymentId;
-    use port::{Origin, Subject, Told};
+    use port::{ObjectRef, Origin, ProviderEvent};
 
     use super::*;
 
     const PROJECT: ProjectId = ProjectId(7);
 
     fn waiting(id: &str) -> Waiting {
-        let told = Told {
+        let told = ProviderEvent {
             id: id.into(),
             kind: "charge.refunded".into(),
             at: Timestamp(0),
-            about: Subject::Payment(PaymentId::new("pi_1").unwrap()),
+            about: ObjectRef::Payment(PaymentId::new("pi_1").unwrap()),
             origin: Origin::Unsaid,
         };
         Waiting::new(StoredEvent::new(PROJECT, told))

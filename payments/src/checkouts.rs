@@ -74,10 +74,10 @@ impl Payments {
         project: &ProjectCatalog,
         new: &NewCheckout,
     ) -> Result<OpenCheckout, Error> {
-        let ground = &self.0.ground;
-        let handle = &ground.handle;
-        let provider = ground.providers.of(project)?;
-        let _at_work = ground.tenures.begin(project).await?;
+        let context = &self.0.context;
+        let handle = &context.handle;
+        let provider = context.providers.of(project)?;
+        let _at_work = context.tenures.begin(project).await?;
         let (product, price) = project
             .offered(&new.price)
             .ok_or(Error::Defect("the price is not offered"))?;

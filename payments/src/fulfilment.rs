@@ -1,6 +1,6 @@
-//! How something stands at the provider, as what it means for a wallet. Reports are dated by when they
-//! were asked for, so that of two answers about the same thing the later one counts, in whichever order
-//! they arrive.
+//! Fetches the state of an object at the provider and applies to the wallet what follows from it. Every report
+//! carries the time at which it was requested: of two reports about one object the later one wins, in whichever
+//! order they arrive.
 
 use actors::{Handle, Paid, Scope};
 use catalog::ProjectCatalog;
@@ -20,8 +20,8 @@ use domain::{
     },
 };
 use port::{
-    InvoiceName, Money, Owners, PaidInvoice, PaidOrder, Payable, Provider, Report, Subject,
-    SubscriptionNow, Unplaceable, Unplaced,
+    InvoiceName, ObjectRef, Owners, PaidInvoice, PaidOrder, PaymentReversal, PaymentTarget,
+    Provider, Report, SubscriptionNow, Unplaceable, Unplaced,
 };
 
 use super::{
@@ -39,18 +39,18 @@ pub(crate) struct Fulfilment {
     tenures: Tenures,
     silence: Silence,
     unfulfilled: List,
-    /// Looks at payments, by the provider's name.
+    /// At most one look at a payment at a time, by the provider's id of it.
     payments: Turns,
 }
 
-/// How far a buyer is.
+/// How far the buyer of a checkout is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// Has not paid, and still may.
+    /// The buyer has not paid, and still may.
     Open,
-    /// Is done; the money is on its way.
+    /// The buyer is done and the money is on its way.
     Processing,
-    /// Nothing is to be waited for.
+    /// There is nothing left to wait for.
     Settled,
 }
 
@@ -65,27 +65,31 @@ impl Fulfilment {
         }
     }
 
-    /// Since when providers answer nothing at all.
+    /// Since when each project's provider has answered nothing at all.
     pub(crate) const fn silence(&self) -> &Silence {
         &self.silence
     }
 
-    /// Asks how something stands, and does what follows from it. Doing it again changes nothing.
+    /// Fetches an object and applies what follows from its state. Repeating it changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`]: part of it may have been applied, and the same call goes on.
     pub(crate) async fn look(
         &self,
         project: &ProjectCatalog,
         provider: &dyn Provider,
-        subject: &Subject,
+        subject: &ObjectRef,
     ) -> Result<Progress, Error> {
         let _at_work = self.tenures.begin(project).await?;
-        // Of two answers about one payment that were on their way together, nobody knows which is the newer.
+        // If two fetches of one payment overlapped, nobody could say which answer is the newer one.
         let _turn = match subject {
-            Subject::Payment(payment) => Some(self.payments.take(payment.as_str()).await),
-            Subject::Checkout(_) | Subject::Subscription(_) | Subject::Invoice(_) => None,
+            ObjectRef::Payment(payment) => Some(self.payments.take(payment.as_str()).await),
+            ObjectRef::Checkout(_) | ObjectRef::Subscription(_) | ObjectRef::Invoice(_) => None,
         };
-        let telling = self.telling(project, provider, subject);
+        let applier = self.applier(project, provider, subject);
         let mut progress = Progress::Settled;
-        let owners = Placed {
+        let owners = WalletOwners {
             handle: &self.handle,
             project,
         };
@@ -98,31 +102,35 @@ impl Fulfilment {
                 Report::Processing(_) => progress = Progress::Processing,
                 _ => {}
             }
-            telling.apply(report).await?;
+            applier.apply(report).await?;
         }
         Ok(progress)
     }
 
-    /// Places an order that was paid elsewhere, with its subscription. Doing it again changes nothing.
+    /// Places an order that was paid before it was known here, with its subscription. Repeating it changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Fulfilment::look`].
     pub(crate) async fn place(
         &self,
         project: &ProjectCatalog,
         provider: &dyn Provider,
-        subject: &Subject,
+        subject: &ObjectRef,
         paid: PaidOrder,
     ) -> Result<(), Error> {
         let _at_work = self.tenures.begin(project).await?;
-        let telling = self.telling(project, provider, subject);
-        telling.paid(paid).await
+        let applier = self.applier(project, provider, subject);
+        applier.paid(paid).await
     }
 
-    fn telling<'a>(
+    fn applier<'a>(
         &'a self,
         project: &'a ProjectCatalog,
         provider: &'a dyn Provider,
-        subject: &'a Subject,
-    ) -> Telling<'a> {
-        Telling {
+        subject: &'a ObjectRef,
+    ) -> ReportApplier<'a> {
+        ReportApplier {
             handle: &self.handle,
             unfulfilled: &self.unfulfilled,
             provider,
@@ -133,28 +141,28 @@ impl Fulfilment {
     }
 }
 
-/// The orders that a subscription's bill makes: of what it is for, and of the switches of the cycle before
-/// that it may settle.
+/// The two orders that one invoice of a subscription may make: one for the cycle that it bills, and one for the
+/// switches of the cycle before, if it settles any.
 pub(crate) fn orders_of(handle: &Handle, scope: &Scope, invoice: &InvoiceName) -> [OrderSerial; 2] {
     let switches = InvoiceId::new(format!("{}/switches", invoice.id.as_str()));
     let switches = switches.unwrap_or_else(|_| invoice.id.clone());
     [&invoice.id, &switches].map(|id| handle.renewal_order(scope, id, invoice.created))
 }
 
-/// What the wallets of a project have.
-pub(crate) struct Placed<'a> {
+/// Answers whose an object is from the wallets of a project.
+pub(crate) struct WalletOwners<'a> {
     pub(crate) handle: &'a Handle,
     pub(crate) project: &'a ProjectCatalog,
 }
 
-impl Owners for Placed<'_> {
-    fn order_of(&self, subject: &Subject) -> Result<Option<OrderId>, port::Error> {
+impl Owners for WalletOwners<'_> {
+    fn order_of(&self, subject: &ObjectRef) -> Result<Option<OrderId>, port::Error> {
         let scope = &self.project.scope;
         let found = match subject {
-            Subject::Checkout(id) => self.handle.checkout_order(scope, id),
-            Subject::Subscription(id) => self.handle.order_of_subscription(scope, id),
-            Subject::Invoice(id) => self.handle.order_of_invoice(scope, id),
-            Subject::Payment(id) => self.handle.order_of_payment(scope, id),
+            ObjectRef::Checkout(id) => self.handle.checkout_order(scope, id),
+            ObjectRef::Subscription(id) => self.handle.order_of_subscription(scope, id),
+            ObjectRef::Invoice(id) => self.handle.order_of_invoice(scope, id),
+            ObjectRef::Payment(id) => self.handle.order_of_payment(scope, id),
         };
         found.map_err(|error| port::Error::Unavailable {
             reason: error.to_string(),
@@ -167,23 +175,23 @@ impl Owners for Placed<'_> {
     }
 }
 
-/// One answer on its way to its wallets.
-struct Telling<'a> {
+/// Applies the reports of one fetch to the wallets.
+struct ReportApplier<'a> {
     handle: &'a Handle,
     unfulfilled: &'a List,
     provider: &'a dyn Provider,
     project: &'a ProjectCatalog,
-    subject: &'a Subject,
-    /// When it was asked for, by the project's clock.
+    subject: &'a ObjectRef,
+    /// When the fetch began, by the project's clock.
     at: Timestamp,
 }
 
-impl Telling<'_> {
-    /// The page that was asked about, where it was one.
+impl ReportApplier<'_> {
+    /// The checkout that was fetched, if it was one.
     fn checkout(&self) -> Option<CheckoutId> {
         match self.subject {
-            Subject::Checkout(id) => Some(id.clone()),
-            Subject::Subscription(_) | Subject::Invoice(_) | Subject::Payment(_) => None,
+            ObjectRef::Checkout(id) => Some(id.clone()),
+            ObjectRef::Subscription(_) | ObjectRef::Invoice(_) | ObjectRef::Payment(_) => None,
         }
     }
 
@@ -195,9 +203,9 @@ impl Telling<'_> {
             Report::Failed(order) => self.tell(order, Purchase::Fail(order.serial)).await,
             Report::Expired(order) => self.tell(order, Purchase::Expire(order.serial)).await,
             Report::Subscription(now) => self.subscription(*now).await,
-            Report::Money(money) => {
+            Report::Reversed(reversal) => {
                 failpoint::reached("money.asked");
-                self.money(money).await?;
+                self.reversed(reversal).await?;
                 failpoint::reached("money.told");
                 Ok(())
             }
@@ -218,7 +226,7 @@ impl Telling<'_> {
             subscription,
         } = report;
         let known = price.and_then(|price| self.project.any_price(&price));
-        // One that somebody added at the provider: its cents are none of the price's.
+        // Somebody added a currency at the provider: what was charged cannot be compared with our price.
         let other = currency.zip(known).is_some_and(|(charged, price)| {
             Currency::new(&price.currency).is_some_and(|meant| meant != charged)
         });
@@ -226,7 +234,7 @@ impl Telling<'_> {
             order: order.serial,
             terms: Terms::from(price),
             quantity,
-            // The provider was not told.
+            // The shop's metadata is not sent to the provider.
             metadata: Metadata::default(),
             checkout: self.checkout(),
             email: None,
@@ -272,7 +280,7 @@ impl Telling<'_> {
         }
         self.settle(order, done, unplaced).await?;
         match subscription {
-            // It may have changed since its checkout, and that may have been told too early.
+            // It may have changed since the checkout, in an event that came before the order was known.
             Some(now) => self.subscription(now).await,
             None => Ok(()),
         }
@@ -287,7 +295,7 @@ impl Telling<'_> {
             payment,
             mut billing,
         } = paid;
-        // What the provider dates is never ahead of our own clock, by which what is asked for is dated.
+        // The provider's clock may be ahead of ours, and everything else is dated by ours.
         billing.reported_at = billing.reported_at.min(self.at);
         let carried = matches!(pays, Some(Pays::Carried(_)));
         let [whole, switches] = orders_of(self.handle, &self.project.scope, &invoice);
@@ -301,7 +309,7 @@ impl Telling<'_> {
             serial: order,
             wallet: first.wallet,
         };
-        // The part of a bill that settles switches is of a payment that has an order already.
+        // The payment belongs to the order of the cycle; the order of its switches comes on top.
         let _turn = match carried {
             true => None,
             false => match self.turn(&unplaced, made).await? {
@@ -313,7 +321,7 @@ impl Telling<'_> {
         if terms.is_none() {
             tracing::warn!(order = %first, "A subscription was billed under a price that is not ours");
         }
-        // From a tier that is none of ours nothing can be reckoned.
+        // A switch from a tier that is not ours has no price to compute a proration from.
         let Some(pays) = pays else {
             unplaced.why = Unplaceable::UnknownPrice;
             return self.unplaced(unplaced).await;
@@ -331,8 +339,9 @@ impl Telling<'_> {
         self.settle(first, told, unplaced).await
     }
 
-    /// Waits until nobody else is at a payment; `None`: it is another order's than this one by now, or a
-    /// person decided about it. A payment of nothing is always this order's.
+    /// Waits until nobody else works on a payment. `None` means that there is nothing to do: by now the payment
+    /// belongs to another order, or a person has decided about it. An order that cost nothing has no payment and
+    /// needs no turn.
     async fn turn(&self, of: &Unplaced, order: OrderId) -> Result<Option<Option<Turn>>, Error> {
         let Some(payment) = &of.payment.payment else {
             return Ok(Some(None));
@@ -347,7 +356,8 @@ impl Telling<'_> {
         Ok((!elsewhere).then_some(Some(turn)))
     }
 
-    /// What was paid for has its order, or waits for somebody to decide.
+    /// Takes a payment off the list of unfulfilled payments once it has its order, or puts it there if the wallet
+    /// refused the order.
     async fn settle(
         &self,
         order: OrderId,
@@ -374,8 +384,8 @@ impl Telling<'_> {
             .await
     }
 
-    /// Its bills first: then what is said of it is about a cycle that is known. A bill that finds no place
-    /// keeps the others from nothing.
+    /// Applies the paid invoices first, so that the rest of the report is about a cycle that the wallet knows. An
+    /// invoice that cannot be placed does not hold up the others.
     async fn subscription(&self, now: SubscriptionNow) -> Result<(), Error> {
         for paid in now.paid {
             failpoint::reached("cycle.asked");
@@ -393,7 +403,7 @@ impl Telling<'_> {
             status,
             open_invoice: now.open_invoice.map(Box::new),
             collection_paused: now.collection_paused,
-            // Without one it ends now: the next report says more.
+            // The provider named no end: it counts as ended now until the next report.
             current_period_end: now.current_period_end.unwrap_or(self.at),
             cancel_at_period_end: now.cancel_at_period_end,
             grace_days: self.project.project.subscription_grace_days,
@@ -403,10 +413,10 @@ impl Telling<'_> {
             .await
     }
 
-    /// Where not even the wallet is there, the payment itself has yet to be heard of.
-    async fn money(&self, money: Money) -> Result<(), Error> {
+    /// Applies refunds and disputes of a payment.
+    async fn reversed(&self, money: PaymentReversal) -> Result<(), Error> {
         let mut placed = None;
-        if let Subject::Payment(payment) = self.subject {
+        if let ObjectRef::Payment(payment) = self.subject {
             let (project, list) = (self.project.project.id, self.unfulfilled);
             if list.is_listed(project, payment) {
                 return list
@@ -414,8 +424,9 @@ impl Telling<'_> {
                     .await;
             }
             placed = self.handle.order_of_payment(&self.project.scope, payment)?;
-            // A copy of another payment's marks takes nothing of what that paid.
-            if let (None, Payable::Order(order)) = (placed, &money.of) {
+            // This payment carries the metadata of an order that another payment paid ("duplicate" in Stripe's
+            // dashboard): a refund of it takes nothing from that order.
+            if let (None, PaymentTarget::Order(order)) = (placed, &money.of) {
                 let known = self.handle.order(&self.project.scope, *order).await;
                 if known.is_ok_and(|it| {
                     let same = it.order.subscription.as_ref();
@@ -430,18 +441,18 @@ impl Telling<'_> {
             ..money.away
         };
         let (first, invoice) = match money.of {
-            // Whatever was written on it since.
-            Payable::Order(order) => return self.reverse(placed.unwrap_or(order), all).await,
-            Payable::Invoice(first, invoice) => (first, invoice),
+            // The look-up wins over the metadata, which somebody may have changed.
+            PaymentTarget::Order(order) => return self.reverse(placed.unwrap_or(order), all).await,
+            PaymentTarget::Invoice(first, invoice) => (first, invoice),
         };
         let orders = orders_of(self.handle, &self.project.scope, &invoice);
         let [whole, switches] = orders.map(|serial| OrderId { serial, ..first });
         let elsewhere = placed.filter(|placed| *placed != whole && *placed != switches);
         match (elsewhere, money.carried) {
-            // A person said whose all of it is.
+            // A person assigned the whole payment to one order.
             (Some(order), _) => self.reverse(order, all).await,
             (None, None) => self.reverse(whole, all).await,
-            // Of both orders of the bill, each by its part of the money.
+            // Both orders of the invoice give back their share.
             (None, Some(part)) => {
                 let of_switches = Reversal {
                     refunded_cents: part.share(all.refunded_cents),
@@ -467,7 +478,7 @@ impl Telling<'_> {
         let report = Purchase::Reverse(order.serial, reversal);
         let scope = &self.project.scope;
         match self.handle.report(scope, order.wallet, report).await {
-            // Of what was never taken nothing can have gone back.
+            // Nothing went back, and there is no order it could have gone back from.
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) if is_nothing => Ok(()),
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) => Err(Error::TooEarly),
             told => self.known(order, told).map(drop),
@@ -484,7 +495,8 @@ impl Telling<'_> {
         self.known(order, told).map(drop)
     }
 
-    /// A report of an order that is not there has nobody to go to: not an error of anybody's.
+    /// Whether a report changed anything. One that the wallet rejects is logged and dropped: sending it again would
+    /// not help.
     fn known(&self, order: OrderId, done: Result<bool, actors::Error>) -> Result<bool, Error> {
         match done {
             Ok(changed) => Ok(changed),

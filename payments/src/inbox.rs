@@ -14,12 +14,12 @@ use std::{
 use catalog::ProjectCatalog;
 use domain::id::ProjectId;
 use parking_lot::Mutex;
-use port::{Origin, Subject, Told, Untrusted};
+use port::{ObjectRef, Origin, ProviderEvent, WebhookError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tracing::Instrument as _;
 
 use super::{
-    Error, Ground,
+    Context, Error,
     backlog::{Backlog, Waiting},
     failpoint,
     fulfilment::Progress,
@@ -39,7 +39,7 @@ const WAITING: usize = 100_000;
 const WAIT: Duration = Duration::from_secs(5);
 /// Why a webhook was not taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub enum ReceiveError {
     /// Not signed by the project's provider, or there is no such project.
     Signature,
     /// Signed, and not an event.
@@ -50,10 +50,10 @@ pub enum Refused {
 
 /// See the module. Cheap to clone.
 #[derive(Clone)]
-pub struct Inbox(Arc<Parts>);
+pub struct Inbox(Arc<Inner>);
 
-struct Parts {
-    ground: Ground,
+struct Inner {
+    context: Context,
     state: Mutex<State>,
     /// What buyers wait for, and all else: of that thousands may wait for their turn at the provider.
     waited_for: Lane,
@@ -110,7 +110,7 @@ struct Current {
 
 impl State {
     fn begin(&mut self, event: &StoredEvent, stored: watch::Receiver<bool>) {
-        let may_be_purchase = !matches!(event.told.about, Subject::Payment(_));
+        let may_be_purchase = !matches!(event.told.about, ObjectRef::Payment(_));
         let current = Current {
             stored,
             may_be_purchase,
@@ -148,13 +148,13 @@ impl State {
 
 impl Inbox {
     /// With what an earlier process stored and did not work off.
-    pub(crate) fn new(ground: Ground, left: Vec<StoredEvent>) -> Self {
+    pub(crate) fn new(context: Context, left: Vec<StoredEvent>) -> Self {
         let mut state = State::default();
         for event in &left {
             state.begin(event, watch::channel(true).1);
         }
-        Self(Arc::new(Parts {
-            ground,
+        Self(Arc::new(Inner {
+            context,
             state: Mutex::new(state),
             waited_for: Lane::default(),
             others: Lane::default(),
@@ -190,39 +190,39 @@ impl Inbox {
     /// Whether a project has a provider that may send webhooks: asked before a body is read.
     #[must_use]
     pub fn expects(&self, project: ProjectId) -> bool {
-        let ground = &self.0.ground;
-        let known = ground.catalog.project(project);
-        known.is_ok_and(|known| ground.providers.of(&known).is_ok())
+        let context = &self.0.context;
+        let known = context.catalog.project(project);
+        known.is_ok_and(|known| context.providers.of(&known).is_ok())
     }
 
     /// Takes a webhook in: checks it, stores it, works it off. An `Ok` may be acknowledged.
     ///
     /// # Errors
     ///
-    /// See [`Refused`].
+    /// See [`ReceiveError`].
     pub async fn receive(
         &self,
         project: ProjectId,
         signature: &[u8],
         body: &[u8],
-    ) -> Result<(), Refused> {
-        let ground = &self.0.ground;
-        let known = ground.catalog.project(project);
-        let known = known.map_err(|_| Refused::Signature)?;
-        let provider = ground.providers.of(&known);
-        let provider = provider.map_err(|_| Refused::Signature)?;
+    ) -> Result<(), ReceiveError> {
+        let context = &self.0.context;
+        let known = context.catalog.project(project);
+        let known = known.map_err(|_| ReceiveError::Signature)?;
+        let provider = context.providers.of(&known);
+        let provider = provider.map_err(|_| ReceiveError::Signature)?;
         // Signed by the machine's clock, whatever a sandbox's own clock says, and however slowly ours follows
         // where the machine's was put right.
-        let told = provider.webhook(signature, body, ground.handle.wall());
+        let told = provider.webhook(signature, body, context.handle.wall());
         let told = told.map_err(|untrusted| match untrusted {
-            Untrusted::Signature(reason) => {
+            WebhookError::Signature(reason) => {
                 // By anybody, as often as they like: not a warning each time.
                 tracing::debug!(%project, reason, "A webhook was refused");
-                Refused::Signature
+                ReceiveError::Signature
             }
-            Untrusted::Malformed(reason) => {
+            WebhookError::Malformed(reason) => {
                 tracing::warn!(%project, reason, "A signed webhook could not be read");
-                Refused::Malformed
+                ReceiveError::Malformed
             }
         })?;
         self.0.state.lock().came.insert(project);
@@ -231,7 +231,7 @@ impl Inbox {
             Some(told) => {
                 let key = EventKey::new(project, &told.id);
                 let foreign = self.is_foreign(&known, &told);
-                if foreign.map_err(|_| Refused::Unavailable)? {
+                if foreign.map_err(|_| ReceiveError::Unavailable)? {
                     self.remember(key);
                     return Ok(());
                 }
@@ -245,18 +245,18 @@ impl Inbox {
     pub(crate) fn is_foreign(
         &self,
         project: &ProjectCatalog,
-        told: &Told,
+        told: &ProviderEvent,
     ) -> Result<bool, actors::Error> {
         let id = project.project.id;
-        if matches!(told.about, Subject::Payment(_))
+        if matches!(told.about, ObjectRef::Payment(_))
             && self.0.state.lock().purchases.contains_key(&id)
         {
             return Ok(false);
         }
-        self.0.ground.is_foreign(project, told)
+        self.0.context.is_foreign(project, told)
     }
 
-    async fn take_in(&self, event: StoredEvent) -> Result<(), Refused> {
+    async fn take_in(&self, event: StoredEvent) -> Result<(), ReceiveError> {
         let key = event.key;
         let begun = {
             let mut state = self.0.state.lock();
@@ -265,7 +265,7 @@ impl Inbox {
             }
             match state.current.get(&key) {
                 Some(other) => Err(other.stored.clone()),
-                None if state.current.len() >= WAITING => return Err(Refused::Unavailable),
+                None if state.current.len() >= WAITING => return Err(ReceiveError::Unavailable),
                 None => {
                     let (tell, told) = watch::channel(false);
                     state.begin(&event, told);
@@ -279,7 +279,7 @@ impl Inbox {
             Err(mut other) => {
                 return match other.wait_for(|stored| *stored).await {
                     Ok(_) => Ok(()),
-                    Err(_) => Err(Refused::Unavailable),
+                    Err(_) => Err(ReceiveError::Unavailable),
                 };
             }
         };
@@ -287,20 +287,20 @@ impl Inbox {
         // In a task of its own: a sender who goes away must not leave it half done.
         let work = async move { inbox.store_and_work(event, tell).await };
         let task = tokio::spawn(work.in_current_span());
-        task.await.unwrap_or(Err(Refused::Unavailable))
+        task.await.unwrap_or(Err(ReceiveError::Unavailable))
     }
 
     async fn store_and_work(
         &self,
         stored: StoredEvent,
         tell: watch::Sender<bool>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), ReceiveError> {
         failpoint::reached("inbox.received");
-        let kept = self.0.ground.handle.put_notes(vec![stored.put()]).await;
+        let kept = self.0.context.handle.put_notes(vec![stored.put()]).await;
         if let Err(error) = kept {
             tracing::error!(%error, "A webhook could not be stored");
             self.0.state.lock().end(stored.key);
-            return Err(Refused::Unavailable);
+            return Err(ReceiveError::Unavailable);
         }
         failpoint::reached("inbox.stored");
         tell.send_replace(true);
@@ -335,7 +335,7 @@ impl Inbox {
             }
             state.begin(&event, watch::channel(true).1);
         }
-        if let Err(error) = self.0.ground.handle.put_notes(vec![event.put()]).await {
+        if let Err(error) = self.0.context.handle.put_notes(vec![event.put()]).await {
             self.0.state.lock().end(key);
             return Err(error.into());
         }
@@ -347,13 +347,13 @@ impl Inbox {
     pub(crate) async fn keep_subject(
         &self,
         project: ProjectId,
-        about: Subject,
+        about: ObjectRef,
         error: &Error,
     ) -> Result<(), Error> {
-        let told = Told {
+        let told = ProviderEvent {
             id: format!("sweep/{}", about.name()),
             kind: "sweep".into(),
-            at: self.0.ground.handle.now(),
+            at: self.0.context.handle.now(),
             about,
             origin: Origin::Ours,
         };
@@ -366,7 +366,7 @@ impl Inbox {
         // Nobody waits for it. Where it fails, the event is worked off again after a restart, which
         // changes nothing.
         let (handle, forget) = (
-            self.0.ground.handle.clone(),
+            self.0.context.handle.clone(),
             notes::forget::<EventNote>(&key),
         );
         tokio::spawn(async move {
@@ -386,13 +386,13 @@ impl Inbox {
         if !state.current.contains_key(key) {
             return;
         }
-        let now = self.0.ground.handle.now();
+        let now = self.0.context.handle.now();
         if waiting.is_lost(now, error) {
             drop(state);
             self.finish(*key);
         } else if waiting.is_hopeless(error) {
             tracing::error!(%error, event.id = %id, event.kind = %kind, "The payment provider does not know what it told of; it is kept and asked about again at the next start");
-            self.0.ground.give_up();
+            self.0.context.give_up();
             state.end(*key);
         } else if error.is_passing() {
             if !matches!(error, Error::OnItsWay) {
@@ -422,35 +422,35 @@ impl Inbox {
             keys
         };
         let notes = keys.iter().map(notes::forget::<EventNote>);
-        notes::put_all(&self.0.ground.handle, notes).await?;
+        notes::put_all(&self.0.context.handle, notes).await?;
         Ok(())
     }
 
-    async fn attempt(&self, project: ProjectId, told: &Told) -> Result<(), Error> {
+    async fn attempt(&self, project: ProjectId, told: &ProviderEvent) -> Result<(), Error> {
         // A buyer waits for what was just paid, and nobody for anything else.
         let is_waited_for = matches!(
             (&told.about, &told.origin),
-            (Subject::Checkout(_), Origin::Ours)
+            (ObjectRef::Checkout(_), Origin::Ours)
         );
         let lane = match is_waited_for {
             true => &self.0.waited_for,
             false => &self.0.others,
         };
         let _places = lane.enter(project).await;
-        let ground = &self.0.ground;
-        let project = ground.catalog.project(project);
+        let context = &self.0.context;
+        let project = context.catalog.project(project);
         let project = project.map_err(|_| Error::Defect("its project is gone"))?;
-        let mut provider = ground.providers.of(&project)?;
+        let mut provider = context.providers.of(&project)?;
         if !is_waited_for {
             provider = provider.in_background();
         }
-        let looked = ground.fulfilment.look(&project, &*provider, &told.about);
+        let looked = context.fulfilment.look(&project, &*provider, &told.about);
         looked.await.map(drop)
     }
 
     /// Takes up what an earlier process stored and did not work off.
     pub(crate) fn take_up(&self) {
-        let now = self.0.ground.handle.now();
+        let now = self.0.context.handle.now();
         for event in std::mem::take(&mut *self.0.left.lock()) {
             self.0.backlog.put(Waiting::new(event), now);
         }
@@ -469,14 +469,14 @@ impl Source for Inbox {
     }
 
     async fn next(&self, work: Work<'_>, (): &mut ()) -> Result<Option<Vec<Waiting>>, Error> {
-        let (now, id) = (self.0.ground.handle.now(), work.project.project.id);
+        let (now, id) = (self.0.context.handle.now(), work.project.project.id);
         let missing = work.provider.missing_permissions();
         let due = self.0.backlog.due(id, now, &missing);
         Ok(Some(due).filter(|due| !due.is_empty()))
     }
 
     async fn look(&self, work: Work<'_>, waiting: &Waiting) -> Result<(), Error> {
-        let (fulfilment, about) = (&self.0.ground.fulfilment, &waiting.event.told.about);
+        let (fulfilment, about) = (&self.0.context.fulfilment, &waiting.event.told.about);
         let progress = fulfilment.look(work.project, work.provider, about).await?;
         if progress == Progress::Processing {
             return Err(Error::OnItsWay);

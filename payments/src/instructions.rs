@@ -8,7 +8,7 @@ use actors::InstructionKind;
 use catalog::ProjectCatalog;
 use data_encoding::HEXLOWER;
 use domain::{text::IdempotencyKey, wallet::InstructionStage};
-use port::{Operation, Provider, Subject};
+use port::{ObjectRef, Operation, Provider};
 use sha2::{Digest as _, Sha256};
 
 use super::{Error, Payments};
@@ -20,9 +20,9 @@ impl Payments {
         &self,
         project: &ProjectCatalog,
         provider: &dyn Provider,
-        subject: &Subject,
+        subject: &ObjectRef,
     ) {
-        let looked = self.0.ground.fulfilment.look(project, provider, subject);
+        let looked = self.0.context.fulfilment.look(project, provider, subject);
         if let Err(error) = looked.await {
             tracing::warn!(%error, ?subject, "What a caller had done cannot be looked at yet");
         }

@@ -36,22 +36,22 @@ impl Payments {
     pub async fn finish_leaving(&self, project: ProjectId) -> Result<(), Error> {
         // One at a time for each project: two would only do the same.
         let _turn = self.0.leaving.take(&project.to_string()).await;
-        let ground = &self.0.ground;
-        let known = ground.catalog.project(project);
+        let context = &self.0.context;
+        let known = context.catalog.project(project);
         let known = known.map_err(|_| Error::Defect("its project is gone"))?;
         if !known.tenure().leaving {
             return Ok(());
         }
-        ground.tenures.settled(project).await;
+        context.tenures.settled(project).await;
         // Before its wallets are looked at: nothing of it is to be asked about any more.
         self.0.backlog.forget(project).await?;
         self.0.reconciler.forget(project).await?;
-        self.0.lapses.forget(project).await?;
-        self.0.feed.forget(project).await?;
+        self.0.overdue.forget(project).await?;
+        self.0.event_poller.forget(project).await?;
         let ended = self.end_all(&known).await?;
-        ground.providers.forget(project).await?;
+        context.providers.forget(project).await?;
         let tenure = known.tenure().number;
-        let left = ground.catalog.provider_left(project, tenure).await;
+        let left = context.catalog.provider_left(project, tenure).await;
         left.map_err(|error| {
             tracing::error!(%error, %project, "That a payment provider was left could not be kept");
             Error::Wallet(actors::Error::Unavailable)
@@ -66,7 +66,7 @@ impl Payments {
 
     /// All wallets that ever had an order: whichever still has something open, was in none but those.
     async fn end_all(&self, project: &ProjectCatalog) -> Result<Ended, Error> {
-        let handle = &self.0.ground.handle;
+        let handle = &self.0.context.handle;
         let scope = &project.scope;
         let (mut ended, mut before) = (Ended::default(), None);
         loop {

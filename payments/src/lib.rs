@@ -1,7 +1,7 @@
 //! Money in: joins the payment provider and the wallets. A buyer is sent to the provider
 //! ([`Payments::open_checkout`]); what the provider tells is stored before it is acknowledged ([`Inbox`]), or read in
-//! its own list of events ([`Feed`]); what was never told is asked for ([`Reconciler`],
-//! [`Payments::ask_about`]): each is a [`Sweep`] that fails by itself, and what it cannot look at waits in the inbox. All of them say
+//! its own list of events ([`EventPoller`]); what was never told is asked for ([`Reconciler`],
+//! [`Payments::refresh_order`]): each is a [`Sweep`] that fails by itself, and what it cannot look at waits in the inbox. All of them say
 //! only what to look at: [`Fulfilment`] asks how it stands, and tells the wallet. What a caller has the
 //! provider do ([`Payments::refund`], [`Payments::cancel`]) is looked at likewise once it is done. What was begun with a
 //! provider that a project has no more is ended ([`Payments::finish_leaving`]).
@@ -9,26 +9,26 @@
 //! It decides nothing about orders and credits: wallets do. It may do everything twice, since each
 //! wallet takes each report once. It names no provider: see the crate `port`.
 
-mod adoptions;
-mod asking;
 mod backlog;
 mod checkouts;
 mod error;
+mod event_poller;
 mod failpoint;
-mod feed;
+mod fair_semaphore;
 mod fulfilment;
 mod inbox;
 mod instructions;
 mod leaving;
 mod note_kinds;
+mod order_refresh;
 mod overdue_subscriptions;
 mod pending_orders;
-mod places;
 mod portals;
 mod proof;
 mod refunds;
-mod rounds;
+mod scheduler;
 mod silence;
+mod subscription_imports;
 mod subscriptions;
 mod sweep;
 mod tenures;
@@ -47,31 +47,33 @@ use actors::Handle;
 use catalog::{CatalogStore, ProjectCatalog};
 use dashmap::DashMap;
 use domain::id::ProjectId;
-use port::{Asked, Origin, Provider, Subject, Told as Event};
+use port::{ObjectRef, Origin, Provider, ProviderEvent, ProviderFuture};
 
 pub use self::{
-    adoptions::Found as FoundSubscription,
-    asking::{News, Told},
     checkouts::{NewCheckout, OpenCheckout},
     error::Error,
-    feed::Feed,
-    inbox::{Inbox, Refused},
+    event_poller::EventPoller,
+    inbox::{Inbox, ReceiveError},
     note_kinds::{EventKey, EventNote, KINDS as NOTE_KINDS},
+    order_refresh::{OrderRefresh, RefreshOutcome},
     pending_orders::Reconciler,
     proof::{DAYS as PROOF_DAYS, Difference, DifferenceKind, Proof, ProofStatus, Proofs, Sum},
-    refunds::Refunded,
-    rounds::Rounds,
-    subscriptions::Instructed,
+    refunds::RefundResult,
+    scheduler::Scheduler,
+    subscription_imports::ImportCandidate,
+    subscriptions::InstructionResult,
     sweep::Sweep,
-    unfulfilled::{Assigned, Assignment, List, State as UnfulfilledState, UnfulfilledPayment},
+    unfulfilled::{
+        Assignment, AssignmentRequest, List, State as UnfulfilledState, UnfulfilledPayment,
+    },
 };
 use self::{
-    feed::EventList,
+    event_poller::EventList,
+    fair_semaphore::FairSemaphore,
     fulfilment::Fulfilment,
     note_kinds::{PositionNote, ProofNote, StoredEvent, UnfulfilledNote},
-    overdue_subscriptions::{Lapses, OverdueSubscriptions},
+    overdue_subscriptions::OverdueSubscriptions,
     pending_orders::PendingOrders,
-    places::Places,
     tenures::Tenures,
     turns::Turns,
 };
@@ -93,15 +95,15 @@ pub trait Providers: Send + Sync {
     fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error>;
 
     /// Does what time brings, where a project's provider is one that has to be told the time.
-    fn tend<'a>(&'a self, project: &'a ProjectCatalog) -> Asked<'a, ()>;
+    fn tend<'a>(&'a self, project: &'a ProjectCatalog) -> ProviderFuture<'a, ()>;
 
     /// Forgets what was made for a project at the provider that it had before.
-    fn forget(&self, project: ProjectId) -> Asked<'_, ()>;
+    fn forget(&self, project: ProjectId) -> ProviderFuture<'_, ()>;
 }
 
 /// What all of payments stand on. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Ground {
+pub(crate) struct Context {
     pub(crate) handle: Handle,
     pub(crate) catalog: Arc<CatalogStore>,
     pub(crate) providers: Arc<dyn Providers>,
@@ -113,7 +115,7 @@ pub(crate) struct Ground {
     given_up: Arc<AtomicU64>,
 }
 
-impl Ground {
+impl Context {
     /// Something was told of or asked about that the provider does not know.
     pub(crate) fn give_up(&self) {
         self.given_up.fetch_add(1, Ordering::Relaxed);
@@ -124,7 +126,7 @@ impl Ground {
     pub(crate) fn is_foreign(
         &self,
         project: &ProjectCatalog,
-        event: &Event,
+        event: &ProviderEvent,
     ) -> Result<bool, actors::Error> {
         let Origin::Unmarked {
             subscription,
@@ -135,17 +137,17 @@ impl Ground {
         };
         let (handle, scope) = (&self.handle, &project.scope);
         let known = match (&event.about, subscription) {
-            (Subject::Checkout(id), _) => handle.checkout_order(scope, id)?,
+            (ObjectRef::Checkout(id), _) => handle.checkout_order(scope, id)?,
             // A bill that was never heard of is known by its subscription.
-            (Subject::Subscription(id), _) | (Subject::Invoice(_), Some(id)) => {
+            (ObjectRef::Subscription(id), _) | (ObjectRef::Invoice(_), Some(id)) => {
                 handle.order_of_subscription(scope, id)?
             }
-            (Subject::Invoice(id), None) => handle.order_of_invoice(scope, id)?,
-            (Subject::Payment(id), _) => handle.order_of_payment(scope, id)?,
+            (ObjectRef::Invoice(id), None) => handle.order_of_invoice(scope, id)?,
+            (ObjectRef::Payment(id), _) => handle.order_of_payment(scope, id)?,
         };
         // A payment that was never heard of is a bill's, of a customer who is known.
         let of_a_customer = match (&event.about, customer) {
-            (Subject::Payment(_), Some(customer)) => {
+            (ObjectRef::Payment(_), Some(customer)) => {
                 !handle.orders_of_customer(scope, customer, 1)?.is_empty()
             }
             _ => false,
@@ -156,22 +158,22 @@ impl Ground {
 
 /// All of it. Cheap to clone.
 #[derive(Clone)]
-pub struct Payments(Arc<Parts>);
+pub struct Payments(Arc<Inner>);
 
-struct Parts {
-    ground: Ground,
+struct Inner {
+    context: Context,
     /// Checkouts that are being opened.
-    checkouts: Places,
+    checkouts: FairSemaphore,
     /// Orders that are asked about because somebody wants to know.
     asking: Semaphore,
     leaving: Turns,
     /// What callers have the provider do.
-    instructions: Places,
+    instructions: FairSemaphore,
     turns: Turns,
     inbox: Inbox,
-    feed: Arc<Feed>,
+    event_poller: Arc<EventPoller>,
     reconciler: Arc<Reconciler>,
-    lapses: Arc<Lapses>,
+    overdue: Arc<Sweep<OverdueSubscriptions>>,
     backlog: Arc<Sweep<Inbox>>,
     proofs: Proofs,
 }
@@ -191,7 +193,7 @@ impl Payments {
         let tenures = Tenures::new(Arc::clone(&catalog));
         let unfulfilled = List::new(handle.clone());
         let fulfilment = Fulfilment::new(handle.clone(), tenures.clone(), unfulfilled.clone());
-        let ground = Ground {
+        let context = Context {
             handle,
             catalog,
             providers,
@@ -201,8 +203,8 @@ impl Payments {
             missing: Arc::default(),
             given_up: Arc::default(),
         };
-        let proofs = Proofs::new(ground.clone());
-        let handle = &ground.handle;
+        let proofs = Proofs::new(context.clone());
+        let handle = &context.handle;
         for ((project, _), payment) in notes::all::<UnfulfilledNote>(handle)? {
             unfulfilled.restore(project, payment);
         }
@@ -211,37 +213,37 @@ impl Payments {
         }
         let events = notes::all::<EventNote>(handle)?.into_iter();
         let events = events.map(|(key, told)| StoredEvent { key, told });
-        let inbox = Inbox::new(ground.clone(), events.collect());
-        let list = EventList::new(ground.clone(), inbox.clone());
+        let inbox = Inbox::new(context.clone(), events.collect());
+        let list = EventList::new(context.clone(), inbox.clone());
         for (project, position) in notes::all::<PositionNote>(handle)? {
             list.restore(project, position);
         }
-        let orders = PendingOrders::new(ground.clone(), inbox.clone());
-        let overdue = OverdueSubscriptions::new(ground.clone(), inbox.clone());
-        let feed = Sweep::new(ground.clone(), list);
-        let reconciler = Sweep::new(ground.clone(), orders);
-        let lapses = Sweep::new(ground.clone(), overdue);
-        let backlog = Sweep::new(ground.clone(), inbox.clone());
-        Ok(Self(Arc::new(Parts {
+        let orders = PendingOrders::new(context.clone(), inbox.clone());
+        let overdue = OverdueSubscriptions::new(context.clone(), inbox.clone());
+        let event_poller = Sweep::new(context.clone(), list);
+        let reconciler = Sweep::new(context.clone(), orders);
+        let overdue = Sweep::new(context.clone(), overdue);
+        let backlog = Sweep::new(context.clone(), inbox.clone());
+        Ok(Self(Arc::new(Inner {
             leaving: Turns::default(),
-            checkouts: Places::new(AT_ONCE),
+            checkouts: FairSemaphore::new(AT_ONCE),
             asking: Semaphore::new(ASKED_AT_ONCE),
-            instructions: Places::new(AT_ONCE),
+            instructions: FairSemaphore::new(AT_ONCE),
             turns: Turns::default(),
             proofs,
             inbox,
-            feed,
+            event_poller,
             reconciler,
-            lapses,
+            overdue,
             backlog,
-            ground,
+            context,
         })))
     }
 
     /// What was paid and leads to no order.
     #[must_use]
     pub fn unfulfilled(&self) -> &List {
-        &self.0.ground.unfulfilled
+        &self.0.context.unfulfilled
     }
 
     /// Holds the provider's books against the orders.
@@ -258,8 +260,8 @@ impl Payments {
 
     /// Reads providers' lists of events.
     #[must_use]
-    pub fn feed(&self) -> &Feed {
-        &self.0.feed
+    pub fn event_poller(&self) -> &EventPoller {
+        &self.0.event_poller
     }
 
     /// Asks about what was never told.
@@ -270,19 +272,19 @@ impl Payments {
 
     /// Somebody waits for a payment of a project: its provider's list of events is read often for a minute.
     pub fn expect(&self, project: ProjectId) {
-        self.0.feed.source().expect(project);
+        self.0.event_poller.source().expect(project);
     }
 
     /// What the keys of all projects' providers were last not allowed to do, in the providers' words.
     #[must_use]
     pub fn missing_permissions(&self) -> BTreeSet<String> {
-        let missing = self.0.ground.missing.iter();
+        let missing = self.0.context.missing.iter();
         missing.flat_map(|missing| missing.clone()).collect()
     }
 
     /// What was told of or asked about since the start, and the provider does not know.
     #[must_use]
     pub fn given_up(&self) -> u64 {
-        self.0.ground.given_up.load(Ordering::Relaxed)
+        self.0.context.given_up.load(Ordering::Relaxed)
     }
 }

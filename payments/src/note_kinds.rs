@@ -2,7 +2,7 @@
 
 use domain::{Timestamp, id::ProjectId, text::PaymentId};
 use notes::{AnyKind, NoteKey, NoteKind};
-use port::Told;
+use port::ProviderEvent;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -24,9 +24,9 @@ impl NoteKind for EventNote {
     const NUMBER: u8 = 1;
     const NAME: &'static str = "event";
     type Key = EventKey;
-    type Body = Told;
+    type Body = ProviderEvent;
 
-    fn check(key: &EventKey, told: &Told) -> Result<(), String> {
+    fn check(key: &EventKey, told: &ProviderEvent) -> Result<(), String> {
         let same = *key == EventKey::new(key.project, &told.id);
         same.then_some(())
             .ok_or_else(|| "its body is another event".into())
@@ -82,11 +82,11 @@ impl NoteKind for ProofNote {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredEvent {
     pub(crate) key: EventKey,
-    pub(crate) told: Told,
+    pub(crate) told: ProviderEvent,
 }
 
 impl StoredEvent {
-    pub(crate) fn new(project: ProjectId, told: Told) -> Self {
+    pub(crate) fn new(project: ProjectId, told: ProviderEvent) -> Self {
         let key = EventKey::new(project, &told.id);
         Self { key, told }
     }

@@ -17,11 +17,11 @@ use domain::{
     },
 };
 use futures_util::{StreamExt as _, stream};
-use port::Subject;
+use port::ObjectRef;
 
 use super::{
-    Error, Ground, Inbox,
-    sweep::{Source, Sweep, Work},
+    Context, Error, Inbox,
+    sweep::{Source, Work},
 };
 
 /// All of them are gone over anew so often.
@@ -31,16 +31,13 @@ const PAGE: usize = 64;
 /// Wallets that are looked into at once.
 const WALLETS_AT_ONCE: usize = 16;
 
-/// Asks about subscriptions of which nobody told.
-pub(crate) type Lapses = Sweep<OverdueSubscriptions>;
-
 /// A place among the ends of periods.
 type Place = (Timestamp, u128);
 type Overdue = (WalletKey, SubscriptionId);
 
 /// See the module.
 pub(crate) struct OverdueSubscriptions {
-    ground: Ground,
+    context: Context,
     inbox: Inbox,
     asked: DashMap<ProjectId, Cursor>,
     missed: DashMap<ProjectId, Cursor>,
@@ -62,9 +59,9 @@ pub(crate) struct Pages {
 }
 
 impl OverdueSubscriptions {
-    pub(crate) fn new(ground: Ground, inbox: Inbox) -> Self {
+    pub(crate) fn new(context: Context, inbox: Inbox) -> Self {
         Self {
-            ground,
+            context,
             inbox,
             asked: DashMap::new(),
             missed: DashMap::new(),
@@ -77,8 +74,8 @@ impl OverdueSubscriptions {
         let id = project.project.id;
         let grace = i64::from(project.project.subscription_grace_days).saturating_mul(24 * 3600);
         let grace = grace.max(LAPSES_AFTER_SECONDS);
-        let silent = self.ground.fulfilment.silence().since(id);
-        if silent.is_none_or(|since| self.ground.handle.now() < since.plus_seconds(grace)) {
+        let silent = self.context.fulfilment.silence().since(id);
+        if silent.is_none_or(|since| self.context.handle.now() < since.plus_seconds(grace)) {
             return Ok(());
         }
         let mut run = Pages::default();
@@ -102,7 +99,7 @@ impl OverdueSubscriptions {
         if run.is_over {
             return Ok(None);
         }
-        let (handle, scope) = (&self.ground.handle, &project.scope);
+        let (handle, scope) = (&self.context.handle, &project.scope);
         let now = handle.now_in(scope);
         let until = now.plus_seconds(seconds.saturating_neg());
         let after = cursor(cursors, project, now).to;
@@ -128,7 +125,7 @@ impl OverdueSubscriptions {
         until: Timestamp,
     ) -> Result<Vec<Overdue>, Error> {
         let lapsed = self
-            .ground
+            .context
             .handle
             .lapsed(&project.scope, wallet, until)
             .await?;
@@ -136,7 +133,7 @@ impl OverdueSubscriptions {
     }
 
     fn note(&self, cursors: &DashMap<ProjectId, Cursor>, project: &ProjectCatalog, run: &Pages) {
-        let now = self.ground.handle.now_in(&project.scope);
+        let now = self.context.handle.now_in(&project.scope);
         let known = cursor(cursors, project, now);
         cursors.insert(
             project.project.id,
@@ -157,7 +154,7 @@ impl OverdueSubscriptions {
             subscription,
             grace_days: project.project.subscription_grace_days,
         });
-        let handle = &self.ground.handle;
+        let handle = &self.context.handle;
         handle.report(&project.scope, wallet, lapse).await?;
         Ok(())
     }
@@ -188,9 +185,9 @@ impl Source for OverdueSubscriptions {
 
     async fn look(&self, work: Work<'_>, (wallet, id): &Overdue) -> Result<(), Error> {
         let Work { project, provider } = work;
-        let subject = Subject::Subscription(id.clone());
+        let subject = ObjectRef::Subscription(id.clone());
         match self
-            .ground
+            .context
             .fulfilment
             .look(project, provider, &subject)
             .await
@@ -202,7 +199,7 @@ impl Source for OverdueSubscriptions {
                     what,
                     "The payment provider does not know a subscription"
                 );
-                self.ground.give_up();
+                self.context.give_up();
                 self.lapse(project, *wallet, id.clone()).await
             }
             looked => looked.map(drop),
@@ -210,7 +207,7 @@ impl Source for OverdueSubscriptions {
     }
 
     async fn keep(&self, work: Work<'_>, (_, id): Overdue, error: Error) -> Result<(), Error> {
-        let (project, subject) = (work.project.project.id, Subject::Subscription(id));
+        let (project, subject) = (work.project.project.id, ObjectRef::Subscription(id));
         self.inbox.keep_subject(project, subject, &error).await
     }
 

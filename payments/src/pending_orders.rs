@@ -14,10 +14,10 @@ use domain::{
     text::CheckoutId,
     wallet::{OrderStatus, place_order::PENDING_SECONDS},
 };
-use port::Subject;
+use port::ObjectRef;
 
 use super::{
-    Error, Ground, Inbox,
+    Context, Error, Inbox,
     fulfilment::Progress,
     sweep::{Source, Sweep, Work},
 };
@@ -34,7 +34,7 @@ pub type Reconciler = Sweep<PendingOrders>;
 
 /// See the module.
 pub struct PendingOrders {
-    ground: Ground,
+    context: Context,
     inbox: Inbox,
     projects: DashMap<ProjectId, Walk>,
 }
@@ -53,9 +53,9 @@ pub(crate) struct Walk {
 }
 
 impl PendingOrders {
-    pub(crate) fn new(ground: Ground, inbox: Inbox) -> Self {
+    pub(crate) fn new(context: Context, inbox: Inbox) -> Self {
         Self {
-            ground,
+            context,
             inbox,
             projects: DashMap::new(),
         }
@@ -78,7 +78,7 @@ impl PendingOrders {
 
     /// Until when overdue orders may be expired: those that are about to be asked about are not.
     pub(crate) fn expire_until(&self, project: &ProjectCatalog) -> Timestamp {
-        let now = self.ground.handle.now_in(&project.scope);
+        let now = self.context.handle.now_in(&project.scope);
         let account = project.provider().map(|provider| &provider.account);
         if account.is_none_or(|account| *account == Account::None) {
             return now;
@@ -89,7 +89,7 @@ impl PendingOrders {
 
     /// What an order waits for, unless it is settled.
     async fn checkout(&self, work: Work<'_>, order: OrderId) -> Result<Option<CheckoutId>, Error> {
-        let known = match self.ground.handle.order(&work.project.scope, order).await {
+        let known = match self.context.handle.order(&work.project.scope, order).await {
             Ok(known) => known.order,
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) => return Ok(None),
             Err(error) => return Err(error.into()),
@@ -112,7 +112,7 @@ impl Source for PendingOrders {
         work: Work<'_>,
         run: &mut Option<Walk>,
     ) -> Result<Option<Vec<OrderId>>, Error> {
-        let (handle, scope) = (&self.ground.handle, &work.project.scope);
+        let (handle, scope) = (&self.context.handle, &work.project.scope);
         let id = work.project.project.id;
         let walk = run.get_or_insert_with(|| self.walk(id, handle.now_in(scope)));
         while let Some(before) = BEFORE_THEY_EXPIRE.get(walk.done) {
@@ -140,14 +140,14 @@ impl Source for PendingOrders {
         let Some(checkout) = self.checkout(work, *order).await? else {
             return Ok(());
         };
-        let subject = Subject::Checkout(checkout);
-        let fulfilment = &self.ground.fulfilment;
+        let subject = ObjectRef::Checkout(checkout);
+        let fulfilment = &self.context.fulfilment;
         match fulfilment.look(work.project, work.provider, &subject).await {
             Ok(Progress::Processing) => Err(Error::OnItsWay),
             // Of a provider that the project had before.
             Err(Error::Provider(port::Error::Missing(what))) => {
                 tracing::warn!(%order, what, "The payment provider does not know an order's checkout; it is not asked about again");
-                self.ground.give_up();
+                self.context.give_up();
                 Ok(())
             }
             looked => looked.map(drop),
@@ -158,7 +158,7 @@ impl Source for PendingOrders {
         let Some(checkout) = self.checkout(work, order).await? else {
             return Ok(());
         };
-        let (project, subject) = (work.project.project.id, Subject::Checkout(checkout));
+        let (project, subject) = (work.project.project.id, ObjectRef::Checkout(checkout));
         self.inbox.keep_subject(project, subject, &error).await
     }
 

@@ -23,7 +23,7 @@ impl Payments {
         address: &Address,
         return_url: Option<String>,
     ) -> Result<String, Error> {
-        let handle = &self.0.ground.handle;
+        let handle = &self.0.context.handle;
         let customer = handle.customer(&project.scope, address).await?;
         let view = handle.read(&project.scope, address).await?;
         let held = view.subscriptions.iter().map(|s| s.price);
@@ -36,7 +36,7 @@ impl Payments {
         };
         match self
             .0
-            .ground
+            .context
             .providers
             .of(project)?
             .open_portal(&request)

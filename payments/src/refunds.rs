@@ -6,7 +6,7 @@ use std::sync::Arc;
 use actors::{InstructionKind, OrderAnswer, Refunding};
 use catalog::ProjectCatalog;
 use domain::{Rejection, id::OrderId, text::IdempotencyKey, wallet::refund::Refund};
-use port::{Provider, RefundRequest, Subject};
+use port::{ObjectRef, Provider, RefundRequest};
 
 use super::{
     Error, Payments, failpoint,
@@ -15,7 +15,7 @@ use super::{
 
 /// An order of which money went back.
 #[derive(Debug, Clone)]
-pub struct Refunded {
+pub struct RefundResult {
     /// As it stands now.
     pub order: OrderAnswer,
     /// Whether an earlier call did it.
@@ -36,7 +36,7 @@ impl Payments {
         order: OrderId,
         amount_cents: Option<i64>,
         key: IdempotencyKey,
-    ) -> Result<Refunded, Error> {
+    ) -> Result<RefundResult, Error> {
         let payments = self.clone();
         let of = project.project.id;
         let refund = Refund {
@@ -53,13 +53,13 @@ impl Payments {
         project: &Arc<ProjectCatalog>,
         order: OrderId,
         refund: Refund,
-    ) -> Result<Refunded, Error> {
+    ) -> Result<RefundResult, Error> {
         let about = order.to_string();
         let kind = InstructionKind::Refund;
         let name = operation(kind, project, &about, &refund.key)?;
         let _turn = self.0.turns.take(name.as_str()).await;
-        let (handle, scope) = (&self.0.ground.handle, &project.scope);
-        let provider = match self.0.ground.providers.of(project) {
+        let (handle, scope) = (&self.0.context.handle, &project.scope);
+        let provider = match self.0.context.providers.of(project) {
             Ok(provider) => provider,
             Err(error) => {
                 // What is done is answered all the same, and what is not found is not.
@@ -95,7 +95,7 @@ impl Payments {
                 let key = refund.key.clone();
                 handle.close_refund(scope, order, key, stage).await?;
                 failpoint::reached("refund.noted");
-                self.look_after(project, provider, &Subject::Payment(payment))
+                self.look_after(project, provider, &ObjectRef::Payment(payment))
                     .await;
             }
             let Err(error) = given else {
@@ -123,7 +123,7 @@ impl Payments {
         order: OrderId,
         refund: &Refund,
     ) -> Result<Refunding, Error> {
-        let (handle, scope) = (&self.0.ground.handle, &project.scope);
+        let (handle, scope) = (&self.0.context.handle, &project.scope);
         let asked = handle.ask_refund(scope, order, refund.clone(), true).await;
         let Err(actors::Error::Rejected(Rejection::AlreadyRefunded { .. })) = asked else {
             return Ok(asked?);
@@ -131,7 +131,7 @@ impl Payments {
         let known = handle.order(scope, order).await?.order;
         match known.payment.filter(|_| known.asked.is_some()) {
             Some(payment) => {
-                self.look_after(project, provider, &Subject::Payment(payment))
+                self.look_after(project, provider, &ObjectRef::Payment(payment))
                     .await;
                 Ok(handle
                     .ask_refund(scope, order, refund.clone(), true)
@@ -146,9 +146,9 @@ impl Payments {
         project: &ProjectCatalog,
         order: OrderId,
         replayed: bool,
-    ) -> Result<Refunded, Error> {
-        let order = self.0.ground.handle.order(&project.scope, order).await?;
-        Ok(Refunded { order, replayed })
+    ) -> Result<RefundResult, Error> {
+        let order = self.0.context.handle.order(&project.scope, order).await?;
+        Ok(RefundResult { order, replayed })
     }
 }
 

@@ -9,7 +9,7 @@ use domain::{
     text::{IdempotencyKey, SubscriptionId},
     wallet::{InstructionStage, SubscriptionStatus, cancel::Cancel, resume::Resume},
 };
-use port::Subject;
+use port::ObjectRef;
 
 use super::{
     Error, Payments, failpoint,
@@ -18,7 +18,7 @@ use super::{
 
 /// A subscription about which something was done.
 #[derive(Debug, Clone)]
-pub struct Instructed {
+pub struct InstructionResult {
     /// As it stands now.
     pub subscription: Subscription,
     /// Whether an earlier call did it.
@@ -74,7 +74,7 @@ impl Payments {
         project: Arc<ProjectCatalog>,
         address: Address,
         cancel: Cancel,
-    ) -> Result<Instructed, Error> {
+    ) -> Result<InstructionResult, Error> {
         self.instruct(project, address, Wanted::Cancel(cancel))
             .await
     }
@@ -89,7 +89,7 @@ impl Payments {
         project: Arc<ProjectCatalog>,
         address: Address,
         resume: Resume,
-    ) -> Result<Instructed, Error> {
+    ) -> Result<InstructionResult, Error> {
         self.instruct(project, address, Wanted::Resume(resume))
             .await
     }
@@ -99,7 +99,7 @@ impl Payments {
         project: Arc<ProjectCatalog>,
         address: Address,
         wanted: Wanted,
-    ) -> Result<Instructed, Error> {
+    ) -> Result<InstructionResult, Error> {
         let payments = self.clone();
         let of = project.project.id;
         let work = async move { payments.instructed(&project, &address, &wanted).await };
@@ -111,7 +111,7 @@ impl Payments {
         project: &Arc<ProjectCatalog>,
         address: &Address,
         wanted: &Wanted,
-    ) -> Result<Instructed, Error> {
+    ) -> Result<InstructionResult, Error> {
         let about = match address {
             Address::External(user) => user.as_str(),
             Address::Code(code) => code.reveal(),
@@ -119,7 +119,7 @@ impl Payments {
         // A code is hashed with the rest.
         let name = operation(wanted.kind(), project, about, wanted.key())?;
         let _turn = self.0.turns.take(name.as_str()).await;
-        let provider = match self.0.ground.providers.of(project) {
+        let provider = match self.0.context.providers.of(project) {
             Ok(provider) => provider,
             Err(error) => {
                 let asked = self
@@ -143,7 +143,7 @@ impl Payments {
                 .instructed_answer(project, address, (subscription, true))
                 .await;
         }
-        let subject = Subject::Subscription(subscription.clone());
+        let subject = ObjectRef::Subscription(subscription.clone());
         failpoint::reached("subscription.asked");
         let told = match wanted {
             Wanted::Cancel(Cancel { at_period_end, .. }) => {
@@ -165,7 +165,7 @@ impl Payments {
                     self.close_instruction(project, address, wanted, InstructionStage::Done)
                         .await?;
                     let replayed = false;
-                    return Ok(Instructed {
+                    return Ok(InstructionResult {
                         subscription: now,
                         replayed,
                     });
@@ -192,7 +192,7 @@ impl Payments {
         wanted: &Wanted,
         logs: bool,
     ) -> Result<Instructable, Error> {
-        let (handle, scope) = (&self.0.ground.handle, &project.scope);
+        let (handle, scope) = (&self.0.context.handle, &project.scope);
         let asked = match wanted.clone() {
             Wanted::Cancel(cancel) => handle.ask_cancel(scope, address, cancel, logs).await,
             Wanted::Resume(resume) => handle.ask_resume(scope, address, resume, logs).await,
@@ -208,7 +208,7 @@ impl Payments {
         stage: InstructionStage,
     ) -> Result<(), Error> {
         let named = (wanted.kind(), wanted.key().clone());
-        let handle = &self.0.ground.handle;
+        let handle = &self.0.context.handle;
         let closed = handle.close_instruction(&project.scope, address, named, stage);
         Ok(closed.await?)
     }
@@ -219,7 +219,7 @@ impl Payments {
         address: &Address,
         subscription: &SubscriptionId,
     ) -> Result<Subscription, Error> {
-        let handle = &self.0.ground.handle;
+        let handle = &self.0.context.handle;
         let found = handle.subscription(&project.scope, address, subscription.clone());
         Ok(found.await?)
     }
@@ -229,8 +229,8 @@ impl Payments {
         project: &ProjectCatalog,
         address: &Address,
         (subscription, replayed): (SubscriptionId, bool),
-    ) -> Result<Instructed, Error> {
-        Ok(Instructed {
+    ) -> Result<InstructionResult, Error> {
+        Ok(InstructionResult {
             subscription: self
                 .subscription_now(project, address, &subscription)
                 .await?,

@@ -17,7 +17,7 @@ use domain::{Timestamp, id::ProjectId};
 use futures_util::{StreamExt as _, stream};
 use port::Provider;
 
-use super::{Error, Ground};
+use super::{Context, Error};
 
 /// After so many candidates in a row without an answer nothing else is asked.
 const UNANSWERED_IN_A_ROW: u32 = 3;
@@ -84,16 +84,16 @@ pub(crate) trait Source: Send + Sync {
 
 /// See the module.
 pub struct Sweep<S> {
-    ground: Ground,
+    context: Context,
     source: S,
     /// Until when a project's is left alone.
     resting: DashMap<ProjectId, Timestamp>,
 }
 
 impl<S> Sweep<S> {
-    pub(crate) fn new(ground: Ground, source: S) -> Arc<Self> {
+    pub(crate) fn new(context: Context, source: S) -> Arc<Self> {
         Arc::new(Self {
-            ground,
+            context,
             source,
             resting: DashMap::new(),
         })
@@ -111,7 +111,7 @@ impl<S> Sweep<S> {
 impl<S: Source> Sweep<S> {
     /// Goes over a project's candidates if it is time for that; how it fails is logged and waited out.
     pub(crate) async fn tick(&self, project: &ProjectCatalog) {
-        let (id, now) = (project.project.id, self.ground.handle.now());
+        let (id, now) = (project.project.id, self.context.handle.now());
         let rests = self.resting.get(&id).is_some_and(|until| now < *until);
         if rests || !self.source.is_due(id) {
             return;
@@ -132,12 +132,12 @@ impl<S: Source> Sweep<S> {
     ///
     /// See [`Error`]: it stopped, and goes on from there the next time.
     pub async fn run(&self, project: &ProjectCatalog) -> Result<usize, Error> {
-        let provider = self.ground.providers.of(project)?.in_background();
+        let provider = self.context.providers.of(project)?.in_background();
         let provider = &*provider;
         let work = Work { project, provider };
         let done = self.go_over(work).await;
         let missing = provider.missing_permissions();
-        self.ground.missing.insert(project.project.id, missing);
+        self.context.missing.insert(project.project.id, missing);
         done
     }
 
@@ -191,7 +191,7 @@ impl<S: Source> Sweep<S> {
     /// Forgets what was to be asked of a project's former provider, and that it failed.
     pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
         self.resting.remove(&project);
-        self.ground.missing.remove(&project);
+        self.context.missing.remove(&project);
         self.source.forget(project).await
     }
 }

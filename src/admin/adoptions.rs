@@ -17,7 +17,7 @@ use crate::{
         query::Params,
         view::Instant,
     },
-    payments::FoundSubscription,
+    payments::ImportCandidate,
     state::App,
 };
 
@@ -129,9 +129,9 @@ pub(super) async fn list(
     }))
 }
 
-impl From<FoundSubscription> for RunningSubscription {
-    fn from(found: FoundSubscription) -> Self {
-        let FoundSubscription {
+impl From<ImportCandidate> for RunningSubscription {
+    fn from(found: ImportCandidate) -> Self {
+        let ImportCandidate {
             running,
             order,
             mismatch,

@@ -16,7 +16,7 @@ use crate::{
         subject::OfEither,
         view::{Instant, Order},
     },
-    payments::{Assigned, UnfulfilledPayment as Kept, Unplaceable},
+    payments::{AssignmentRequest, UnfulfilledPayment as Kept, Unplaceable},
     state::App,
 };
 
@@ -169,7 +169,7 @@ pub(super) async fn assign(
     let price = price.ok_or_else(|| Error::new(Code::PriceNotFound))?;
     let to = wallet.map(|named| named.address()).transpose()?;
     let payments = &app.payments;
-    let order = payments.assign(project.clone(), payment, Assigned { price, to });
+    let order = payments.assign(project.clone(), payment, AssignmentRequest { price, to });
     let order = order
         .await
         .map_err(|error| Error::from_instruction(error, &project))?;

@@ -16,7 +16,7 @@ use tokio::{
     time::timeout,
 };
 
-use payments::Refused;
+use payments::ReceiveError;
 use stripe::signature;
 
 use crate::{
@@ -57,9 +57,9 @@ pub(crate) async fn stripe(
         .receive(project, header.as_bytes(), &body);
     match taken.await {
         Ok(()) => Ok(StatusCode::OK.into_response()),
-        Err(Refused::Signature) => Err(unsigned()),
-        Err(Refused::Malformed) => Err(Error::malformed("The body is not an event.")),
-        Err(Refused::Unavailable) => Err(Error::new(Code::Unavailable)),
+        Err(ReceiveError::Signature) => Err(unsigned()),
+        Err(ReceiveError::Malformed) => Err(Error::malformed("The body is not an event.")),
+        Err(ReceiveError::Unavailable) => Err(Error::new(Code::Unavailable)),
     }
 }
 

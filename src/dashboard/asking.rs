@@ -13,7 +13,7 @@ use super::{
 use crate::{
     catalog::ProjectCatalog,
     http::{Code, Error},
-    payments::News,
+    payments::RefreshOutcome,
     state::App,
 };
 
@@ -39,7 +39,7 @@ pub(super) async fn ask(State(app): State<App>, posted: Posted) -> Result<Respon
     let Posted { visit, .. } = posted;
     let project = visit.project(&app)?;
     let order: OrderId = visit.named("order", Code::OrderNotFound)?;
-    let told = app.payments.ask_about(&project, order).await;
+    let told = app.payments.refresh_order(&project, order).await;
     let told = told.map_err(|error| {
         let refusal = Error::from_payments(error, &project);
         match refusal.code() {
@@ -49,12 +49,12 @@ pub(super) async fn ask(State(app): State<App>, posted: Posted) -> Result<Respon
             _ => refusal,
         }
     })?;
-    let (said, found) = match told.map(|told| told.news) {
+    let (said, found) = match told.map(|told| told.outcome) {
         None => ("asked_nothing", "there is nothing to ask about"),
-        Some(News::Changed) => ("asked_changed", "it changed"),
-        Some(News::Processing) => ("asked_processing", "the money is on its way"),
-        Some(News::Open) => ("asked_open", "it is not paid"),
-        Some(News::Same) => ("asked_same", "it is as it was"),
+        Some(RefreshOutcome::Changed) => ("asked_changed", "it changed"),
+        Some(RefreshOutcome::Processing) => ("asked_processing", "the money is on its way"),
+        Some(RefreshOutcome::Open) => ("asked_open", "it is not paid"),
+        Some(RefreshOutcome::Same) => ("asked_same", "it is as it was"),
     };
     let what = format!("Asked the payment provider about order {order}: {found}");
     let here = format!("{}/orders/{order}", base(&project));

@@ -23,7 +23,7 @@ use super::{
 use crate::{
     catalog::ProjectCatalog,
     http::{Code, Error, cursor::PaymentCursor, field::FromText as _},
-    payments::{Assigned, Proof, UnfulfilledPayment, Unplaceable},
+    payments::{AssignmentRequest, Proof, UnfulfilledPayment, Unplaceable},
     state::App,
 };
 
@@ -309,7 +309,7 @@ pub(super) async fn assign(State(app): State<App>, posted: Posted) -> Result<Res
         Ok(order) => {
             let path = format!("{}/orders/{}", base(&project), order.id);
             let what = format!(
-                "Assigned payment {} to {price} as order {}",
+                "AssignmentRequest payment {} to {price} as order {}",
                 known.payment, order.id
             );
             Ok(deed(shell::done(&path, "assigned"), &visit.signed, what))
@@ -318,7 +318,7 @@ pub(super) async fn assign(State(app): State<App>, posted: Posted) -> Result<Res
     }
 }
 
-fn assignment(fields: &Fields) -> Result<Assigned, Error> {
+fn assignment(fields: &Fields) -> Result<AssignmentRequest, Error> {
     meant(fields)?;
     let price: Option<PriceId> = fields.parsed("priceId", "a price of this project")?;
     let price = price.ok_or_else(|| Error::missing("priceId"))?;
@@ -337,7 +337,7 @@ fn assignment(fields: &Fields) -> Result<Assigned, Error> {
         }
         (None, None) => None,
     };
-    Ok(Assigned { price, to })
+    Ok(AssignmentRequest { price, to })
 }
 
 /// `POST …/unfulfilled-payments/{payment}/refund`

@@ -21,10 +21,10 @@ use url::Url;
 
 use ::sandbox::Sandbox;
 use payments::{Error, Providers};
-use port::{Asked, Provider};
+use port::{Provider, ProviderFuture};
 use stripe::{Api, SecretKey, Shared, Stripe as StripeAccount, signature::SigningSecret};
 
-use super::{change::stripe_of, memory::Kept};
+use super::{change::stripe_of, object_ids::StoredObjectIds};
 
 /// Where things are.
 #[derive(Debug, Clone)]
@@ -86,7 +86,7 @@ impl Accounts {
             sandbox_mac,
             stripe: Mutex::new(None),
             loopback: Mutex::new(None),
-            shared: Arc::new(Shared::new(Arc::new(Kept::new(handle.clone())?))),
+            shared: Arc::new(Shared::new(Arc::new(StoredObjectIds::new(handle.clone())?))),
             sandbox: OnceLock::new(),
             changing: DashMap::new(),
         })
@@ -233,7 +233,7 @@ impl Providers for Accounts {
         }
     }
 
-    fn tend<'a>(&'a self, project: &'a ProjectCatalog) -> Asked<'a, ()> {
+    fn tend<'a>(&'a self, project: &'a ProjectCatalog) -> ProviderFuture<'a, ()> {
         Box::pin(async {
             if let Some(account) = stripe_of(project).filter(|account| !account.verified) {
                 return self.verify(project, account).await;
@@ -249,7 +249,7 @@ impl Providers for Accounts {
         })
     }
 
-    fn forget(&self, project: ProjectId) -> Asked<'_, ()> {
+    fn forget(&self, project: ProjectId) -> ProviderFuture<'_, ()> {
         self.shared.forget(project)
     }
 }

@@ -4,13 +4,13 @@
 mod accounts;
 mod change;
 mod endpoints;
-mod memory;
+mod object_ids;
 mod sandbox;
 
 pub use self::{
     accounts::{Accounts, Place, SandboxKeys},
     change::{ChangeError, Tried},
     endpoints::{Endpoint, Endpoints},
-    memory::MadeNote,
+    object_ids::ObjectIdNote,
     sandbox::{AdvanceError, SandboxNote, Sandboxes},
 };

@@ -170,7 +170,12 @@ impl Fair {
     /// Reads the list of events; of how many things it told anew.
     pub(crate) async fn read(&self) -> usize {
         let project = self.service.catalog.project(self.service.project.id);
-        let read = self.service.payments.feed().run(&project.unwrap()).await;
+        let read = self
+            .service
+            .payments
+            .event_poller()
+            .run(&project.unwrap())
+            .await;
         read.unwrap()
     }
 

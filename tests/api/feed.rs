@@ -17,7 +17,12 @@ impl Shop {
     /// Reads the list, as each round does; how many things were looked at.
     pub(crate) async fn read_events(&self) -> usize {
         let project = self.service.catalog.project(self.service.project.id);
-        let read = self.service.payments.feed().run(&project.unwrap()).await;
+        let read = self
+            .service
+            .payments
+            .event_poller()
+            .run(&project.unwrap())
+            .await;
         read.unwrap()
     }
 
@@ -114,7 +119,7 @@ async fn many_pages_are_read_and_a_failure_among_them_loses_nothing() {
         .project(shop.service.project.id)
         .unwrap();
     shop.stripe.instead(EVENTS, Instead::Status(500, json!({})));
-    let feed = shop.service.payments.feed();
+    let feed = shop.service.payments.event_poller();
     assert!(feed.run(&project).await.is_err());
     assert_eq!(
         feed.run(&project).await.unwrap(),

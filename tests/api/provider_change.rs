@@ -235,7 +235,12 @@ async fn the_next_accounts_list_is_read_from_its_own_beginning() {
     let (shop, _) = busy().await;
     let read = async || {
         let project = shop.service.catalog.project(shop.service.project.id);
-        let read = shop.service.payments.feed().run(&project.unwrap()).await;
+        let read = shop
+            .service
+            .payments
+            .event_poller()
+            .run(&project.unwrap())
+            .await;
         read.unwrap();
         let call = shop.stripe.calls(EVENTS).pop().unwrap();
         call.form["created[gte]"].parse::<i64>().unwrap()

@@ -256,7 +256,9 @@ impl Order {
         // Both factors fit 64 bits. Where nothing was charged, nothing can go back in part.
         let product = i128::from(self.granted).saturating_mul(reversal.cents().into());
         let credits = product.checked_div(self.amount_cents.into()).unwrap_or(0);
-        i64::try_from(credits).map_or(self.granted, |credits| credits.clamp(0, self.granted.max(0)))
+        i64::try_from(credits).map_or(self.granted, |credits| {
+            credits.clamp(0, self.granted.max(0))
+        })
     }
 
     /// Whether all of it went back, or counts so while it is disputed.

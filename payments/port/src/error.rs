@@ -59,7 +59,7 @@ impl Error {
 
 /// A webhook that is not believed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Untrusted {
+pub enum WebhookError {
     /// Not signed by the provider. Says nothing that helps to forge one.
     #[error("{0}")]
     Signature(String),

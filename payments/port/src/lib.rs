@@ -2,7 +2,7 @@
 //! with what is so now, as [`Report`]s in Scrip's own words. A provider is a crate of its own that
 //! knows this one and nothing of orders but their names.
 //!
-//! What a provider tells by itself ([`Told`]: a webhook, an entry of its list of events) only says
+//! What a provider tells by itself ([`ProviderEvent`]: a webhook, an entry of its list of events) only says
 //! what to look at. What counts is what is found there by asking: so it does not matter whether it was
 //! told twice, late, in another order or not at all.
 
@@ -22,10 +22,11 @@ use domain::{
 
 pub use self::{
     books::{Book, BookPage, Charge, Entry, Movement},
-    error::{Error, Untrusted},
+    error::{Error, WebhookError},
     report::{
-        Charged, InvoiceName, Money, Origin, PaidInvoice, PaidOrder, Part, Payable, Report,
-        RunningSubscription, Subject, SubscriptionNow, Told, Unplaceable, Unplaced,
+        BillingTerms, InvoiceName, ObjectRef, Origin, PaidInvoice, PaidOrder, Part,
+        PaymentReversal, PaymentTarget, ProviderEvent, Report, RunningSubscription,
+        SubscriptionNow, Unplaceable, Unplaced,
     },
     request::{
         CheckoutRequest, Discount, OpenedCheckout, Operation, PortalRequest, Reference,
@@ -34,19 +35,24 @@ pub use self::{
 };
 
 /// What is answered later.
-pub type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+pub type ProviderFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// Where a provider's adapter keeps the names of what it made once, so that it is found again after a
 /// restart. What is lost here is made anew.
-pub trait Memory: Send + Sync {
+pub trait ObjectIds: Send + Sync {
     /// The name of what was made, if it was.
     fn made(&self, project: ProjectId, what: [u8; 16]) -> Option<String>;
 
     /// Remembers it.
-    fn remember(&self, project: ProjectId, what: [u8; 16], id: String) -> Asked<'static, ()>;
+    fn remember(
+        &self,
+        project: ProjectId,
+        what: [u8; 16],
+        id: String,
+    ) -> ProviderFuture<'static, ()>;
 
     /// Forgets all that was made for a project: the provider does not know some of it any more.
-    fn forget_all(&self, project: ProjectId) -> Asked<'static, ()>;
+    fn forget_all(&self, project: ProjectId) -> ProviderFuture<'static, ()>;
 }
 
 /// A span of the provider's time.
@@ -66,7 +72,7 @@ pub trait Owners: Send + Sync {
     /// # Errors
     ///
     /// [`Error::Unavailable`], where it cannot be read.
-    fn order_of(&self, subject: &Subject) -> Result<Option<OrderId>, Error>;
+    fn order_of(&self, subject: &ObjectRef) -> Result<Option<OrderId>, Error>;
 
     /// What a price of the project's brings; `None`: it has none such.
     fn terms(&self, price: PriceId) -> Option<Terms>;
@@ -76,7 +82,7 @@ pub trait Owners: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// In any order. What Scrip does not act on is left out.
-    pub events: Vec<Told>,
+    pub events: Vec<ProviderEvent>,
     /// Where older ones go on, if there are any.
     pub next: Option<String>,
 }
@@ -94,30 +100,34 @@ pub trait Provider: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Untrusted`]: it is not the provider's, or not readable.
+    /// [`WebhookError`]: it is not the provider's, or not readable.
     fn webhook(
         &self,
         signature: &[u8],
         body: &[u8],
         now: Timestamp,
-    ) -> Result<Option<Told>, Untrusted>;
+    ) -> Result<Option<ProviderEvent>, WebhookError>;
 
     /// What the provider has to tell of a span of its own time, both ends included, newest first, a page at
     /// a time.
-    fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> Asked<'a, Page>;
+    fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> ProviderFuture<'a, Page>;
 
     /// What the account's key was last not allowed to do, in the provider's words for permissions. One is
     /// gone from here as soon as a question that needs it is answered.
     fn missing_permissions(&self) -> Vec<String>;
 
     /// Tries again what the key was last not allowed to do, in ways that change nothing.
-    fn try_missing(&self) -> Asked<'_, ()>;
+    fn try_missing(&self) -> ProviderFuture<'_, ()>;
 
     /// How something stands now. Nothing where it is not this project's.
-    fn look<'a>(&'a self, subject: &'a Subject, owners: &'a dyn Owners) -> Asked<'a, Vec<Report>>;
+    fn look<'a>(
+        &'a self,
+        subject: &'a ObjectRef,
+        owners: &'a dyn Owners,
+    ) -> ProviderFuture<'a, Vec<Report>>;
 
     /// The money that a payment took, as it stands now; `None`: it took none.
-    fn charge<'a>(&'a self, payment: &'a PaymentId) -> Asked<'a, Option<Charge>>;
+    fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<Charge>>;
 
     /// One of the provider's lists: what was made from an instant on and before another, the newest first,
     /// a page at a time.
@@ -127,17 +137,24 @@ pub trait Provider: Send + Sync {
         from: Timestamp,
         until: Timestamp,
         page: Option<&'a str>,
-    ) -> Asked<'a, BookPage>;
+    ) -> ProviderFuture<'a, BookPage>;
 
     /// Opens a page on which a buyer pays.
-    fn open_checkout<'a>(&'a self, request: &'a CheckoutRequest<'a>) -> Asked<'a, OpenedCheckout>;
+    fn open_checkout<'a>(
+        &'a self,
+        request: &'a CheckoutRequest<'a>,
+    ) -> ProviderFuture<'a, OpenedCheckout>;
 
     /// Closes such a page, so that it cannot be paid any more.
-    fn close_checkout<'a>(&'a self, checkout: &'a CheckoutId, order: OrderId) -> Asked<'a, ()>;
+    fn close_checkout<'a>(
+        &'a self,
+        checkout: &'a CheckoutId,
+        order: OrderId,
+    ) -> ProviderFuture<'a, ()>;
 
     /// Opens a page on which a customer sees bills, changes cards, switches tiers and cancels; its
     /// address.
-    fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> Asked<'a, String>;
+    fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> ProviderFuture<'a, String>;
 
     /// Subscriptions under a price of its own that are not over, whether or not they were begun here, a page
     /// at a time; where the next page begins.
@@ -145,13 +162,13 @@ pub trait Provider: Send + Sync {
         &'a self,
         price: &'a str,
         page: Option<&'a str>,
-    ) -> Asked<'a, (Vec<RunningSubscription>, Option<String>)>;
+    ) -> ProviderFuture<'a, (Vec<RunningSubscription>, Option<String>)>;
 
     /// One of them.
     fn running_one<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
-    ) -> Asked<'a, Option<RunningSubscription>>;
+    ) -> ProviderFuture<'a, Option<RunningSubscription>>;
 
     /// Writes on such a subscription's price which of ours it is. The subscription is told as an order that
     /// was paid with nothing.
@@ -159,13 +176,17 @@ pub trait Provider: Send + Sync {
         &'a self,
         subscription: &'a SubscriptionId,
         reference: &'a Reference,
-    ) -> Asked<'a, PaidOrder>;
+    ) -> ProviderFuture<'a, PaidOrder>;
 
     /// Writes on a subscription which order of ours it is known by.
-    fn mark<'a>(&'a self, subscription: &'a SubscriptionId, order: OrderId) -> Asked<'a, ()>;
+    fn mark<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+        order: OrderId,
+    ) -> ProviderFuture<'a, ()>;
 
     /// Gives money back. What that does to credits follows from how the payment stands afterwards.
-    fn refund<'a>(&'a self, request: &'a RefundRequest) -> Asked<'a, ()>;
+    fn refund<'a>(&'a self, request: &'a RefundRequest) -> ProviderFuture<'a, ()>;
 
     /// Ends a subscription, now or with its period. To be told so again changes nothing.
     fn cancel<'a>(
@@ -173,7 +194,7 @@ pub trait Provider: Send + Sync {
         subscription: &'a SubscriptionId,
         at_period_end: bool,
         operation: &'a Operation,
-    ) -> Asked<'a, ()>;
+    ) -> ProviderFuture<'a, ()>;
 
     /// Takes back that a subscription ends with its period, and that it is paused. To be told so again
     /// changes nothing.
@@ -181,5 +202,5 @@ pub trait Provider: Send + Sync {
         &'a self,
         subscription: &'a SubscriptionId,
         operation: &'a Operation,
-    ) -> Asked<'a, ()>;
+    ) -> ProviderFuture<'a, ()>;
 }

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 /// That something happened, and where to look.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct ProviderEvent {
     /// The same however often and by whichever way it is told.
     pub id: String,
     /// What the provider calls it, for people.
@@ -28,7 +28,7 @@ pub struct Told {
     pub at: Timestamp,
     /// What to look at.
     #[serde(flatten)]
-    pub about: Subject,
+    pub about: ObjectRef,
     /// Whose it seems to be. Nothing is kept of what is another's.
     #[serde(skip)]
     pub origin: Origin,
@@ -56,7 +56,7 @@ pub enum Origin {
 /// Something at the provider whose state can be asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "about", content = "name", rename_all = "snake_case")]
-pub enum Subject {
+pub enum ObjectRef {
     /// A page on which a buyer pays, or paid.
     Checkout(CheckoutId),
     /// A subscription.
@@ -67,7 +67,7 @@ pub enum Subject {
     Payment(PaymentId),
 }
 
-impl Subject {
+impl ObjectRef {
     /// The provider's name for it.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -96,7 +96,7 @@ pub enum Report {
     /// A subscription.
     Subscription(Box<SubscriptionNow>),
     /// The money of an order.
-    Money(Money),
+    Reversed(PaymentReversal),
     /// Money for something of this project's that leads to no order.
     Unplaced(Box<Unplaced>),
 }
@@ -207,7 +207,7 @@ pub struct PaidInvoice {
 
 /// What a payment was for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Payable {
+pub enum PaymentTarget {
     /// An order that was placed here.
     Order(OrderId),
     /// A subscription's bill: the order that began the subscription, and the bill.
@@ -216,9 +216,9 @@ pub enum Payable {
 
 /// How much of a payment is still there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Money {
+pub struct PaymentReversal {
     /// What it was for.
-    pub of: Payable,
+    pub of: PaymentTarget,
     /// What is not there, dated when it is asked for.
     pub away: Reversal,
     /// The part of it that settles switches of the cycle before, of a bill that does: they are an order of
@@ -247,7 +247,7 @@ impl Part {
 
 /// What is charged, and how often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Charged {
+pub struct BillingTerms {
     /// In the currency's minor unit.
     pub amount_cents: i64,
     /// Which.
@@ -256,7 +256,7 @@ pub struct Charged {
     pub interval: Interval,
 }
 
-impl Charged {
+impl BillingTerms {
     /// By a price of the catalog's.
     #[must_use]
     pub fn by(price: &Price) -> Option<Self> {
@@ -268,7 +268,7 @@ impl Charged {
     }
 }
 
-impl fmt::Display for Charged {
+impl fmt::Display for BillingTerms {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let interval = match self.interval {
             Interval::OneTime => "once",
@@ -292,7 +292,7 @@ pub struct RunningSubscription {
     /// The provider's price.
     pub price: String,
     /// What one of it costs; `None`: it is billed otherwise than by one price a month or a year.
-    pub charged: Option<Charged>,
+    pub charged: Option<BillingTerms>,
     /// Whether it is paid up, or in its trial.
     pub runs: bool,
     /// When it began.

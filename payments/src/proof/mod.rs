@@ -21,7 +21,8 @@ use domain::{
 use futures_util::{StreamExt as _, stream};
 use parking_lot::Mutex;
 use port::{
-    Book, Charge, Entry, InvoiceName, Payable, Provider, Report, Subject, Unplaceable, Unplaced,
+    Book, Charge, Entry, InvoiceName, ObjectRef, PaymentTarget, Provider, Report, Unplaceable,
+    Unplaced,
 };
 
 pub use self::result::{Difference, DifferenceKind, Proof, Sum};
@@ -29,7 +30,7 @@ use self::{
     judge::{Facts, Known, judge},
     result::Owner,
 };
-use crate::{Error, Ground, Payments, fulfilment::orders_of, note_kinds::ProofNote};
+use crate::{Context, Error, Payments, fulfilment::orders_of, note_kinds::ProofNote};
 
 /// So far back are the books read: a payment that takes longer to be told of is one that was not.
 pub const DAYS: i64 = 3;
@@ -45,15 +46,15 @@ const AT_ONCE: usize = 16;
 
 /// See the module. Cheap to clone.
 #[derive(Clone)]
-pub struct Proofs(Arc<Parts>);
+pub struct Proofs(Arc<Inner>);
 
-struct Parts {
-    ground: Ground,
-    projects: DashMap<ProjectId, Standing>,
+struct Inner {
+    context: Context,
+    projects: DashMap<ProjectId, ProofState>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Standing {
+struct ProofState {
     last: Option<Proof>,
     /// What is being read, as far as it is.
     running: Option<Arc<Mutex<Proof>>>,
@@ -75,9 +76,9 @@ pub struct ProofStatus {
 }
 
 impl Proofs {
-    pub(crate) fn new(ground: Ground) -> Self {
-        Self(Arc::new(Parts {
-            ground,
+    pub(crate) fn new(context: Context) -> Self {
+        Self(Arc::new(Inner {
+            context,
             projects: DashMap::new(),
         }))
     }
@@ -121,7 +122,7 @@ impl Proofs {
     ///
     /// As [`Proofs::begin`].
     pub fn begin_daily(&self, project: &Arc<ProjectCatalog>) -> Result<bool, Error> {
-        let until = self.0.ground.handle.now_in(&project.scope);
+        let until = self.0.context.handle.now_in(&project.scope);
         let from = until.plus_seconds(DAYS.saturating_mul(DAY_SECONDS).saturating_neg());
         self.begin(project, from, until)
     }
@@ -139,8 +140,8 @@ impl Proofs {
         until: Timestamp,
     ) -> Result<bool, Error> {
         let id = project.project.id;
-        let provider = self.0.ground.providers.of(project)?.in_background();
-        let handle = &self.0.ground.handle;
+        let provider = self.0.context.providers.of(project)?.in_background();
+        let handle = &self.0.context.handle;
         let running = Arc::new(Mutex::new(Proof {
             from: from.0,
             until: until.0,
@@ -169,13 +170,13 @@ impl Proofs {
         let read = self.read(project, provider, proof).await;
         let ended = match read {
             Ok(()) => {
-                proof.lock().ended_at = self.0.ground.handle.now().0;
+                proof.lock().ended_at = self.0.context.handle.now().0;
                 let ended = proof.lock().clone();
                 if !ended.adds_up() {
                     tracing::error!(project = %id, differences = ended.differences, "The payment provider's books and the orders do not add up");
                 }
                 let note = notes::put::<ProofNote>(&id, &ended);
-                let kept = self.0.ground.handle.put_notes(vec![note]).await;
+                let kept = self.0.context.handle.put_notes(vec![note]).await;
                 kept.map(|()| ended).map_err(Error::from)
             }
             Err(error) => Err(error),
@@ -263,14 +264,14 @@ impl Proofs {
         let Some(payment) = &charge.payment else {
             return Ok(Known::Nothing);
         };
-        let (handle, scope) = (&self.0.ground.handle, &project.scope);
+        let (handle, scope) = (&self.0.context.handle, &project.scope);
         if let Some(order) = handle.order_of_payment(scope, payment)? {
             let facts = facts(handle, project, order, charge).await?;
             return Ok(facts.map_or(Known::Ours(Some(order)), Known::Order));
         }
         if self
             .0
-            .ground
+            .context
             .unfulfilled
             .is_listed(project.project.id, payment)
         {
@@ -298,31 +299,31 @@ impl Proofs {
         let Some(payment) = &charge.payment else {
             return Ok(Known::Nothing);
         };
-        let (ground, scope) = (&self.0.ground, &project.scope);
-        let looked = Subject::Payment(payment.clone());
-        let owners = crate::fulfilment::Placed {
-            handle: &ground.handle,
+        let (context, scope) = (&self.0.context, &project.scope);
+        let looked = ObjectRef::Payment(payment.clone());
+        let owners = crate::fulfilment::WalletOwners {
+            handle: &context.handle,
             project,
         };
         let reports = provider.look(&looked, &owners).await?;
         let mut of = None;
         for report in reports {
-            let Report::Money(money) = report else {
+            let Report::Reversed(reversal) = report else {
                 continue;
             };
-            let subject = match money.of {
-                Payable::Order(order) => {
+            let subject = match reversal.of {
+                PaymentTarget::Order(order) => {
                     of = Some(order);
-                    let known = order_of(&ground.handle, project, order).await?;
-                    known.and_then(|known| known.checkout.map(Subject::Checkout))
+                    let known = order_of(&context.handle, project, order).await?;
+                    known.and_then(|known| known.checkout.map(ObjectRef::Checkout))
                 }
-                Payable::Invoice(first, invoice) => {
-                    let handle = &ground.handle;
+                PaymentTarget::Invoice(first, invoice) => {
+                    let handle = &context.handle;
                     of = Some(OrderId {
                         serial: handle.renewal_order(scope, &invoice.id, invoice.created),
                         wallet: first.wallet,
                     });
-                    Some(Subject::Invoice(invoice.id))
+                    Some(ObjectRef::Invoice(invoice.id))
                 }
             };
             if let Some(subject) = subject {
@@ -339,7 +340,7 @@ impl Proofs {
             return Ok(Known::Nothing);
         };
         // One of several payments of a bill, which is found by another one.
-        if let Some(facts) = facts(&ground.handle, project, order, charge).await? {
+        if let Some(facts) = facts(&context.handle, project, order, charge).await? {
             return Ok(Known::Order(facts));
         }
         let unplaced = Unplaced {
@@ -354,7 +355,7 @@ impl Proofs {
             },
             billing: None,
         };
-        ground
+        context
             .unfulfilled
             .keep(project, provider, unplaced, None)
             .await?;
@@ -366,11 +367,11 @@ impl Proofs {
         &self,
         project: &ProjectCatalog,
         provider: &dyn Provider,
-        subject: &Subject,
+        subject: &ObjectRef,
     ) -> Result<(), Error> {
         match self
             .0
-            .ground
+            .context
             .fulfilment
             .look(project, provider, subject)
             .await
@@ -387,7 +388,7 @@ impl Proofs {
     /// Begins what is due for a project by now.
     pub(crate) async fn tend(&self, payments: &Payments, project: &Arc<ProjectCatalog>) {
         let id = project.project.id;
-        let handle = &self.0.ground.handle;
+        let handle = &self.0.context.handle;
         let now = handle.now();
         let past =
             |at: Option<Timestamp>, seconds| at.is_none_or(|at| at.plus_seconds(seconds) <= now);
@@ -399,7 +400,7 @@ impl Proofs {
                 tracing::warn!(%error, project = %id, "Unfulfilled payments could not be looked at again");
             }
             // What nobody asks for would stay missing, whatever the key may do by now.
-            if let Ok(provider) = self.0.ground.providers.of(project)
+            if let Ok(provider) = self.0.context.providers.of(project)
                 && let Err(error) = provider.in_background().try_missing().await
             {
                 tracing::warn!(%error, project = %id, "What the key may do could not be tried");

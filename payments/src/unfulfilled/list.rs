@@ -25,9 +25,9 @@ const MOST_OPEN: usize = 10_000;
 
 /// See the module. Cheap to clone.
 #[derive(Clone)]
-pub struct List(Arc<Parts>);
+pub struct List(Arc<Inner>);
 
-struct Parts {
+struct Inner {
     handle: Handle,
     known: RwLock<BTreeMap<ProjectId, BTreeMap<PaymentId, UnfulfilledPayment>>>,
     turns: Turns,
@@ -35,7 +35,7 @@ struct Parts {
 
 impl List {
     pub(crate) fn new(handle: Handle) -> Self {
-        Self(Arc::new(Parts {
+        Self(Arc::new(Inner {
             handle,
             known: RwLock::default(),
             turns: Turns::default(),

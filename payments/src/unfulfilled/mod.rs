@@ -16,7 +16,7 @@ use domain::{
     text::{IdempotencyKey, PaymentId},
     wallet::place_order::PlaceOrder,
 };
-use port::{RefundRequest, Subject};
+use port::{ObjectRef, RefundRequest};
 
 pub use self::list::List;
 pub use self::record::{Assignment, State, UnfulfilledPayment};
@@ -24,7 +24,7 @@ use crate::{Error, Payments, failpoint, instructions::operation};
 
 /// What a payment is assigned to.
 #[derive(Debug, Clone)]
-pub struct Assigned {
+pub struct AssignmentRequest {
     /// What it bought.
     pub price: PriceId,
     /// Whose wallet it fills; one of its own without.
@@ -42,7 +42,7 @@ impl Payments {
         &self,
         project: Arc<ProjectCatalog>,
         payment: PaymentId,
-        to: Assigned,
+        to: AssignmentRequest,
     ) -> Result<OrderAnswer, Error> {
         let (this, id) = (self.clone(), project.project.id);
         let work = async move { this.assigned(&project, &payment, to).await };
@@ -53,9 +53,9 @@ impl Payments {
         &self,
         project: &Arc<ProjectCatalog>,
         payment: &PaymentId,
-        to: Assigned,
+        to: AssignmentRequest,
     ) -> Result<OrderAnswer, Error> {
-        let (handle, scope) = (&self.0.ground.handle, &project.scope);
+        let (handle, scope) = (&self.0.context.handle, &project.scope);
         let (list, id) = (self.unfulfilled(), project.project.id);
         let turn = list.turn(id, payment).await;
         let Some(known) = list.get(id, payment) else {
@@ -94,8 +94,8 @@ impl Payments {
         self.fulfil(project, &known, &assignment).await?;
         drop(turn);
         // Some of it may have gone back before.
-        if let Ok(provider) = self.0.ground.providers.of(project) {
-            let subject = Subject::Payment(payment.clone());
+        if let Ok(provider) = self.0.context.providers.of(project) {
+            let subject = ObjectRef::Payment(payment.clone());
             self.look_after(project, &*provider, &subject).await;
         }
         Ok(handle.order(scope, order).await?)
@@ -128,7 +128,7 @@ impl Payments {
             payment: known.paid.clone(),
             billing,
         };
-        let handle = &self.0.ground.handle;
+        let handle = &self.0.context.handle;
         handle
             .pay(&project.scope, order, assignment.user(), paid)
             .await?;
@@ -167,7 +167,7 @@ impl Payments {
             State::Assigning(_) => return Err(Error::Decided),
             State::Open | State::Dismissed(_) => {}
         }
-        let provider = self.0.ground.providers.of(project)?;
+        let provider = self.0.context.providers.of(project)?;
         let charge = provider.charge(payment).await?;
         let left = charge
             .as_ref()
@@ -223,8 +223,8 @@ impl Payments {
         const AT_ONCE: usize = 100;
         let (list, id) = (self.unfulfilled(), project.project.id);
         list.forget_settled(project).await?;
-        let provider = self.0.ground.providers.of(project)?.in_background();
-        let now = self.0.ground.handle.now_in(&project.scope);
+        let provider = self.0.context.providers.of(project)?.in_background();
+        let now = self.0.context.handle.now_in(&project.scope);
         let mut open = list.open(id, None, AT_ONCE);
         while let Some(last) = open.last().cloned() {
             for known in &open {

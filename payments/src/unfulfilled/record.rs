@@ -11,7 +11,7 @@ use domain::{
         pay::{Billing, Payment},
     },
 };
-use port::{Charge, Subject, Unplaceable, Unplaced};
+use port::{Charge, ObjectRef, Unplaceable, Unplaced};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What was settled is kept so long: longer than any cycle, whose bill is found again as long as that runs.
@@ -141,11 +141,11 @@ impl UnfulfilledPayment {
     }
 
     /// What is looked at to see whether it leads to an order by now.
-    pub(super) fn subject(&self) -> Subject {
+    pub(super) fn subject(&self) -> ObjectRef {
         match (&self.checkout, &self.paid.invoice) {
-            (Some(checkout), _) => Subject::Checkout(checkout.clone()),
-            (None, Some(invoice)) => Subject::Invoice(invoice.clone()),
-            (None, None) => Subject::Payment(self.payment.clone()),
+            (Some(checkout), _) => ObjectRef::Checkout(checkout.clone()),
+            (None, Some(invoice)) => ObjectRef::Invoice(invoice.clone()),
+            (None, None) => ObjectRef::Payment(self.payment.clone()),
         }
     }
 }

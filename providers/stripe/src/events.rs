@@ -8,7 +8,7 @@ use domain::{
     text::{CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId, TextError},
     time::Timestamp,
 };
-use port::{Origin, Span, Subject, Told};
+use port::{ObjectRef, Origin, ProviderEvent, Span};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ pub struct Notice {
     /// Whether real money is meant; `None`: it does not say.
     pub livemode: Option<bool>,
     /// What to look at, if it names that; `None`: nothing that is acted on.
-    about: Option<Result<Subject, TextError>>,
+    about: Option<Result<ObjectRef, TextError>>,
     /// What was written on its copy; of a bill, on its subscription.
     metadata: Option<Metadata>,
     /// Of a bill.
@@ -119,22 +119,22 @@ impl From<Whole> for Notice {
     }
 }
 
-fn subject(kind: &str, object: &Value) -> Option<Result<Subject, TextError>> {
+fn subject(kind: &str, object: &Value) -> Option<Result<ObjectRef, TextError>> {
     if !KINDS.contains(&kind) {
         return None;
     }
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let id = object.get("id").map(text).unwrap_or_default();
     Some(if kind.starts_with("checkout.session.") {
-        CheckoutId::new(id).map(Subject::Checkout)
+        CheckoutId::new(id).map(ObjectRef::Checkout)
     } else if kind.starts_with("invoice.") {
-        InvoiceId::new(id).map(Subject::Invoice)
+        InvoiceId::new(id).map(ObjectRef::Invoice)
     } else if kind.starts_with("customer.subscription.") {
-        SubscriptionId::new(id).map(Subject::Subscription)
+        SubscriptionId::new(id).map(ObjectRef::Subscription)
     } else {
         // Money of no payment intent is none of ours.
         let intent = object.get("payment_intent").filter(|it| !it.is_null())?;
-        PaymentId::new(text(intent)).map(Subject::Payment)
+        PaymentId::new(text(intent)).map(ObjectRef::Payment)
     })
 }
 
@@ -145,7 +145,7 @@ impl Notice {
     }
 
     /// What it says to a project, where that is acted on.
-    pub(super) fn told(&self, project: ProjectId) -> Result<Option<Told>, String> {
+    pub(super) fn told(&self, project: ProjectId) -> Result<Option<ProviderEvent>, String> {
         let kind = &self.kind;
         let Some(about) = self.about.clone() else {
             return Ok(None);
@@ -155,7 +155,7 @@ impl Notice {
         let is_ours = is_ours.map(|metadata| metadata.project == Some(project));
         // Refunds and disputes have metadata of their own. A charge has that of what is paid once, and of a
         // subscription none, but then it names its customer.
-        let is_of_payment = matches!(about, Subject::Payment(_));
+        let is_of_payment = matches!(about, ObjectRef::Payment(_));
         let origin = match is_ours {
             Some(true) => Origin::Ours,
             Some(false) if !is_of_payment || kind == CHARGE_REFUNDED => Origin::Unmarked {
@@ -164,7 +164,7 @@ impl Notice {
             },
             _ => Origin::Unsaid,
         };
-        Ok(Some(Told {
+        Ok(Some(ProviderEvent {
             id: self.id.as_str().to_owned(),
             kind: kind.clone(),
             at: self.at,
@@ -223,7 +223,7 @@ mod tests {
 
     const PROJECT: ProjectId = ProjectId(7);
 
-    fn told(kind: &str, object: &str) -> Result<Option<Told>, String> {
+    fn told(kind: &str, object: &str) -> Result<Option<ProviderEvent>, String> {
         let json = format!(
             r#"{{"id":"evt_1","object":"event","type":"{kind}","created":1795000000,
             "livemode":false,"api_version":"2020-08-27","data":{{"object":{object}}}}}"#
@@ -236,17 +236,17 @@ mod tests {
         let about = |kind, object| told(kind, object).unwrap().unwrap().about;
         assert_eq!(
             about("checkout.session.completed", r#"{"id":"cs_1"}"#),
-            Subject::Checkout(CheckoutId::new("cs_1").unwrap())
+            ObjectRef::Checkout(CheckoutId::new("cs_1").unwrap())
         );
         assert_eq!(
             about("invoice.paid", r#"{"id":"in_1","lines":"of any version"}"#),
-            Subject::Invoice(InvoiceId::new("in_1").unwrap())
+            ObjectRef::Invoice(InvoiceId::new("in_1").unwrap())
         );
         assert_eq!(
             about("customer.subscription.paused", r#"{"id":"sub_1"}"#),
-            Subject::Subscription(SubscriptionId::new("sub_1").unwrap())
+            ObjectRef::Subscription(SubscriptionId::new("sub_1").unwrap())
         );
-        let payment = Subject::Payment(PaymentId::new("pi_1").unwrap());
+        let payment = ObjectRef::Payment(PaymentId::new("pi_1").unwrap());
         for kind in ["charge.refunded", "refund.failed", "charge.dispute.closed"] {
             let object = r#"{"id":"xx_1","payment_intent":"pi_1"}"#;
             assert_eq!(about(kind, object), payment, "{kind}");

@@ -192,7 +192,11 @@ async fn a_name_is_found_among_many_refunds() {
     assert_eq!(shop.order(&json!(order)).await["refundedCents"], 242);
 }
 
-async fn give(shop: &Shop, order: &str, key: &str) -> Result<payments::Refunded, payments::Error> {
+async fn give(
+    shop: &Shop,
+    order: &str,
+    key: &str,
+) -> Result<payments::RefundResult, payments::Error> {
     let project = shop.service.catalog.project(shop.service.project.id);
     let project: Arc<_> = project.unwrap();
     let key = IdempotencyKey::new(key).unwrap();

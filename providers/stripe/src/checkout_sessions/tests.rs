@@ -20,7 +20,7 @@ const ORDER_ID: OrderId = OrderId {
 
 /// What a page is asked for.
 #[derive(Clone)]
-struct Asked {
+struct ProviderFuture {
     product: Product,
     price: Price,
     customer: Option<CustomerId>,
@@ -29,7 +29,7 @@ struct Asked {
     asks: CheckoutSettings,
 }
 
-impl Asked {
+impl ProviderFuture {
     fn form(&self) -> Form {
         let request = CheckoutRequest {
             reference: Reference {
@@ -59,8 +59,8 @@ impl Asked {
     }
 }
 
-fn once(currency: &str, amount_cents: i64) -> Asked {
-    Asked {
+fn once(currency: &str, amount_cents: i64) -> ProviderFuture {
+    ProviderFuture {
         product: tests::product("500 credits"),
         price: Price {
             currency: currency.into(),
@@ -74,7 +74,7 @@ fn once(currency: &str, amount_cents: i64) -> Asked {
     }
 }
 
-fn tier() -> Asked {
+fn tier() -> ProviderFuture {
     let mut tier = once("USD", 0);
     tier.price.interval = Interval::Month;
     tier
@@ -142,7 +142,7 @@ fn a_buyer_is_a_customer_or_an_email_and_never_both() {
     let email = Email::new("a@b.example").ok();
     let customer = CustomerId::new("cus_1").ok();
     let filled = "customer_email=a@b.example";
-    let table: [(Asked, _, _, &[&str]); 5] = [
+    let table: [(ProviderFuture, _, _, &[&str]); 5] = [
         (
             once("USD", 1),
             None,
@@ -161,7 +161,7 @@ fn a_buyer_is_a_customer_or_an_email_and_never_both() {
     ];
     for (asked, customer, email, expected) in table {
         let email = email.clone();
-        let asked = Asked {
+        let asked = ProviderFuture {
             customer,
             email,
             ..asked
@@ -185,7 +185,7 @@ fn a_promotion_is_given_or_left_to_the_buyer_and_never_both() {
     for (discount, expected) in table {
         for asked in [once("USD", 1), tier()] {
             let discount = discount.clone();
-            let mut lines = lines(&Asked { discount, ..asked }.form());
+            let mut lines = lines(&ProviderFuture { discount, ..asked }.form());
             lines.retain(|line| line.starts_with("discounts") || line.starts_with("allow"));
             assert_eq!(lines, expected);
         }
@@ -243,7 +243,7 @@ const ALL: CheckoutSettings = CheckoutSettings {
 };
 
 /// What is asked for beside the money, of all that Scrip ever asks for.
-fn asked(session: &Asked) -> Vec<String> {
+fn asked(session: &ProviderFuture) -> Vec<String> {
     let prefixes = [
         "automatic_tax",
         "billing_address_collection",
@@ -262,7 +262,7 @@ fn asked(session: &Asked) -> Vec<String> {
 #[test]
 fn a_page_asks_beside_the_money_for_what_is_set_and_nothing_else() {
     assert!(asked(&once("USD", 499)).is_empty());
-    let all = Asked {
+    let all = ProviderFuture {
         asks: ALL,
         ..once("USD", 499)
     };
@@ -276,7 +276,7 @@ fn a_page_asks_beside_the_money_for_what_is_set_and_nothing_else() {
             "consent_collection[terms_of_service]=required",
         ]
     );
-    let terms = Asked {
+    let terms = ProviderFuture {
         asks: CheckoutSettings {
             terms_of_service: true,
             ..CheckoutSettings::NONE
@@ -291,7 +291,7 @@ fn a_page_asks_beside_the_money_for_what_is_set_and_nothing_else() {
 
 #[test]
 fn a_subscription_has_invoices_without_being_asked() {
-    let all = Asked {
+    let all = ProviderFuture {
         asks: ALL,
         ..tier()
     };
@@ -300,7 +300,7 @@ fn a_subscription_has_invoices_without_being_asked() {
 
 #[test]
 fn what_a_known_buyer_enters_is_kept_where_tax_needs_it() {
-    let known = |asks| Asked {
+    let known = |asks| ProviderFuture {
         customer: CustomerId::new("cus_1").ok(),
         asks,
         ..once("USD", 499)

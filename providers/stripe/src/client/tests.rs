@@ -19,7 +19,7 @@ const KEY: &str = "sk_test_verysecret";
 
 /// What a request was.
 #[derive(Debug, Clone)]
-struct Asked {
+struct ProviderFuture {
     line: String,
     headers: HeaderMap,
     body: String,
@@ -28,7 +28,7 @@ struct Asked {
 #[derive(Clone, Default)]
 struct Server {
     answers: Arc<Mutex<VecDeque<(u16, HeaderMap, String)>>>,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<ProviderFuture>>>,
 }
 
 async fn answer(State(server): State<Server>, request: Request) -> Answer {
@@ -36,7 +36,7 @@ async fn answer(State(server): State<Server>, request: Request) -> Answer {
     let headers = request.headers().clone();
     let body = axum::body::to_bytes(request.into_body(), 1 << 20).await;
     let body = String::from_utf8(body.unwrap().to_vec()).unwrap();
-    server.asked.lock().push(Asked {
+    server.asked.lock().push(ProviderFuture {
         line,
         headers,
         body,

@@ -8,7 +8,7 @@ use domain::{
         pay::{Billing, Payment},
     },
 };
-use port::{Charged, PaidOrder, Reference, RunningSubscription};
+use port::{BillingTerms, PaidOrder, Reference, RunningSubscription};
 
 use super::{
     Stripe,
@@ -143,11 +143,11 @@ fn neutral(subscription: Subscription) -> Option<RunningSubscription> {
 }
 
 /// What it is billed by, where that is one price a month or a year.
-fn charged(subscription: &Subscription) -> Option<Charged> {
+fn charged(subscription: &Subscription) -> Option<BillingTerms> {
     let [item] = subscription.items() else {
         return None;
     };
-    Some(Charged {
+    Some(BillingTerms {
         amount_cents: item.price.unit_amount?,
         currency: Currency::new(subscription.currency.as_deref()?)?,
         interval: item.price.interval()?,

@@ -9,7 +9,7 @@ use domain::{
         pay::{Billing, Payment},
     },
 };
-use port::{Owners, PaidOrder, Report, Subject, SubscriptionNow};
+use port::{ObjectRef, Owners, PaidOrder, Report, SubscriptionNow};
 
 use super::{Stripe, money::readable};
 use crate::{
@@ -33,16 +33,16 @@ pub(super) struct Tier<'a> {
 impl Stripe {
     pub(super) async fn reports(
         &self,
-        subject: &Subject,
+        subject: &ObjectRef,
         owners: &dyn Owners,
     ) -> Result<Vec<Report>, Error> {
         match subject {
-            Subject::Checkout(id) => self.session(id, owners.order_of(subject)?).await,
-            Subject::Subscription(id) => {
+            ObjectRef::Checkout(id) => self.session(id, owners.order_of(subject)?).await,
+            ObjectRef::Subscription(id) => {
                 let subscription = self.client.read(id).await?;
                 self.subscription(subscription, None, owners).await
             }
-            Subject::Invoice(id) => {
+            ObjectRef::Invoice(id) => {
                 let invoice = self.client.read(id).await?;
                 let subscription = match invoice.subscription() {
                     Some(subscription) => self.client.open(subscription).await?,
@@ -50,7 +50,7 @@ impl Stripe {
                 };
                 self.subscription(subscription, Some(invoice), owners).await
             }
-            Subject::Payment(id) => self.money(id, owners).await,
+            ObjectRef::Payment(id) => self.money(id, owners).await,
         }
     }
 
@@ -184,7 +184,7 @@ impl Stripe {
         let snapshot = snapshot.or_else(|| newest.map(Invoice::subscription_metadata));
         // What was placed here is known here; what is written there is for what never was.
         let written = self.ours(&subscription.metadata);
-        let placed = owners.order_of(&Subject::Subscription(subscription.id.clone()))?;
+        let placed = owners.order_of(&ObjectRef::Subscription(subscription.id.clone()))?;
         let billed = || snapshot.as_ref().and_then(|written| self.ours(written));
         let Some(first) = placed.or(written).or_else(billed) else {
             return Ok(Vec::new());
@@ -205,7 +205,7 @@ impl Stripe {
                 }
                 continue;
             }
-            let placed = owners.order_of(&Subject::Invoice(invoice.id.clone()))?;
+            let placed = owners.order_of(&ObjectRef::Invoice(invoice.id.clone()))?;
             if placed.is_some() && !invoice.is_carrying() {
                 continue;
             }

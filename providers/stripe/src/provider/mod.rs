@@ -20,9 +20,9 @@ use domain::{
     wallet::{ProviderKind, Receipt},
 };
 use port::{
-    Asked, Book, BookPage, Charge, CheckoutRequest, Memory, OpenedCheckout, Operation, Owners,
-    Page, PaidOrder, PortalRequest, Provider, Reference, RefundRequest, Report,
-    RunningSubscription, Span, Subject, Told, Untrusted,
+    Book, BookPage, Charge, CheckoutRequest, ObjectIds, ObjectRef, OpenedCheckout, Operation,
+    Owners, Page, PaidOrder, PortalRequest, Provider, ProviderEvent, ProviderFuture, Reference,
+    RefundRequest, Report, RunningSubscription, Span, WebhookError,
 };
 
 use crate::{
@@ -59,13 +59,13 @@ pub struct Shared {
     ours: DashMap<(ProjectId, StripePriceId), Option<PriceId>>,
     /// Held while a price is looked for or made, so that two buyers do not make two.
     making: tokio::sync::Mutex<()>,
-    memory: Arc<dyn Memory>,
+    memory: Arc<dyn ObjectIds>,
 }
 
 impl Shared {
     /// Nothing yet, but for what is in the memory.
     #[must_use]
-    pub fn new(memory: Arc<dyn Memory>) -> Self {
+    pub fn new(memory: Arc<dyn ObjectIds>) -> Self {
         Self {
             prices: DashMap::new(),
             ours: DashMap::new(),
@@ -76,7 +76,7 @@ impl Shared {
 
     /// Forgets all that is remembered of a project's account: the project has another one.
     #[must_use]
-    pub fn forget(&self, project: ProjectId) -> Asked<'static, ()> {
+    pub fn forget(&self, project: ProjectId) -> ProviderFuture<'static, ()> {
         self.prices.retain(|(of, _), _| *of != project);
         self.ours.retain(|(of, _), _| *of != project);
         self.memory.forget_all(project)
@@ -107,7 +107,7 @@ impl Stripe {
     fn asked<'a, T>(
         &'a self,
         ask: impl Future<Output = Result<T, Error>> + Send + 'a,
-    ) -> Asked<'a, T> {
+    ) -> ProviderFuture<'a, T> {
         Box::pin(async {
             let _place = self.client.place().await;
             let answer = tokio::time::timeout(PATIENCE, ask).await;
@@ -132,7 +132,7 @@ impl Stripe {
     }
 
     /// An event of the other mode is none of this account's key.
-    fn told(&self, notice: &Notice) -> Result<Option<Told>, String> {
+    fn told(&self, notice: &Notice) -> Result<Option<ProviderEvent>, String> {
         let other = self.livemode.zip(notice.livemode);
         match other.is_some_and(|(ours, theirs)| ours != theirs) {
             true => Ok(None),
@@ -201,22 +201,22 @@ impl Provider for Stripe {
         signature: &[u8],
         body: &[u8],
         now: Timestamp,
-    ) -> Result<Option<Told>, Untrusted> {
+    ) -> Result<Option<ProviderEvent>, WebhookError> {
         signature::verify(signature, body, &self.secrets, now)
-            .map_err(|error| Untrusted::Signature(error.to_string()))?;
+            .map_err(|error| WebhookError::Signature(error.to_string()))?;
         let told = Notice::parse(body).and_then(|notice| self.told(&notice));
-        told.map_err(Untrusted::Malformed)
+        told.map_err(WebhookError::Malformed)
     }
 
     fn missing_permissions(&self) -> Vec<String> {
         self.client.missing_permissions()
     }
 
-    fn try_missing(&self) -> Asked<'_, ()> {
+    fn try_missing(&self) -> ProviderFuture<'_, ()> {
         self.asked(self.client.try_missing())
     }
 
-    fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> Asked<'a, Page> {
+    fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> ProviderFuture<'a, Page> {
         self.asked(async move {
             let notices = self.client.events(span, page).await?;
             let mut events = Vec::with_capacity(notices.data.len());
@@ -236,11 +236,15 @@ impl Provider for Stripe {
         })
     }
 
-    fn look<'a>(&'a self, subject: &'a Subject, owners: &'a dyn Owners) -> Asked<'a, Vec<Report>> {
+    fn look<'a>(
+        &'a self,
+        subject: &'a ObjectRef,
+        owners: &'a dyn Owners,
+    ) -> ProviderFuture<'a, Vec<Report>> {
         self.asked(self.reports(subject, owners))
     }
 
-    fn charge<'a>(&'a self, payment: &'a PaymentId) -> Asked<'a, Option<Charge>> {
+    fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<Charge>> {
         self.asked(self.taken(payment))
     }
 
@@ -250,15 +254,22 @@ impl Provider for Stripe {
         from: Timestamp,
         until: Timestamp,
         page: Option<&'a str>,
-    ) -> Asked<'a, BookPage> {
+    ) -> ProviderFuture<'a, BookPage> {
         self.asked(self.lines(book, (from, until), page))
     }
 
-    fn open_checkout<'a>(&'a self, request: &'a CheckoutRequest<'a>) -> Asked<'a, OpenedCheckout> {
+    fn open_checkout<'a>(
+        &'a self,
+        request: &'a CheckoutRequest<'a>,
+    ) -> ProviderFuture<'a, OpenedCheckout> {
         self.asked(self.checkout(request))
     }
 
-    fn close_checkout<'a>(&'a self, checkout: &'a CheckoutId, order: OrderId) -> Asked<'a, ()> {
+    fn close_checkout<'a>(
+        &'a self,
+        checkout: &'a CheckoutId,
+        order: OrderId,
+    ) -> ProviderFuture<'a, ()> {
         self.asked(async move {
             let key = key::operation(format_args!("expire/{order}"))?;
             let path = ["checkout", "sessions", checkout.as_str(), "expire"];
@@ -266,7 +277,7 @@ impl Provider for Stripe {
         })
     }
 
-    fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> Asked<'a, String> {
+    fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> ProviderFuture<'a, String> {
         self.asked(self.portal(request))
     }
 
@@ -274,14 +285,14 @@ impl Provider for Stripe {
         &'a self,
         price: &'a str,
         page: Option<&'a str>,
-    ) -> Asked<'a, (Vec<RunningSubscription>, Option<String>)> {
+    ) -> ProviderFuture<'a, (Vec<RunningSubscription>, Option<String>)> {
         self.asked(self.all_running(price, page))
     }
 
     fn running_one<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
-    ) -> Asked<'a, Option<RunningSubscription>> {
+    ) -> ProviderFuture<'a, Option<RunningSubscription>> {
         self.asked(self.one_running(subscription))
     }
 
@@ -289,15 +300,19 @@ impl Provider for Stripe {
         &'a self,
         subscription: &'a SubscriptionId,
         reference: &'a Reference,
-    ) -> Asked<'a, PaidOrder> {
+    ) -> ProviderFuture<'a, PaidOrder> {
         self.asked(self.take_over(subscription, reference))
     }
 
-    fn mark<'a>(&'a self, subscription: &'a SubscriptionId, order: OrderId) -> Asked<'a, ()> {
+    fn mark<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+        order: OrderId,
+    ) -> ProviderFuture<'a, ()> {
         self.asked(self.write_on(subscription, order))
     }
 
-    fn refund<'a>(&'a self, request: &'a RefundRequest) -> Asked<'a, ()> {
+    fn refund<'a>(&'a self, request: &'a RefundRequest) -> ProviderFuture<'a, ()> {
         self.asked(self.give_back(request))
     }
 
@@ -306,7 +321,7 @@ impl Provider for Stripe {
         subscription: &'a SubscriptionId,
         at_period_end: bool,
         operation: &'a Operation,
-    ) -> Asked<'a, ()> {
+    ) -> ProviderFuture<'a, ()> {
         self.asked(self.end(subscription, at_period_end, operation))
     }
 
@@ -314,7 +329,7 @@ impl Provider for Stripe {
         &'a self,
         subscription: &'a SubscriptionId,
         operation: &'a Operation,
-    ) -> Asked<'a, ()> {
+    ) -> ProviderFuture<'a, ()> {
         self.asked(async move {
             let (id, now) = (subscription.as_str(), self.client.read(subscription).await?);
             let form = subscriptions::going_on(&now);

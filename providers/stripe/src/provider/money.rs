@@ -1,7 +1,7 @@
 //! How much of a payment is still there, and giving some back.
 
 use domain::{id::OrderId, wallet::Reversal};
-use port::{Money, Owners, Part, Payable, RefundRequest, Report, Subject};
+use port::{ObjectRef, Owners, Part, PaymentReversal, PaymentTarget, RefundRequest, Report};
 
 use super::{Stripe, anew, bills::name_of};
 use crate::{
@@ -55,15 +55,15 @@ impl Stripe {
             bills = self.client.invoice_payments_of_intent(id).await?;
             // Its metadata was replaced, if it is ours.
             order = match bills.is_empty() {
-                true => owners.order_of(&Subject::Payment(id.clone()))?,
+                true => owners.order_of(&ObjectRef::Payment(id.clone()))?,
                 false => None,
             };
         }
         if let Some(order) = order {
             let away = self.away(&intent, None).await?;
             let report = away.map(|away| {
-                Report::Money(Money {
-                    of: Payable::Order(order),
+                Report::Reversed(PaymentReversal {
+                    of: PaymentTarget::Order(order),
                     away,
                     carried: None,
                 })
@@ -78,12 +78,12 @@ impl Stripe {
             return Ok(Vec::new());
         };
         let of = match invoice.billing_reason {
-            Some(BillingReason::SubscriptionCreate) => Payable::Order(first),
+            Some(BillingReason::SubscriptionCreate) => PaymentTarget::Order(first),
             Some(
                 BillingReason::SubscriptionCycle
                 | BillingReason::SubscriptionUpdate
                 | BillingReason::Manual,
-            ) => Payable::Invoice(first, name_of(&invoice)),
+            ) => PaymentTarget::Invoice(first, name_of(&invoice)),
             _ => return Ok(Vec::new()),
         };
         let billed_in = Some(invoice.currency.as_str());
@@ -105,14 +105,18 @@ impl Stripe {
             let switches = self.carried(&invoice).await?;
             carried = switches.map(|(cents, _)| Part { cents, of_cents });
         }
-        Ok(vec![Report::Money(Money { of, away, carried })])
+        Ok(vec![Report::Reversed(PaymentReversal {
+            of,
+            away,
+            carried,
+        })])
     }
 
     /// The order that began the subscription that a bill is of.
     fn first_of(&self, invoice: &Invoice, owners: &dyn Owners) -> Result<Option<OrderId>, Error> {
         let placed = match invoice.subscription() {
             Some(subscription) => {
-                owners.order_of(&Subject::Subscription(subscription.id().clone()))?
+                owners.order_of(&ObjectRef::Subscription(subscription.id().clone()))?
             }
             None => None,
         };

@@ -12,13 +12,13 @@ use domain::{
     terms::Terms,
     text::{ExternalUserId, InvoiceId, SubscriptionId},
 };
-use port::{Charged, Reference, RunningSubscription, Subject};
+use port::{BillingTerms, ObjectRef, Reference, RunningSubscription};
 
 use super::{Error, Payments, failpoint};
 
 /// A subscription that runs, and the order that it has here, if any.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct ImportCandidate {
     /// As the provider has it.
     pub running: RunningSubscription,
     /// Its first order here.
@@ -40,15 +40,15 @@ impl Payments {
         price: &str,
         ours: Option<&Price>,
         page: Option<&str>,
-    ) -> Result<(Vec<Found>, Option<String>), Error> {
-        let provider = self.0.ground.providers.of(project)?;
+    ) -> Result<(Vec<ImportCandidate>, Option<String>), Error> {
+        let provider = self.0.context.providers.of(project)?;
         let (running, next) = provider.running(price, page).await?;
         let mut found = Vec::with_capacity(running.len());
         for running in running {
-            let handle = &self.0.ground.handle;
+            let handle = &self.0.context.handle;
             let order = handle.order_of_subscription(&project.scope, &running.id)?;
             let mismatch = ours.and_then(|ours| mismatch(&running, ours));
-            found.push(Found {
+            found.push(ImportCandidate {
                 running,
                 order,
                 mismatch,
@@ -71,8 +71,8 @@ impl Payments {
         price: PriceId,
         user: ExternalUserId,
     ) -> Result<(OrderId, bool), Error> {
-        let (handle, scope) = (&self.0.ground.handle, &project.scope);
-        let provider = self.0.ground.providers.of(&project)?;
+        let (handle, scope) = (&self.0.context.handle, &project.scope);
+        let provider = self.0.context.providers.of(&project)?;
         if let Some(order) = handle.order_of_subscription(scope, &subscription)? {
             // It may have been cut off before that.
             provider.mark(&subscription, order).await?;
@@ -115,10 +115,10 @@ impl Payments {
         };
         let paid = provider.adopt(&subscription, &reference).await?;
         // Before it is marked: what is heard of a marked one finds its order.
-        let subject = Subject::Subscription(subscription.clone());
+        let subject = ObjectRef::Subscription(subscription.clone());
         let place = self
             .0
-            .ground
+            .context
             .fulfilment
             .place(&project, &*provider, &subject, paid);
         place.await?;
@@ -131,11 +131,11 @@ impl Payments {
 
 /// How the provider does not charge what our price does: whoever pays would get something else for it.
 fn mismatch(running: &RunningSubscription, ours: &Price) -> Option<String> {
-    let ours = Charged::by(ours);
+    let ours = BillingTerms::by(ours);
     if running.charged.is_some() && running.charged == ours {
         return None;
     }
-    let words = |charged: Option<Charged>| {
+    let words = |charged: Option<BillingTerms>| {
         charged.map_or_else(
             || "otherwise than by one price a month or a year".to_owned(),
             |charged| charged.to_string(),

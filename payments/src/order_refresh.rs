@@ -7,22 +7,22 @@ use domain::{
     id::OrderId,
     wallet::{Order, OrderStatus},
 };
-use port::Subject;
+use port::ObjectRef;
 
-use super::{Error, Ground, Payments, fulfilment::Progress};
+use super::{Context, Error, Payments, fulfilment::Progress};
 
 /// What came of it.
 #[derive(Debug, Clone)]
-pub struct Told {
+pub struct OrderRefresh {
     /// As it stands now.
     pub order: OrderAnswer,
     /// What that means.
-    pub news: News,
+    pub outcome: RefreshOutcome,
 }
 
 /// What the provider's word means for an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum News {
+pub enum RefreshOutcome {
     /// Something is not as it was.
     Changed,
     /// The buyer is done, and the money is on its way.
@@ -41,20 +41,20 @@ impl Payments {
     ///
     /// [`actors::Error::Overloaded`] where enough is being asked; [`domain::Rejection::OrderNotFound`];
     /// else see [`Error`].
-    pub async fn ask_about(
+    pub async fn refresh_order(
         &self,
         project: &ProjectCatalog,
         order: OrderId,
-    ) -> Result<Option<Told>, Error> {
+    ) -> Result<Option<OrderRefresh>, Error> {
         let Ok(_place) = self.0.asking.try_acquire() else {
             return Err(Error::Wallet(actors::Error::Overloaded));
         };
-        let Ground {
+        let Context {
             handle,
             providers,
             fulfilment,
             ..
-        } = &self.0.ground;
+        } = &self.0.context;
         let before = handle.order(&project.scope, order).await?.order;
         let subjects = subjects(&before);
         if subjects.is_empty() {
@@ -66,27 +66,30 @@ impl Payments {
             progress = fulfilment.look(project, &*provider, subject).await?;
         }
         let now = handle.order(&project.scope, order).await?;
-        let news = if facts(&now.order) != facts(&before) {
-            News::Changed
+        let outcome = if facts(&now.order) != facts(&before) {
+            RefreshOutcome::Changed
         } else {
             match progress {
-                Progress::Processing => News::Processing,
-                Progress::Open => News::Open,
-                Progress::Settled => News::Same,
+                Progress::Processing => RefreshOutcome::Processing,
+                Progress::Open => RefreshOutcome::Open,
+                Progress::Settled => RefreshOutcome::Same,
             }
         };
-        Ok(Some(Told { order: now, news }))
+        Ok(Some(OrderRefresh {
+            order: now,
+            outcome,
+        }))
     }
 }
 
 /// What there is to ask about: until it is paid how the buyer's page stands, then the money and what goes on.
-fn subjects(order: &Order) -> Vec<Subject> {
+fn subjects(order: &Order) -> Vec<ObjectRef> {
     if order.paid_at.is_none() {
-        let checkout = order.checkout.clone().map(Subject::Checkout);
+        let checkout = order.checkout.clone().map(ObjectRef::Checkout);
         return checkout.into_iter().collect();
     }
-    let payment = order.payment.clone().map(Subject::Payment);
-    let subscription = order.subscription.clone().map(Subject::Subscription);
+    let payment = order.payment.clone().map(ObjectRef::Payment);
+    let subscription = order.subscription.clone().map(ObjectRef::Subscription);
     payment.into_iter().chain(subscription).collect()
 }
 

@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
 use domain::{Timestamp, id::ProjectId};
-use port::{Span, Subject};
+use port::{ObjectRef, Span};
 
 use super::{
-    Error, Ground,
+    Context, Error,
     inbox::Inbox,
     note_kinds::{EventKey, Position, PositionNote, StoredEvent},
     sweep::{Source, Sweep, Work},
@@ -40,11 +40,11 @@ const ORDERS: usize = 1000;
 const PAGES: usize = 10;
 
 /// Reads lists of events.
-pub type Feed = Sweep<EventList>;
+pub type EventPoller = Sweep<EventList>;
 
 /// See the module.
 pub struct EventList {
-    ground: Ground,
+    context: Context,
     inbox: Inbox,
     projects: DashMap<ProjectId, Reading>,
 }
@@ -67,7 +67,7 @@ struct Reading {
 /// Events about one thing that are not known yet: it is looked at once for all of them.
 #[derive(Debug)]
 pub(crate) struct Unseen {
-    about: Subject,
+    about: ObjectRef,
     events: Vec<StoredEvent>,
 }
 
@@ -99,9 +99,9 @@ struct Slice {
 }
 
 impl EventList {
-    pub(crate) fn new(ground: Ground, inbox: Inbox) -> Self {
+    pub(crate) fn new(context: Context, inbox: Inbox) -> Self {
         Self {
-            ground,
+            context,
             inbox,
             projects: DashMap::new(),
         }
@@ -116,7 +116,7 @@ impl EventList {
     /// A checkout was opened: soon there will be something to read.
     pub(crate) fn expect(&self, project: ProjectId) {
         let mut reading = self.projects.entry(project).or_default();
-        reading.checkout = Some(self.ground.handle.now());
+        reading.checkout = Some(self.context.handle.now());
     }
 
     fn reading(&self, project: ProjectId) -> Reading {
@@ -126,7 +126,7 @@ impl EventList {
 
     /// From when on a project's list is read.
     fn since(&self, project: &ProjectCatalog, reading: Reading) -> Result<Timestamp, Error> {
-        let handle = &self.ground.handle;
+        let handle = &self.context.handle;
         if let Some(until) = reading.until {
             let now = handle.now();
             let far = reading
@@ -144,17 +144,17 @@ impl EventList {
 
     async fn slice(&self, work: Work<'_>, span: Span) -> Result<Slice, Error> {
         let id = work.project.project.id;
-        let silence = self.ground.fulfilment.silence();
+        let silence = self.context.fulfilment.silence();
         let is_instant = span.until.is_some_and(|until| until <= span.since);
         let mut unseen: BTreeMap<(Timestamp, String), Unseen> = BTreeMap::new();
-        let mut subjects: HashMap<Subject, (Timestamp, String)> = HashMap::new();
+        let mut subjects: HashMap<ObjectRef, (Timestamp, String)> = HashMap::new();
         let mut seen: HashSet<EventKey> = HashSet::new();
         let mut newest = None;
         let mut next: Option<String> = None;
         let mut pages = 0_usize;
         loop {
             let page = work.provider.events(span, next.as_deref()).await;
-            silence.note(id, self.ground.handle.now(), &page);
+            silence.note(id, self.context.handle.now(), &page);
             let page = page?;
             newest = newest.max(page.events.iter().map(|told| told.at).max());
             for told in page.events {
@@ -163,7 +163,7 @@ impl EventList {
                     continue;
                 }
                 let about = told.about.clone();
-                let is_of_money = matches!(about, Subject::Payment(_));
+                let is_of_money = matches!(about, ObjectRef::Payment(_));
                 if !is_of_money && self.inbox.is_foreign(work.project, &told)? {
                     self.inbox.remember(key);
                     continue;
@@ -182,7 +182,7 @@ impl EventList {
             if next.is_none() || is_cut {
                 let unseen = unseen.into_values();
                 let (money, bought) =
-                    unseen.partition(|it| matches!(it.about, Subject::Payment(_)));
+                    unseen.partition(|it| matches!(it.about, ObjectRef::Payment(_)));
                 return Ok(Slice {
                     bought,
                     money,
@@ -219,7 +219,7 @@ impl EventList {
         let until = known.until.max(until);
         if let Some(until) = until.filter(|_| known.until != until || known.heard != heard) {
             let note = notes::put::<PositionNote>(&id, &Position { until, heard });
-            self.ground.handle.put_notes(vec![note]).await?;
+            self.context.handle.put_notes(vec![note]).await?;
         }
         let mut reading = self.projects.entry(id).or_default();
         (reading.until, reading.heard) = (until, heard);
@@ -238,7 +238,7 @@ impl Source for EventList {
         let Some(read) = reading.read else {
             return true;
         };
-        let now = self.ground.handle.now();
+        let now = self.context.handle.now();
         let busy = reading
             .checkout
             .is_some_and(|at| now < at.plus_seconds(AFTER_A_CHECKOUT_SECONDS));
@@ -286,7 +286,7 @@ impl Source for EventList {
 
     async fn look(&self, work: Work<'_>, unseen: &Unseen) -> Result<(), Error> {
         let Work { project, provider } = work;
-        let fulfilment = &self.ground.fulfilment;
+        let fulfilment = &self.context.fulfilment;
         fulfilment.look(project, provider, &unseen.about).await?;
         for event in &unseen.events {
             self.inbox.remember(event.key);
@@ -316,7 +316,7 @@ impl Source for EventList {
             .await?;
         let Some(until) = span.until else {
             run.is_over = true;
-            let now = self.ground.handle.now();
+            let now = self.context.handle.now();
             let mut reading = self.projects.entry(id).or_default();
             let went_far = reading
                 .far
@@ -341,7 +341,7 @@ impl Source for EventList {
     async fn forget(&self, project: ProjectId) -> Result<(), Error> {
         self.projects.remove(&project);
         let forget = notes::forget::<PositionNote>(&project);
-        self.ground.handle.put_notes(vec![forget]).await?;
+        self.context.handle.put_notes(vec![forget]).await?;
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! Places at the providers, shared so that no project can use up those of another: one may take
-//! another place while it has fewer than are left. Alone it gets half of them; however many hungry
+//! A semaphore of slots at the providers, shared so that no project can use up those of another: one may take
+//! another slot while it has fewer than are left. Alone it gets half of them; however many hungry
 //! projects there are, each newcomer finds as many as each of them has.
 
 use std::{
@@ -15,7 +15,7 @@ use super::Error;
 
 /// So many places.
 #[derive(Debug, Clone)]
-pub(super) struct Places {
+pub(super) struct FairSemaphore {
     taken: Arc<Mutex<Taken>>,
     number: usize,
 }
@@ -29,12 +29,12 @@ struct Taken {
 
 /// One of them; given back when it is dropped.
 #[derive(Debug)]
-struct OnePlace {
+struct FairPermit {
     project: ProjectId,
     taken: Arc<Mutex<Taken>>,
 }
 
-impl Places {
+impl FairSemaphore {
     pub(super) fn new(number: usize) -> Self {
         Self {
             taken: Arc::default(),
@@ -63,7 +63,7 @@ impl Places {
     }
 
     /// One for this project; `None`: it has its share.
-    fn take(&self, project: ProjectId) -> Option<OnePlace> {
+    fn take(&self, project: ProjectId) -> Option<FairPermit> {
         let mut taken = self.taken.lock();
         let left = self.number.saturating_sub(taken.all);
         let has = taken.by_project.get(&project).copied().unwrap_or(0);
@@ -72,14 +72,14 @@ impl Places {
         }
         taken.by_project.insert(project, has.saturating_add(1));
         taken.all = taken.all.saturating_add(1);
-        Some(OnePlace {
+        Some(FairPermit {
             project,
             taken: Arc::clone(&self.taken),
         })
     }
 }
 
-impl Drop for OnePlace {
+impl Drop for FairPermit {
     fn drop(&mut self) {
         let mut taken = self.taken.lock();
         taken.all = taken.all.saturating_sub(1);
@@ -96,13 +96,13 @@ impl Drop for OnePlace {
 mod tests {
     use super::*;
 
-    fn all(places: &Places, project: u128) -> Vec<OnePlace> {
+    fn all(places: &FairSemaphore, project: u128) -> Vec<FairPermit> {
         std::iter::from_fn(|| places.take(ProjectId(project))).collect()
     }
 
     #[test]
     fn a_project_leaves_as_many_as_it_has() {
-        let places = Places::new(256);
+        let places = FairSemaphore::new(256);
         let first = all(&places, 1);
         let second = all(&places, 2);
         let third = all(&places, 3);
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn two_hundred_hungry_projects_leave_a_place_for_one_more() {
-        let places = Places::new(256);
+        let places = FairSemaphore::new(256);
         let mut held = Vec::new();
         // In turns, as requests come.
         for _ in 0..256 {

@@ -4,13 +4,13 @@ use actors::Handle;
 use dashmap::DashMap;
 use domain::id::ProjectId;
 use notes::NoteKind;
-use port::{Asked, Memory};
+use port::{ObjectIds, ProviderFuture};
 
 /// The provider's name for something that was made there once, by the hash of what it is.
 #[derive(Debug)]
-pub struct MadeNote;
+pub struct ObjectIdNote;
 
-impl NoteKind for MadeNote {
+impl NoteKind for ObjectIdNote {
     const NUMBER: u8 = 4;
     const NAME: &'static str = "object made at the provider";
     type Key = (ProjectId, [u8; 16]);
@@ -18,18 +18,18 @@ impl NoteKind for MadeNote {
 }
 
 /// See the module.
-pub(super) struct Kept {
+pub(super) struct StoredObjectIds {
     handle: Handle,
     made: DashMap<(ProjectId, [u8; 16]), String>,
 }
 
-impl Kept {
+impl StoredObjectIds {
     pub(super) fn new(handle: Handle) -> Result<Self, notes::Error> {
-        let made = notes::all::<MadeNote>(&handle)?.into_iter().collect();
+        let made = notes::all::<ObjectIdNote>(&handle)?.into_iter().collect();
         Ok(Self { handle, made })
     }
 
-    fn put(&self, notes: Vec<persistence::Note>) -> Asked<'static, ()> {
+    fn put(&self, notes: Vec<persistence::Note>) -> ProviderFuture<'static, ()> {
         let handle = self.handle.clone();
         Box::pin(async move {
             let put = notes::put_all(&handle, notes).await;
@@ -41,24 +41,29 @@ impl Kept {
     }
 }
 
-impl Memory for Kept {
+impl ObjectIds for StoredObjectIds {
     fn made(&self, project: ProjectId, what: [u8; 16]) -> Option<String> {
         self.made.get(&(project, what)).map(|id| id.clone())
     }
 
-    fn remember(&self, project: ProjectId, what: [u8; 16], id: String) -> Asked<'static, ()> {
+    fn remember(
+        &self,
+        project: ProjectId,
+        what: [u8; 16],
+        id: String,
+    ) -> ProviderFuture<'static, ()> {
         let key = (project, what);
-        let note = notes::put::<MadeNote>(&key, &id);
+        let note = notes::put::<ObjectIdNote>(&key, &id);
         self.made.insert(key, id);
         self.put(vec![note])
     }
 
-    fn forget_all(&self, project: ProjectId) -> Asked<'static, ()> {
+    fn forget_all(&self, project: ProjectId) -> ProviderFuture<'static, ()> {
         let keys: Vec<_> = self.made.iter().map(|entry| *entry.key()).collect();
         let of_project = keys.into_iter().filter(|(whose, _)| *whose == project);
         let notes = of_project.map(|key| {
             self.made.remove(&key);
-            notes::forget::<MadeNote>(&key)
+            notes::forget::<ObjectIdNote>(&key)
         });
         self.put(notes.collect())
     }

@@ -19,9 +19,9 @@ const AFTER_FAILURE: Duration = Duration::from_secs(30);
 
 /// Runs until it is dropped.
 #[derive(Debug)]
-pub struct Rounds(AbortHandle);
+pub struct Scheduler(AbortHandle);
 
-impl Drop for Rounds {
+impl Drop for Scheduler {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -52,7 +52,7 @@ impl Task {
 impl Payments {
     /// Takes up what an earlier process left, and begins to look at the clock.
     #[must_use]
-    pub fn start(&self) -> Rounds {
+    pub fn start(&self) -> Scheduler {
         self.0.inbox.take_up();
         let payments = self.clone();
         let task = tokio::spawn(async move {
@@ -65,7 +65,7 @@ impl Payments {
                 interval.tick().await;
                 while under_way.try_join_next().is_some() {}
                 busy.retain(|_, task| !task.is_finished());
-                let catalog = &payments.0.ground.catalog;
+                let catalog = &payments.0.context.catalog;
                 let projects: Vec<_> = catalog.current().projects().cloned().collect();
                 for project in projects.iter().filter(|it| it.provider().is_some()) {
                     for task in Task::ALL {
@@ -77,7 +77,7 @@ impl Payments {
                 }
             }
         });
-        Rounds(task.abort_handle())
+        Scheduler(task.abort_handle())
     }
 
     async fn due(self, project: Arc<ProjectCatalog>, task: Task) {
@@ -101,19 +101,19 @@ impl Payments {
             Task::Tend if is_leaving => return self.leave(project.project.id).await,
             Task::Tend => return self.tend(project).await,
             _ if is_leaving => {}
-            Task::Events => self.0.feed.tick(project).await,
+            Task::Events => self.0.event_poller.tick(project).await,
             Task::Orders => {
                 self.0.reconciler.tick(project).await;
                 // After they were asked about: what is expired is not found by its age any more.
                 let until = self.0.reconciler.source().expire_until(project);
-                let expired = self.0.ground.handle.expire_due(&project.scope, until);
+                let expired = self.0.context.handle.expire_due(&project.scope, until);
                 if let Err(error) = expired.await {
                     tracing::warn!(%error, project = %project.project.id, "Orders past their time could not be expired yet");
                 }
             }
             Task::Subscriptions => {
-                self.0.lapses.tick(project).await;
-                if let Err(error) = self.0.lapses.source().miss(project).await {
+                self.0.overdue.tick(project).await;
+                if let Err(error) = self.0.overdue.source().miss(project).await {
                     tracing::warn!(%error, project = %project.project.id, "Subscriptions without a word could not be ended yet");
                 }
             }
@@ -124,7 +124,7 @@ impl Payments {
     }
 
     async fn tend(&self, project: &ProjectCatalog) -> bool {
-        let tended = self.0.ground.providers.tend(project).await;
+        let tended = self.0.context.providers.tend(project).await;
         if let Err(error) = &tended {
             tracing::warn!(%error, project = %project.project.id, "The payment provider cannot be reached; trying again later");
         }
@@ -145,11 +145,11 @@ impl Payments {
     ///
     /// See [`Error`].
     pub async fn catch_up(&self, project: &ProjectCatalog) -> Result<(), Error> {
-        let handle = &self.0.ground.handle;
+        let handle = &self.0.context.handle;
         // Orders of the last seconds are not in the books yet, and may be due by this clock.
         handle.fold_all().await?;
         self.0.reconciler.run(project).await?;
-        self.0.lapses.run(project).await?;
+        self.0.overdue.run(project).await?;
         let until = handle.now_in(&project.scope);
         handle.expire_due(&project.scope, until).await?;
         Ok(())
