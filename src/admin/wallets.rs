@@ -17,7 +17,7 @@ use crate::{
     catalog::ProjectCatalog,
     http::{
         Administrator, Body, Error,
-        field::{InHandText, Text, UserText, line},
+        field::{SearchText, Text, UserText, line},
         grant::{Credit, Credited},
         idempotency::KeyHeader,
         ledger::{self, Part},
@@ -36,10 +36,10 @@ const MOST_FOUND: usize = 20;
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub(super) struct Search {
-    /// What somebody has in hand: the project's own user, a recovery code, an order or a checkout, the
-    /// address that something was paid for under, or a `ref`. Whatever fits is found.
+    /// The user's id at the project, a recovery code, an order or a checkout, the address of a buyer, or a `ref`.
+    /// All wallets that match are found.
     #[param(inline)]
-    in_hand: InHandText,
+    query: SearchText,
 }
 
 /// A user's wallet to make.
@@ -64,10 +64,10 @@ pub(super) async fn find(
     _: Administrator,
     State(app): State<App>,
     path: Segments,
-    Params(Search { in_hand }): Params<Search>,
+    Params(Search { query }): Params<Search>,
 ) -> Result<Json<Wallets>, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let found = all_that_fit(&app, &project, &line(in_hand)).await;
+    let found = all_that_fit(&app, &project, &line(query)).await;
     let found = found.map_err(|error| Error::from_wallet(error, &project))?;
     let wallets = found.iter();
     let wallets = wallets.map(|(stored, view)| Wallet::of(*stored, view, &project));
@@ -203,7 +203,7 @@ pub(super) async fn credit(
 async fn all_that_fit(
     app: &App,
     project: &ProjectCatalog,
-    in_hand: &str,
+    query: &str,
 ) -> Result<Vec<Found>, actors::Error> {
     let (handle, scope) = (&app.handle, &project.scope);
     let mut found: Vec<Found> = Vec::new();
@@ -212,27 +212,27 @@ async fn all_that_fit(
             found.push(wallet);
         }
     };
-    if let Ok(user) = ExternalUserId::new(in_hand) {
+    if let Ok(user) = ExternalUserId::new(query) {
         let wallet = handle.find(scope, &Address::External(user)).await;
         none_is_well(wallet)?.into_iter().for_each(&mut add);
     }
-    let in_hand = in_hand.trim();
-    if let Some(code) = RecoveryCode::parse(in_hand) {
+    let query = query.trim();
+    if let Some(code) = RecoveryCode::parse(query) {
         let wallet = handle.find(scope, &Address::Code(code)).await;
         none_is_well(wallet)?.into_iter().for_each(&mut add);
     }
-    let order = none_is_well(OrderName::by(in_hand).find(handle, scope).await)?;
+    let order = none_is_well(OrderName::by(query).find(handle, scope).await)?;
     let stored = order.map(|order| order.id.wallet);
-    let named = match in_hand.parse() {
+    let named = match query.parse() {
         Ok(id) => handle.stored_as(id)?,
         Err(_) => None,
     };
     let stored = stored.into_iter().chain(named);
-    for stored in in_hand.parse::<WalletKey>().ok().into_iter().chain(stored) {
+    for stored in query.parse::<WalletKey>().ok().into_iter().chain(stored) {
         let view = none_is_well(handle.read_stored(scope, stored).await)?;
         view.into_iter().for_each(|view| add((stored, view)));
     }
-    if let Some(email) = Email::new(in_hand).ok().filter(|_| in_hand.contains('@')) {
+    if let Some(email) = Email::new(query).ok().filter(|_| query.contains('@')) {
         let paid = handle.paid_by(scope, &email, MOST_FOUND).await?;
         paid.into_iter().for_each(&mut add);
     }

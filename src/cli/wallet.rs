@@ -1,4 +1,4 @@
-//! `scrip wallet`: a look at a wallet, and a grant, by whatever somebody has in hand of it.
+//! `scrip wallet`: a look at a wallet, and a grant, found by any of its names.
 
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
@@ -44,10 +44,10 @@ struct Look {
 
 #[derive(Debug, Args)]
 struct Named {
-    /// What you have in hand: your own user's id, a recovery code, an order (`ord_…`, `cs_…`), the
+    /// Your own user's id, a recovery code, an order (`ord_…`, `cs_…`), the
     /// address that something was paid for under, or the wallet's REF.
     #[arg(value_name = "WALLET")]
-    in_hand: String,
+    wallet: String,
     #[command(flatten)]
     project: ProjectArgs,
 }
@@ -102,7 +102,7 @@ pub(super) fn run(args: WalletArgs) -> Result<(), Failure> {
 impl Named {
     async fn search(&self) -> Result<(Project, Value), Failure> {
         let project = self.project.open().await?;
-        let query = [("inHand", self.in_hand.as_str())];
+        let query = [("query", self.wallet.as_str())];
         let found = project
             .remote
             .get_with(&project.path("/wallets"), &query)
@@ -243,7 +243,7 @@ async fn give(grant: &Grant) -> Result<(), Failure> {
     let named = &look.wallet;
     let (project, wallet) = if grant.create {
         let project = named.project.open().await?;
-        let body = json!({ "externalUserId": named.in_hand });
+        let body = json!({ "externalUserId": named.wallet });
         let wallet = project
             .remote
             .post(&project.path("/wallets"), &body)

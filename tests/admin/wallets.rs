@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use crate::{assert_invalid, get, post, project};
 
 /// The wallets that are found by this.
-async fn found(server: &Server, in_hand: &str) -> Vec<Value> {
-    let query: String = url::form_urlencoded::byte_serialize(in_hand.as_bytes()).collect();
-    let path = format!("{}/wallets?inHand={query}", project(server));
+async fn found(server: &Server, wanted: &str) -> Vec<Value> {
+    let query: String = url::form_urlencoded::byte_serialize(wanted.as_bytes()).collect();
+    let path = format!("{}/wallets?query={query}", project(server));
     let body = get(&server.admin(), &path).await.expect(200);
     body["wallets"].as_array().unwrap().clone()
 }
@@ -48,8 +48,8 @@ async fn a_wallet_is_found_by_its_user_and_by_its_code_and_no_code_is_shown() {
             "{nothing}"
         );
     }
-    let path = format!("{}/wallets?inHand=", project(&server));
-    assert_invalid(&get(&server.admin(), &path).await, "inHand");
+    let path = format!("{}/wallets?query=", project(&server));
+    assert_invalid(&get(&server.admin(), &path).await, "query");
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ async fn a_project_has_its_own_wallets_and_orders_alone() {
     assert_eq!(reply.status, 404);
     assert_eq!(server.balance("ann").await.balance, 100);
     for search in [name.as_str(), order, "ann"] {
-        let found = get(&server.admin(), &format!("{other}/wallets?inHand={search}")).await;
+        let found = get(&server.admin(), &format!("{other}/wallets?query={search}")).await;
         assert_eq!(found.expect(200), json!({"wallets": []}), "{search}");
     }
     let empty = get(&server.admin(), &format!("{other}/orders"))
@@ -154,7 +154,7 @@ async fn a_project_has_its_own_wallets_and_orders_alone() {
     assert_eq!(empty, json!({"orders": [], "nextCursor": null}));
     // Nor do keys open any of it.
     for client in [server.client(), server.browser()] {
-        for path in ["/wallets?inHand=ann", "/orders"] {
+        for path in ["/wallets?query=ann", "/orders"] {
             let path = format!("{}{path}", project(&server));
             assert_eq!(get(&client, &path).await.status, 401);
         }
@@ -178,7 +178,7 @@ async fn an_order_and_a_buyers_address_lead_to_the_wallet() {
         .await
         .expect(200);
     let order = begun["orderId"].as_str().unwrap();
-    let search = |text: &str| format!("{path}/wallets?inHand={text}");
+    let search = |text: &str| format!("{path}/wallets?query={text}");
     // Until it is paid nobody has a wallet.
     for text in [order, "buyer@mail.example"] {
         let found = admin.get(&search(text)).await.expect(200);

@@ -489,28 +489,28 @@ export interface components {
         Order: {
             /**
              * Format: int64
-             * @description What was charged once it is paid, the price before; in the currency's minor unit.
+             * @description The price, and once it is paid what was charged; in the currency's minor unit.
              */
             amountCents: number;
             /**
              * Format: int64
-             * @description Credits of its product that the wallet can spend now.
+             * @description Credits that the wallet can spend now of the product that the order fills.
              */
             balance: number;
-            /** @description The provider's session; null for a renewal or a switch. */
+            /** @description The provider's checkout session; null for a renewal or a switch. */
             checkoutId?: string | null;
             /**
-             * @description The code of the anonymous wallet that it fills; null for an external one, until a payment has
-             *     made the wallet; with a publishable key also once the code was replaced since the order, and a day after
-             *     the payment where the order was asked for by its checkout.
+             * @description The recovery code of the anonymous wallet that it fills. Null for a user's wallet and until the payment has
+             *     made the wallet. A publishable key also reads null once the code was replaced, and from a day after
+             *     the payment on if it reads the order by its checkout.
              */
             code?: string | null;
             createdAt: components["schemas"]["Instant"];
             /** @description ISO 4217, upper case. */
             currency: string;
-            /** @description The buyer's address. Only with a secret key: left out with a publishable one. */
+            /** @description The buyer's e-mail address. Left out for a publishable key. */
             customerEmail?: string | null;
-            /** @description The caller's own user, of an external wallet. */
+            /** @description The caller's own id of the user; null for an anonymous wallet. */
             externalUserId?: string | null;
             /** @description `ord_…` */
             id: string;
@@ -521,7 +521,7 @@ export interface components {
              * @example checkout
              */
             kind: "checkout" | "renewal" | "switch" | (string & {});
-            /** @description What the checkout was given to remember. */
+            /** @description The pairs that the checkout was created with. */
             metadata: {
                 [key: string]: string;
             };
@@ -529,8 +529,8 @@ export interface components {
             payment?: components["schemas"]["Payment"] | null;
             priceId: string;
             /**
-             * @description Whether the buyer is done and the money is on its way, as with a bank debit. Also while the order
-             *     has expired meanwhile: the payment then makes it paid.
+             * @description Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an
+             *     order that expired meanwhile: the payment then makes it paid.
              */
             processing: boolean;
             productId: string;
@@ -543,7 +543,7 @@ export interface components {
             receiptUrl?: string | null;
             /**
              * Format: int64
-             * @description What went back to the buyer, likewise.
+             * @description What was refunded to the buyer, in the currency's minor unit.
              */
             refundedCents: number;
             /**
@@ -568,7 +568,7 @@ export interface components {
             nextCursor?: string | null;
             orders: components["schemas"]["Order"][];
         };
-        /** @description The provider's names for what belongs to an order. */
+        /** @description The provider's ids of what belongs to an order. */
         Payment: {
             customerId?: string | null;
             invoiceId?: string | null;

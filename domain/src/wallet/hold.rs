@@ -1,4 +1,5 @@
-//! Setting credits aside, and closing what was set aside by its cost, by hand or by the clock.
+//! Holds: credits are set aside for work whose cost is known only afterwards. A hold is closed by settling it for
+//! that cost, by releasing it, or by expiring.
 
 use super::{Change, Decision, ProductRef, Wallet};
 use crate::{
@@ -10,33 +11,39 @@ use crate::{
     time::Timestamp,
 };
 
-/// A request to set credits aside.
+/// A request to place a hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceHold {
-    /// The identifier that the hold will have.
+    /// The identifier of the new hold.
     pub id: HoldId,
-    /// Whose credits.
+    /// The product whose credits are held.
     pub product: ProductRef,
-    /// How many.
+    /// Credits to hold.
     pub amount: Amount,
-    /// When they come back by themselves.
+    /// When the hold expires and its credits return to the balance.
     pub expires_at: Timestamp,
-    /// Names the operation: it is applied once.
+    /// The idempotency key: a repeat with it answers the original hold.
     pub key: IdempotencyKey,
-    /// The caller's note.
+    /// The caller's note; it is written on the ledger entry that settling makes.
     pub meta: Option<Meta>,
-    /// Whether a publishable key places it: who holds it need be nobody but who knows the code.
+    /// Whether a publishable key places it. Then anyone who knows the recovery code may have: the hold is released
+    /// when that code is replaced.
     pub publishable: bool,
-    /// Holds of this wallet that may be open at once, this one included.
+    /// The most holds of this wallet that may be open at once, this one included.
     pub most_open: usize,
 }
 
-/// Holds of one wallet that may be open at once, unless configured otherwise.
+/// The most holds of one wallet that may be open at once, unless configured otherwise.
 pub const OPEN_HOLDS: usize = 1000;
 
 impl Wallet {
-    /// Decides a new hold on an up-to-date wallet. `prior` is the record of this key's former use
-    /// for a hold; a replay names the original one, even closed.
+    /// Decides whether a hold may be placed, on a wallet that has caught up with its clock. `prior` is the record of
+    /// the hold that this key placed before, if it did: a repeat answers that hold, even if it is closed.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::KeyReused`], [`Rejection::ProductRequired`], [`Rejection::TooManyHolds`] or
+    /// [`Rejection::Insufficient`].
     pub fn place_hold(
         &self,
         command: PlaceHold,
@@ -77,8 +84,8 @@ impl Wallet {
         }))
     }
 
-    /// Open holds that end when the code is replaced: whoever placed them may have known it for having
-    /// found it.
+    /// Open holds that were placed with a publishable key: a replaced recovery code releases them, because whoever
+    /// placed them may have found the leaked code.
     pub fn holds_of_the_code(&self) -> impl Iterator<Item = HoldId> {
         let holds = self.holds().iter();
         holds
@@ -86,14 +93,23 @@ impl Wallet {
             .map(|(&id, _)| id)
     }
 
-    /// How a hold stands. `closed` is the record of its closing.
+    /// The state of a hold. `closed` is the record that closed it, if one did.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::HoldNotFound`].
     pub fn find_hold(&self, id: &HoldId, closed: Option<&Record>) -> Result<HoldFacts, Rejection> {
         self.open_hold(id)
             .or_else(|| closed_facts(closed))
             .ok_or(Rejection::HoldNotFound)
     }
 
-    /// Decides to close a hold by its cost: 0 up to what is held, or more if the balance has it.
+    /// Decides to settle a hold for `amount` credits: up to the held amount, or more if the balance has the rest.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::HoldNotFound`], [`Rejection::HoldClosed`] with another outcome, or
+    /// [`Rejection::Insufficient`].
     pub fn settle(
         &self,
         id: &HoldId,
@@ -114,7 +130,11 @@ impl Wallet {
         }
     }
 
-    /// Decides to give a hold back.
+    /// Decides to release a hold: all its credits return to the balance.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::HoldNotFound`], or [`Rejection::HoldClosed`] if it was settled or expired.
     pub fn release(
         &self,
         id: &HoldId,
@@ -128,7 +148,12 @@ impl Wallet {
         }
     }
 
-    /// Decides to give a hold more time. It is never shortened, so that a retry is harmless.
+    /// Decides to move the expiry of a hold to a later time. It is never moved to an earlier one, so that a retry is
+    /// harmless.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::HoldNotFound`] or [`Rejection::HoldClosed`].
     pub fn extend(
         &self,
         id: &HoldId,

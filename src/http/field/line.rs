@@ -15,7 +15,7 @@ pub(crate) type DescriptionText = Text<Line<2000>>;
 /// What credits are called.
 pub(crate) type UnitText = Text<Line<100>>;
 /// What somebody has in hand of a wallet: no name that we know is longer.
-pub(crate) type InHandText = Text<Line<320>>;
+pub(crate) type SearchText = Text<Line<320>>;
 
 /// Something that is no space, as Unicode has it, among what is no control character.
 const PATTERN: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f]*$";
@@ -49,7 +49,7 @@ macro_rules! line {
 line!(200, "Name");
 line!(2000, "Description");
 line!(100, "CreditUnit");
-line!(320, "InHand");
+line!(320, "Search");
 
 /// The lines themselves.
 pub(crate) fn line<const MAX: usize>(Text(Line(line)): Text<Line<MAX>>) -> String {

@@ -28,7 +28,7 @@ pub(crate) use interval::{GroupByText, IntervalText};
 pub(crate) use language::{Language, LanguageText};
 pub(crate) use limit::LimitText;
 pub(crate) use line::{
-    Currency, CurrencyText, DescriptionText, InHandText, NameText, UnitText, line,
+    Currency, CurrencyText, DescriptionText, NameText, SearchText, UnitText, line,
 };
 pub(crate) use meta::MetaObject;
 pub(crate) use number::{Credits, Positive, Seconds, Whole};

@@ -1,4 +1,4 @@
-//! What callers see of an order. Its fields are always there, null where unknown.
+//! An order as the API shows it. Every field is always present, and null where it is not known.
 
 use std::collections::BTreeMap;
 
@@ -24,53 +24,53 @@ pub(crate) struct Order {
     /// `pending`, `paid`, `failed`, `refunded` or `expired`
     #[schema(value_type = String, example = "paid")]
     status: OrderStatus,
-    /// Whether the buyer is done and the money is on its way, as with a bank debit. Also while the order
-    /// has expired meanwhile: the payment then makes it paid.
+    /// Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an
+    /// order that expired meanwhile: the payment then makes it paid.
     processing: bool,
     /// `checkout`, `renewal` or `switch`
     #[schema(value_type = String, example = "checkout")]
     kind: OrderKind,
-    /// The code of the anonymous wallet that it fills; null for an external one, until a payment has
-    /// made the wallet; with a publishable key also once the code was replaced since the order, and a day after
-    /// the payment where the order was asked for by its checkout.
+    /// The recovery code of the anonymous wallet that it fills. Null for a user's wallet and until the payment has
+    /// made the wallet. A publishable key also reads null once the code was replaced, and from a day after
+    /// the payment on if it reads the order by its checkout.
     code: Option<String>,
-    /// Credits of its product that the wallet can spend now.
+    /// Credits that the wallet can spend now of the product that the order fills.
     balance: i64,
-    /// What was charged once it is paid, the price before; in the currency's minor unit.
+    /// The price, and once it is paid what was charged; in the currency's minor unit.
     amount_cents: i64,
     /// ISO 4217, upper case.
     currency: String,
-    /// What went back to the buyer, likewise.
+    /// What was refunded to the buyer, in the currency's minor unit.
     refunded_cents: i64,
     created_at: Instant,
     paid_at: Option<Instant>,
-    /// The provider's session; null for a renewal or a switch.
+    /// The provider's checkout session; null for a renewal or a switch.
     checkout_id: Option<String>,
     price_id: String,
     product_id: String,
-    /// The caller's own user, of an external wallet.
+    /// The caller's own id of the user; null for an anonymous wallet.
     external_user_id: Option<String>,
     /// `wal_…`; null until a payment has made the wallet.
     wallet_id: Option<String>,
     /// How many were bought.
     quantity: u32,
-    /// What the checkout was given to remember.
+    /// The pairs that the checkout was created with.
     metadata: BTreeMap<String, String>,
     /// The provider's page about the payment; null where there is none.
     receipt_url: Option<String>,
     /// The provider's page about the invoice; null where there is none.
     invoice_url: Option<String>,
-    /// How it was paid. Only with a secret key: left out with a publishable one.
+    /// The payment. Left out for a publishable key.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Payment>)]
     payment: Option<Option<Payment>>,
-    /// The buyer's address. Only with a secret key: left out with a publishable one.
+    /// The buyer's e-mail address. Left out for a publishable key.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     customer_email: Option<Option<String>>,
 }
 
-/// The provider's names for what belongs to an order.
+/// The provider's ids of what belongs to an order.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Payment {
@@ -86,7 +86,7 @@ pub(super) struct Payment {
 }
 
 impl Payment {
-    /// Nothing before the payment.
+    /// `None` before the order is paid.
     fn of(order: &domain::wallet::Order) -> Option<Self> {
         let provider = order.receipt.provider?;
         let id = |text: Option<&str>| text.map(str::to_owned);
@@ -111,7 +111,7 @@ pub(crate) struct Orders {
 }
 
 impl Order {
-    /// As a key of this kind may see it.
+    /// The order as a key of this kind may read it.
     pub(crate) fn of(answer: &OrderAnswer, kind: KeyKind) -> Self {
         let order = &answer.order;
         let page = |url: Option<&PageUrl>| url.map(|url| url.as_str().to_owned());
@@ -156,15 +156,15 @@ impl Order {
     }
 }
 
-/// A rotated code stays secret: to a publishable key an order shows the code under which it was placed, or
-/// which it minted.
+/// The recovery code that a key may read. A publishable key does not get a code that replaced a leaked one.
 fn code(answer: &OrderAnswer, kind: KeyKind) -> Option<&Code> {
     let code = answer.code.as_ref();
     code.filter(|_| kind == KeyKind::Secret || answer.code_of_the_order)
 }
 
 impl Order {
-    /// For whoever knows no more of it than what stood in an address a day ago.
+    /// Without its recovery code, for a publishable key that reads it by its checkout a day after the payment: the
+    /// checkout's id was in the address of the success page.
     pub(crate) fn without_code(self) -> Self {
         Self { code: None, ..self }
     }
