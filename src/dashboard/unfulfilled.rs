@@ -309,7 +309,7 @@ pub(super) async fn assign(State(app): State<App>, posted: Posted) -> Result<Res
         Ok(order) => {
             let path = format!("{}/orders/{}", base(&project), order.id);
             let what = format!(
-                "AssignmentRequest payment {} to {price} as order {}",
+                "Assigned payment {} to {price} as order {}",
                 known.payment, order.id
             );
             Ok(deed(shell::done(&path, "assigned"), &visit.signed, what))

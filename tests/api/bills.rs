@@ -498,6 +498,38 @@ async fn a_refund_of_a_bill_that_settles_a_switch_is_of_both_orders_by_their_par
     }
 }
 
+/// A person said whose the whole payment is, of a subscription that a backup that was put back does not have.
+#[tokio::test]
+async fn a_refund_of_an_assigned_bill_is_not_split_over_the_orders_that_it_would_have_made() {
+    let billed = Billed::open().await;
+    let shop = &billed.shop;
+    let marks = shop.lost();
+    let mut subscription = billed.subscription.clone();
+    (subscription["id"], subscription["metadata"]) = (json!("sub_lost"), marks.clone());
+    shop.say(&subscription);
+    let end = shop.seconds();
+    let [charged, back] = switched_lines(end - 10 * DAY, end);
+    let lines = [charged, back, line("price_large", end)];
+    let mut bill = billed.bill("in_lost", "subscription_cycle", &lines);
+    bill["amount_paid"] = json!(2300);
+    bill["parent"]["subscription_details"] = json!({"subscription": "sub_lost", "metadata": marks});
+    shop.stripe.put("/v1/invoices/in_lost", bill.clone());
+    billed.paid_by("in_lost", "pi_of_in_lost", 2300);
+    shop.report("invoice.paid", &bill).await.expect(200);
+    let to = json!({"priceId": billed.tiers[1], "externalUserId": "bea"});
+    let order = shop
+        .decide("pi_of_in_lost", "assign", &to)
+        .await
+        .expect(200);
+    for back in [230, 2300] {
+        let charge = shop.stripe.charged("pi_of_in_lost", &json!({}), 2300, back);
+        let told = shop.report("charge.refunded", &charge);
+        told.await.expect(200);
+        assert_eq!(shop.order(&order["id"]).await["refundedCents"], back);
+    }
+    assert_eq!(shop.order(&order["id"]).await["status"], "refunded");
+}
+
 #[tokio::test]
 async fn a_subscription_whose_metadata_was_replaced_is_still_ours() {
     let mut billed = Billed::open().await;
